@@ -47,10 +47,10 @@ import type { WebhookDeps } from './training/webhooks/service.ts'
 import type { LimitDeps } from './accounts/limits/service.ts'
 import { routeUsage } from './accounts/usage/routes.ts'
 
-// Any other is unknown to allowedMethods, which then says 501 for it instead of 405.
+// allowedMethods would answer any other method with 501 instead of 405.
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
 
-// Proxies and people give up sooner, and a line that is not slow takes a megabyte in a second.
+// Proxies and people give up sooner. A line that is not slow transfers a megabyte in a second.
 const answerTimes = { stallMs: 60_000, minBytesPerSecond: 1024 * 1024 }
 
 /** What requests are answered with; made once by serve.ts. */

@@ -10,16 +10,16 @@ const schema = Type.Object({
   TRAINYARD_HOST: Type.String(),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
   DATABASE_URL: Type.String({ minLength: 1 }),
-  // Where traces lie, if not in the same database.
+  // The database of traces, if it is a separate one.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
-  // A file of what tokens of models cost: LiteLLM's public one, or one in weave's form.
+  // A file with prices of models' tokens: LiteLLM's public one, or one in weave's format.
   TRAINYARD_TRACING_PRICES: Type.Optional(Type.String({ minLength: 1 })),
   ...artifactSettings,
   ...outboundSettings,
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
   ...kubeSettings,
-  // 32 groups of 16 rollouts of 2,000 tokens with logprobs are about 100 MB.
+  // 32 groups of 16 rollouts of 2,000 tokens with logprobs have about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
   ...limitSettings,
   // As long as interactive clients wait for a chat.
@@ -30,7 +30,7 @@ const schema = Type.Object({
 
 export type Config = Readonly<Static<typeof schema>>
 
-/** The apiserver's configuration, read once from the environment. */
+/** Reads the apiserver's configuration from the environment. */
 export function loadConfig(): Config {
   return readConfig(schema, process.env)
 }

@@ -9,41 +9,41 @@ import { Reflector } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 import type { Config } from './config.ts'
 
-// A request that kube-apiserver does not answer must not keep a client of ours waiting.
+// If kube-apiserver does not answer, our clients must not wait long.
 const requestTimeoutMs = 2_000
 
-/** What we look at in a pod. */
+/** The fields of a pod that we use. */
 export interface Pod {
   name: string
   labels: Record<string, string>
   /** Its address, once it has one. */
   ip: string | undefined
-  /** It says that it is ready, and is not being ended. */
+  /** Whether it is ready and not terminating. */
   ready: boolean
 }
 
-/** Pods that are followed. */
+/** Pods that are being watched. */
 export interface PodWatch {
   /** The pods as last seen. */
   list(): Pod[]
   stop(): Promise<void>
 }
 
-/** Which pods are followed, and who is told. */
+/** Which pods to watch, and whom to notify. */
 interface PodWatchOptions {
   labelSelector: string
-  /** called after each change */
+  /** Called after each change. */
   onChange: () => void
   log: Logger
 }
 
-/** What the apiserver asks of Kubernetes. Every call gives up after two seconds. */
+/** The apiserver's requests to Kubernetes. Each has a time limit of two seconds. */
 export interface Kube {
-  /** Creates a resource; one that is there already is as good. */
+  /** Creates a resource. An existing one is a success. */
   createResource(kind: 'Model' | 'TrainingJob', resource: Model | TrainingJob): Promise<void>
-  /** Pods of our own namespace that carry the labels. */
+  /** Lists the pods in our namespace with these labels. */
   listPods(labelSelector: string): Promise<Pod[]>
-  /** Follows the pods of our own namespace that carry the labels, from now on. */
+  /** Watches the pods in our namespace with these labels. */
   watchPods(options: PodWatchOptions): PodWatch
   /** The version of kube-apiserver, such as `v1.36.3`. */
   readVersion(): Promise<string>

@@ -5,9 +5,9 @@ import { parse } from 'yaml'
 import { generateSettings } from './training-settings/generate.ts'
 
 /**
- * Makes what derives from training-settings/settings.yaml (see there) and from the CRD YAML: the TypeScript types
- * (generated.ts) and the chart's copies.
- * `--check` writes nothing and exits 1 when one of them is stale.
+ * Generates the files that derive from training-settings/settings.yaml (see there), and from the CRD YAML: the
+ * TypeScript types (generated.ts) and the chart's copies.
+ * `--check` writes nothing and exits 1 if a file is stale.
  */
 const folder = import.meta.dirname
 const chartFolder = path.join(folder, '..', 'helm', 'trainyard', 'crds')
@@ -56,7 +56,7 @@ function generateType(definition: CustomResourceDefinition): Promise<string> {
   })
 }
 
-/** Names the value type of a map (`additionalProperties`), and drops what is about Kubernetes only. */
+/** Names the value type of a map (`additionalProperties`), and drops what only concerns Kubernetes. */
 function closeObjects(schema: JSONSchema): JSONSchema {
   if (schema['x-kubernetes-int-or-string']) return { tsType: 'string | number' }
   const { properties, items, additionalProperties, default: _default, ...rest } = schema

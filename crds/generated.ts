@@ -302,7 +302,7 @@ export interface Model {
 }
 
 /**
- * One training of a model on one input. When it succeeds, the model has one checkpoint more.
+ * One training of a model on one input. When it succeeds, the model has one more checkpoint.
  */
 export interface TrainingJob {
   apiVersion?: string
@@ -320,7 +320,7 @@ export interface TrainingJob {
      */
     method: 'RL' | 'SFT'
     /**
-     * What it trains on. RL takes trajectory groups in the artifact store, SFT a file of JSON lines.
+     * The training data. RL uses trajectory groups in the artifact store, SFT a file of JSON lines.
      */
     inputRef: {
       /**
@@ -328,12 +328,12 @@ export interface TrainingJob {
        */
       uri: string
       /**
-       * The sha256 of its bytes in hex; what is fetched must have it.
+       * The SHA-256 of its bytes in hex. Fetched bytes must match it.
        */
       digest?: string
     }
     /**
-     * Settings of the method; an absent one has its default.
+     * Settings of the method. Absent settings have their defaults.
      */
     config?: {
       /**
@@ -415,16 +415,16 @@ export interface TrainingJob {
       limit?: number
     }
     /**
-     * The resource is deleted so long after its end; the job stays in the REST lists. Kept when absent.
+     * The resource is deleted this long after the job's end. The job stays in the REST lists. Without it, the resource is kept.
      */
     ttlSecondsAfterFinished?: number
     /**
-     * Ends the job; cannot be taken back.
+     * Cancels the job. This is final.
      */
     cancel?: boolean
   }
   /**
-   * How it stands; written by the operator.
+   * The observed state. The operator writes it.
    */
   status?: {
     observedGeneration?: number
@@ -435,11 +435,11 @@ export interface TrainingJob {
     phase?: 'Pending' | 'Queued' | 'Starting' | 'Running' | 'Publishing' | 'Succeeded' | 'Failed' | 'Cancelled'
     reason?: string
     /**
-     * Why it is so: what it waits for, or what went wrong.
+     * The reason of the phase: what the job waits for, or what went wrong.
      */
     message?: string
     /**
-     * Grows with every start; writes of earlier attempts are refused.
+     * Increases with every start. Writes of earlier attempts are rejected.
      */
     attempt?: number
     progress?: {
@@ -451,11 +451,11 @@ export interface TrainingJob {
       summary?: string
     }
     /**
-     * What it made.
+     * The checkpoint that the job made.
      */
     checkpoint?: {
       /**
-       * The model's step.
+       * The step of the model.
        */
       step?: number
       uri?: string
@@ -466,12 +466,12 @@ export interface TrainingJob {
       reason?: string
       message?: string
       /**
-       * The same job may succeed when it is made again.
+       * Whether the same job may succeed if it is created again.
        */
       retryable?: boolean
     }
     /**
-     * What its phase does not tell: it trained on nothing, or on less than it was given.
+     * Problems that the phase does not show: the job trained on nothing, or on less than it was given.
      *
      * @maxItems 20
      */

@@ -3,12 +3,12 @@ import type { TrainingJob } from './generated.ts'
 
 type SpecConfig = NonNullable<TrainingJob['spec']['config']>
 
-/** The property that has a list of numbers where a setting may be a number or a list: `learningRates`. */
+/** The property for a list of numbers if a setting can be a number or a list: `learningRates`. */
 export function nameListProperty(setting: string): string {
   return `${camelCase(setting)}s`
 }
 
-/** A job's settings in wire names as a TrainingJob has them. */
+/** Converts a job's settings from wire names to the form of a TrainingJob. */
 export function configToSpec(config: Record<string, unknown>): SpecConfig {
   return Object.fromEntries(
     Object.entries(config).map(([name, value]) => [
@@ -18,7 +18,7 @@ export function configToSpec(config: Record<string, unknown>): SpecConfig {
   )
 }
 
-/** The other way round. */
+/** Converts the settings of a TrainingJob to wire names. */
 export function configFromSpec(config: SpecConfig): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(config).map(([name, value]) => [

@@ -19,6 +19,6 @@ test('the phases of the TrainingJob resource are the states of a job', async () 
   expect(phases).toEqual(versions.map(() => [...jobStates]))
 })
 
-test('a job leaves every state but the last three', () => {
+test('a job can leave every state except the last three', () => {
   expect(jobStates.filter((state) => isTerminal(state))).toEqual(['Succeeded', 'Failed', 'Cancelled'])
 })

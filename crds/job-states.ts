@@ -1,6 +1,6 @@
 /**
- * The states of a training job, in the order in which it has them. A TrainingJob's phase is the same. This is their one
- * declaration: tests compare the enum of the custom resource and the CHECK of the table with it.
+ * The states of a training job in order. A TrainingJob's phase has the same values. This is their only declaration:
+ * tests compare it with the enum of the custom resource and the CHECK of the table.
  */
 export const jobStates = [
   'Pending',
@@ -15,7 +15,7 @@ export const jobStates = [
 
 export type JobState = (typeof jobStates)[number]
 
-/** The states that no job leaves. */
+/** The final states of a job. */
 export const terminalStates = ['Succeeded', 'Failed', 'Cancelled'] as const satisfies readonly JobState[]
 
 export type TerminalState = (typeof terminalStates)[number]

@@ -21,7 +21,7 @@ test('the Model resource of a row', () => {
   })
 })
 
-test('the TrainingJob resource of a row says its settings in camel case, and only those that were given', () => {
+test('the TrainingJob resource of a row has the given settings in camelCase, and no others', () => {
   const facts = makeJobFacts({
     inputUri: 'artifact:///payloads/team/abc.json',
     inputDigest: 'abc',

@@ -2,10 +2,10 @@ import type { Model, TrainingJob } from './generated.ts'
 import { configFromSpec, configToSpec } from './job-config.ts'
 import { apiVersion, labels } from './names.ts'
 
-// Long enough to look at with kubectl, short enough that etcd does not fill up; the job stays in the REST lists.
+// Long enough for a look with kubectl, short enough that etcd does not fill up. The job stays in the REST lists.
 const keepFinishedSeconds = 3600
 
-/** A model as its row has it; `crName` and `baseModelCrName` are names of resources. */
+/** A model's row. `crName` and `baseModelCrName` are names of resources. */
 export interface ModelFacts {
   id: string
   entity: string
@@ -16,16 +16,16 @@ export interface ModelFacts {
   baseModelCrName: string
 }
 
-/** What the spec of a job's resource and its row both say; `config` in wire names. db/jobs/table.ts has the columns. */
+/** What a job's row and the spec of its resource share. `config` has wire names. db/jobs/table.ts has the columns. */
 export interface JobSpecFacts {
   method: TrainingJob['spec']['method']
   inputUri: string
-  /** null: not known before the input is fetched */
+  /** Null until the input is fetched, if it was not given. */
   inputDigest: string | null
   config: Record<string, unknown>
 }
 
-/** A job as its row has it. */
+/** A job's row. */
 export interface TrainingJobFacts extends JobSpecFacts {
   id: string
   namespace: string
@@ -33,7 +33,7 @@ export interface TrainingJobFacts extends JobSpecFacts {
   modelCrName: string
 }
 
-/** The Model resource of a model that came over REST. */
+/** Builds the Model resource of a model from REST. */
 export function buildModel({ id, entity, project, name, namespace, crName, baseModelCrName }: ModelFacts): Model {
   return {
     apiVersion,
@@ -43,7 +43,7 @@ export function buildModel({ id, entity, project, name, namespace, crName, baseM
   }
 }
 
-/** The spec of the TrainingJob resource of a job that came over REST, as far as its row says it. */
+/** Builds the spec of a TrainingJob resource from the row of a REST job. */
 export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'modelCrName'>) {
   const { method, inputUri, inputDigest, config, modelCrName } = facts
   return {
@@ -54,7 +54,7 @@ export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'model
   } satisfies TrainingJob['spec']
 }
 
-/** The other way round: what the row of a job says that was made with kubectl. */
+/** Reads what the row of a kubectl job needs from the spec of its resource. */
 export function extractJobFacts({ method, inputRef, config = {} }: TrainingJob['spec']): JobSpecFacts {
   return {
     method,
@@ -64,7 +64,7 @@ export function extractJobFacts({ method, inputRef, config = {} }: TrainingJob['
   }
 }
 
-/** The TrainingJob resource of a job that came over REST. */
+/** Builds the TrainingJob resource of a job from REST. */
 export function buildTrainingJob(job: TrainingJobFacts): TrainingJob {
   const { id, namespace, crName } = job
   return {

@@ -14,7 +14,7 @@ test.each([
   expect(resourceName(name, id)).toBe(expected)
 })
 
-test('a job is known by what it trains on, in whatever order it is written', () => {
+test('a job is identified by what it trains on, in any order of members', () => {
   const inputRef = { uri: 'artifact:///payloads/a/b.json', digest: 'd' }
   const spec = { modelRef: { name: 'm' }, method: 'RL' as const, inputRef, config: { ppo: true, epsilon: 0.2 } }
   const reordered = { config: { epsilon: 0.2, ppo: true }, inputRef, method: 'RL' as const, modelRef: { name: 'm' } }

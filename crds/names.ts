@@ -1,20 +1,23 @@
-/** Group, version, labels, condition types, reasons and names of the custom resources; what the CRD YAML says, for code. */
+/**
+ * The group, version, labels, condition types, reasons and names of the custom resources. The CRD YAML has the same
+ * values.
+ */
 export const group = 'trainyard.dev'
 export const version = 'v1alpha1'
 export const apiVersion = `${group}/${version}`
 
-/** Plural of each kind, as in API paths. */
+/** The plural of each kind, for API paths. */
 export const plurals = { BaseModel: 'basemodels', Model: 'models', TrainingJob: 'trainingjobs' } as const
 export type Kind = keyof typeof plurals
 
 export const labels = {
-  /** uuid of the row in Postgres that a resource was made for */
+  /** The UUID of the resource's row in Postgres. */
   id: `${group}/id`,
-  /** metadata.name of the BaseModel that a pod belongs to */
+  /** The metadata.name of a pod's BaseModel. */
   baseModel: `${group}/base-model`,
   /** `engine` or `trainer` */
   component: `${group}/component`,
-  /** hash of the specification that a pod was made from */
+  /** The hash of the pod's specification. */
   specHash: `${group}/spec-hash`,
 } as const
 
@@ -29,7 +32,7 @@ export const conditions = {
   failed: 'Failed',
 } as const
 
-/** Reasons that the operator gives itself; others come from pods (ImagePullBackOff) and trainers (CudaOutOfMemory). */
+/** The operator's own reasons. Others come from pods (ImagePullBackOff) and trainers (CudaOutOfMemory). */
 export const reasons = {
   accepted: 'Accepted',
   aliasesApplied: 'AliasesApplied',
@@ -65,14 +68,14 @@ export const reasons = {
   waitingForTrainer: 'WaitingForTrainer',
 } as const
 
-/** What clients and people call a model: `entity/project/name`. */
+/** The name of a model for clients and people: `entity/project/name`. */
 export function servedName(model: { entity: string; project: string; name: string }): string {
   return `${model.entity}/${model.project}/${model.name}`
 }
 
 /**
- * The name of a resource made for a row: a slug of `slugSource` (a model's name) of at most 40 characters, `-`, and the
- * last 12 hex digits of the row's uuid. Always a DNS label (at most 53 characters).
+ * The name of a row's resource: a slug of `slugSource` (a model's name) of at most 40 characters, `-`, and the last 12
+ * hex digits of the row's UUID. It is always a DNS label of at most 53 characters.
  */
 export function resourceName(slugSource: string, id: string): string {
   const slug = slugSource
@@ -83,12 +86,11 @@ export function resourceName(slugSource: string, id: string): string {
   return `${slug || 'x'}-${id.replaceAll('-', '').slice(-12)}`
 }
 
-/** What an alias of a step may be called, as the text of an expression. */
+/** The pattern of aliases, as the text of a regular expression. */
 export const aliasPattern = '^[A-Za-z][A-Za-z0-9._-]*$'
-/** The longest that it may be. */
 export const maxAliasLength = 63
 
-// Addresses have these for steps and versions: `:latest`, `:step12`, `:v3`.
+// Addresses use these for steps and versions: `:latest`, `:step12`, `:v3`.
 const reservedAlias = /^(latest|step[.-]?\d*|v\d+)$/i
 
 /** Whether a text can be an alias of a model's step. */
@@ -96,10 +98,10 @@ export function isAlias(text: string): boolean {
   return text.length <= maxAliasLength && new RegExp(aliasPattern).test(text) && !reservedAlias.test(text)
 }
 
-// The web console's pages have these in the place of a project.
+// Pages of the web console have these names in the place of a project.
 const reservedProjects: ReadonlySet<string> = new Set(['usage', 'settings', 'members'])
 
-/** Whether a name cannot be a project's, because it would stand for something else in addresses. */
+/** Whether a name is reserved, because it means something else in addresses. */
 export function isReservedProject(name: string): boolean {
   return reservedProjects.has(name.toLowerCase())
 }

@@ -3,7 +3,7 @@ import { makeJobFacts } from '../test/support/job-objects.ts'
 import { buildJobSpec } from './manifests.ts'
 import { specDigest } from './spec-digest.ts'
 
-test('the digest of an RL job stays what it was in the first release: its resource, applied again, is known', () => {
+test('the digest of an RL job is that of the first release, so that its resource can be applied again', () => {
   const facts = makeJobFacts({
     inputUri: 'artifact:///payloads/team/abc.json',
     inputDigest: 'a'.repeat(64),
@@ -14,7 +14,7 @@ test('the digest of an RL job stays what it was in the first release: its resour
   )
 })
 
-test('an input without a digest is another than one with it', () => {
+test('an input without a digest differs from one with a digest', () => {
   const facts = makeJobFacts({ method: 'SFT', inputUri: 'https://example.com/a' })
   const [without, having] = [null, 'a'.repeat(64)].map((inputDigest) =>
     buildJobSpec({ ...facts, inputDigest, modelCrName: 'agent-0' }),

@@ -5,8 +5,8 @@ import type { TrainingJob } from './generated.ts'
 type TrainedOn = Pick<TrainingJob['spec'], 'modelRef' | 'method' | 'inputRef' | 'config'>
 
 /**
- * sha256 in hex of what a TrainingJob trains on (model, method, input, config; no config and an empty one are equal).
- * The same job applied again is known by it, whatever else its resource says.
+ * The SHA-256, in hex, of what a TrainingJob trains on: model, method, input and config. An empty config equals none.
+ * It identifies a job that is applied again, whatever else its resource contains.
  */
 export function specDigest(spec: TrainedOn): string {
   const { modelRef, method, inputRef, config = {} } = spec

@@ -6,27 +6,28 @@ import type { Pool } from './pool.ts'
 
 const channel = 'changes'
 
-// A process that hears nothing any more answers from memory for so long at most. Whoever makes a change waits as long
-// before it says so, which is short enough for a person.
+// A process that has lost its connection answers from memory for at most this long. Whoever makes a change waits as
+// long before the answer. That is short enough for a person.
 const leaseMs = 250
-// Clocks of two machines run differently by far less in that time, and timers may fire a millisecond early.
+// In that time, the clocks of two machines differ by far less than this. Timers may also fire a millisecond early.
 const marginMs = 50
-// Twice in a lease, so that one late probe does not end it.
+// Two probes fit into a lease, so one late probe does not end it.
 const probeAfterMs = 100
-// Then the database is asked instead.
+// After this time the database is asked instead.
 const patienceMs = 100
 
-/** What drops what it holds when it changes. */
+/** A cache that drops entries when they change. */
 export type Follower = Pick<LeasedCache<object>, 'drop' | 'clear'>
 
 /**
- * Tells caches what has changed in the database (migration 0019 says what, and in which words), and gives them a lease.
+ * Tells caches what has changed in the database, and gives them a lease. Migration 0019 defines the notifications.
  *
- * Notifications come in the order of their commits, on one connection. Before Postgres says that it is ready for the next
- * query, it sends the notifications of all transactions whose commit was acknowledged before the query was sent: a commit
- * signals the listening processes before it is acknowledged (`AtCommit_Notify` in xact.c, `SignalBackends` in async.c), and a
- * process that was signalled reads the queue before it sends ReadyForQuery (`PostgresMain` in postgres.c, since Postgres
- * 13). So the answer to a probe proves that all was heard that was acknowledged before the probe was sent.
+ * Notifications arrive on one connection, in the order of their commits. Before Postgres is ready for the next query,
+ * it sends the notifications of all transactions that were acknowledged before the query was sent. This holds because a
+ * commit signals the listening processes before it is acknowledged (`AtCommit_Notify` in xact.c, `SignalBackends` in
+ * async.c), and a signalled process reads the queue before it sends ReadyForQuery (`PostgresMain` in postgres.c, since
+ * Postgres 13). So the answer to a probe proves that every change is known that was acknowledged before the probe was
+ * sent.
  */
 export class ChangeFeed implements Lease {
   readonly #followers: Follower[] = []
@@ -36,7 +37,7 @@ export class ChangeFeed implements Lease {
   #probing: Promise<void> | undefined
   #renewing: Promise<boolean> | undefined
 
-  /** Connects to a database that is migrated: an older one tells no changes. Until then there is no lease. */
+  /** Connects to a migrated database: an older one sends no notifications. There is no lease before the connection. */
   start(databaseUrl: string, log: Logger): void {
     const handlers = {
       onNotify: (_channel: string, tag: string) => this.#drop(tag),
@@ -46,7 +47,7 @@ export class ChangeFeed implements Lease {
     this.#listener = listen(databaseUrl, [channel], handlers, log)
   }
 
-  /** Tells a cache from now on. */
+  /** Notifies a cache of changes from now on. */
   follow(follower: Follower): void {
     this.#followers.push(follower)
   }
@@ -60,7 +61,7 @@ export class ChangeFeed implements Lease {
 
   async renew(): Promise<boolean> {
     if (this.isValid()) return true
-    // Nobody waits for a probe that is late.
+    // Nobody waits for a late probe.
     if (this.#probing && performance.now() - this.#sentAtMs > patienceMs) return false
     const probing = this.#probe()
     this.#renewing ??= Promise.race([probing, delay(patienceMs, undefined, { ref: false })]).then(() => {
@@ -74,7 +75,7 @@ export class ChangeFeed implements Lease {
     await this.#listener?.close()
   }
 
-  /** One at a time. It never throws: the lease runs out instead. */
+  /** Runs one probe at a time. It never throws: the lease expires instead. */
   #probe(): Promise<void> {
     if (this.#probing) return this.#probing
     if (!this.#listener) return Promise.resolve()
@@ -102,11 +103,13 @@ export class ChangeFeed implements Lease {
 }
 
 /**
- * Waits until no process can use what it had in memory before a change that is committed. Whoever revokes, deletes or moves
- * something says so only after this, also when it was done already: another request may have done it just now.
+ * Waits until no process can use values from before a committed change. Code that revokes, deletes or moves something
+ * answers only after this. It also waits if the change was made earlier: a concurrent request may have made it just
+ * now.
  */
 export async function waitForLeases(pool: Pool): Promise<void> {
-  // What we have seen may be committed and not yet told. Its notification stands before ours, which is acknowledged.
+  // A change that we read may be committed but not yet notified. Its notification comes before ours, and ours is
+  // acknowledged.
   await pool.query({ name: 'notify_changes', text: 'SELECT pg_notify($1, $2)', values: [channel, ''] })
   await delay(leaseMs + marginMs)
 }

@@ -1,4 +1,4 @@
-/** The types of Postgres that our columns have. */
+/** The Postgres types of our columns. */
 export type SqlType =
   | 'bigint'
   | 'boolean'
@@ -12,15 +12,15 @@ export type SqlType =
   | 'timestamptz'
   | 'uuid'
 
-/** A column: its name and its type in SQL, and `Value`, the type of its values in TypeScript. */
+/** A column: its name and SQL type. `Value` is the TypeScript type of its values. */
 export interface Column<Value> {
   readonly name: string
   readonly type: SqlType
-  /** For the compiler only: no column has this member. */
+  /** For the compiler only: it is never set. */
   readonly value?: Value
 }
 
-/** Columns of a table by the fields that rows have in TypeScript. A column is declared once, in such a record. */
+/** The columns of a table by the fields of its rows. Each column is declared once, in such a record. */
 export type Columns = Readonly<Record<string, Column<unknown>>>
 
 /** A row with these columns. */
@@ -32,7 +32,6 @@ export function column<Value>(name: string, type: SqlType): Column<Value> {
   return { name, type }
 }
 
-/** Some columns of a table. */
 export function pickColumns<Table extends Columns, Field extends keyof Table & string>(
   table: Table,
   ...fields: Field[]
@@ -40,7 +39,7 @@ export function pickColumns<Table extends Columns, Field extends keyof Table & s
   return Object.fromEntries(fields.map((field) => [field, table[field]])) as Pick<Table, Field>
 }
 
-/** The list of a SELECT or RETURNING: each column under the name of its field. `alias` is that of the table, if it has one. */
+/** The list of a SELECT or RETURNING. Each column is named after its field. `alias` is the table's alias. */
 export function selectColumns(columns: Columns, alias?: string): string {
   const table = alias === undefined ? '' : `${alias}.`
   return Object.entries(columns)
@@ -49,8 +48,8 @@ export function selectColumns(columns: Columns, alias?: string): string {
 }
 
 /**
- * For an INSERT of rows that come as a JSON list: the names of the columns, their fields in the record `alias`, and the
- * definition of that record for json_to_recordset.
+ * For an INSERT of rows that come as a JSON list. Returns the names of the columns, their fields in the record `alias`,
+ * and the definition of that record for json_to_recordset.
  */
 export function readRecords(columns: Columns, alias: string): { names: string; fields: string; definition: string } {
   const entries = Object.entries(columns)
@@ -61,7 +60,7 @@ export function readRecords(columns: Columns, alias: string): { names: string; f
   }
 }
 
-/** For an INSERT of one row: the names of the columns, their parameters from `$1` on, and the values of these. */
+/** For an INSERT of one row. Returns the names of the columns, their parameters from `$1` on, and the values. */
 export function insertRow<Table extends Columns>(
   columns: Table,
   row: RowOf<Table>,
@@ -74,7 +73,7 @@ export function insertRow<Table extends Columns>(
   }
 }
 
-/** The driver makes an array of Postgres of an array of JavaScript, unless it is JSON already. */
+/** JSON values become texts. The driver would turn an array into an array of Postgres. */
 function toParameter(value: unknown, type: SqlType): unknown {
   const isJson = type === 'json' || type === 'jsonb'
   return isJson && value !== null ? JSON.stringify(value) : value

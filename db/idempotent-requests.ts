@@ -1,12 +1,12 @@
 import type { IdempotencyStore, KeyedRequest, RequestClaim } from '../lib/http/idempotency.ts'
 import type { Pool } from './pool.ts'
 
-// A process that died keeps a repetition waiting for so long.
+// After a process died, a repeated request waits this long.
 const lockSeconds = 10
-// Longer than any client repeats a request by itself.
+// No client repeats a request by itself for this long.
 const keptFor = "interval '24 hours'"
 
-/** Keeps keyed requests and their answers, for an Idempotency-Key's owner: an entity. */
+/** Stores keyed requests and their answers. The owner of an Idempotency-Key is an entity. */
 export function createIdempotencyStore(pool: Pool): IdempotencyStore {
   return {
     claim: (request, holder) => claimRequest(pool, request, holder),
@@ -77,7 +77,7 @@ async function forgetRequest(pool: Pool, { owner, key, holder }: RequestClaim): 
   )
 }
 
-/** Frees the keys of requests that nobody repeats any more. */
+/** Deletes keyed requests that nobody repeats any more. */
 export async function expireKeyedRequests(pool: Pool): Promise<void> {
   await pool.query(`DELETE FROM auth.idempotent_requests WHERE created_at < clock_timestamp() - ${keptFor}`)
 }

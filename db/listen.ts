@@ -3,36 +3,35 @@ import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
 import { SharedLoads } from '../lib/shared-loads.ts'
 
-// A connection that died without a word is noticed so.
+// Probes detect a connection that broke silently.
 const probeMs = 15_000
 const answerMs = 5_000
 const reconnectMs = 500
 
-/** A running LISTEN. */
 export interface Listener {
-  /** Asks the server for an answer on the same connection. @throws when there is none; then the connection is made anew */
+  /** Sends a query on the same connection. @throws if no answer comes; then the connection is reopened */
   probe(): Promise<void>
-  /** Ends it and its connection. */
+  /** Ends the listener and its connection. */
   close(): Promise<void>
 }
 
 interface Handlers {
   onNotify: (channel: string, payload: string) => void
-  /** after each (re)connection: what was notified before it is lost, so callers re-read */
+  /** After each (re)connection. Earlier notifications are lost, so callers must read again. */
   onConnect: () => void
-  /** after a connection broke or was not made */
+  /** After a connection broke or could not be opened. */
   onDisconnect?: () => void
 }
 
 /**
- * Listens to Postgres channels on a connection of its own and calls back with (channel, payload). The connection is made
- * anew when it breaks.
+ * Listens to Postgres channels on its own connection and calls back with (channel, payload). Reopens a broken
+ * connection.
  */
 export function listen(databaseUrl: string, channels: readonly string[], handlers: Handlers, log: Logger): Listener {
   const stop = new AbortController()
   let current: pg.Client | undefined
   let listening: pg.Client | undefined
-  // Those of several callers share one query, which begins after they have asked.
+  // Concurrent callers share one query. It starts after all of them have asked.
   const probes = new SharedLoads<void>()
   const probe = () => probes.get('', () => (listening ? probeClient(listening) : rejectUnconnected()))
 
@@ -86,7 +85,7 @@ async function probeClient(client: pg.Client): Promise<void> {
 function createClient(connectionString: string, channels: readonly string[]): pg.Client {
   return new pg.Client({
     connectionString,
-    // For people who look at pg_stat_activity.
+    // Shown in pg_stat_activity.
     application_name: `trainyard listens to ${channels.join(', ')}`.slice(0, 63),
     keepAlive: true,
     connectionTimeoutMillis: 5_000,

@@ -9,14 +9,14 @@ const parts = {
   tracing: { folder: 'tracing/migrations', table: 'tracing_migrations' },
 }
 
-/** Traces may have a database of their own. */
+/** Traces can have their own database. */
 export type DatabasePart = keyof typeof parts
 
-/** Applies the migrations that this database lacks, one at a time under an advisory lock: safe in every process. */
+/** Applies the missing migrations one by one under an advisory lock. Every process can call it. */
 export async function migrate(databaseUrl: string, log: Logger, part: DatabasePart = 'main'): Promise<void> {
   const { folder, table } = parts[part]
   const applied = await runner({
-    // A process that dies while it migrates does not keep the others waiting for its lock.
+    // If a process dies while it migrates, its lock is soon released.
     databaseUrl: { connectionString: databaseUrl, options: serverKeepalives },
     dir: path.join(import.meta.dirname, folder),
     direction: 'up',
@@ -29,7 +29,7 @@ export async function migrate(databaseUrl: string, log: Logger, part: DatabasePa
   if (applied.length > 0) log.info({ migrations: applied.map((migration) => migration.name) }, 'database migrated')
 }
 
-/** Migrates as soon as Postgres answers, which may come up after its clients; gives up when `signal` is aborted. */
+/** Migrates as soon as Postgres answers: it may start after its clients. Stops when `signal` is aborted. */
 export async function migrateWhenReady(
   databaseUrl: string,
   log: Logger,

@@ -1,10 +1,11 @@
-// ENOENT: the socket file of a server that does not run.
+// ENOENT: the server does not run, so its socket file is missing.
 const networkCodes = new Set(['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'ENOTFOUND', 'EAI_AGAIN', 'ETIMEDOUT', 'ENOENT'])
 
 const networkCalls = /^(connect|read|write|getaddrinfo)$/
 
-// Connection trouble (08), shutting down or starting (57P), too long under load or behind a lock (57014, 55P03) or
-// between two statements (25P03), in the way of others (40P01, 40001), too many connections (53300), disk full (53100), read only (25006); and a database that is not migrated yet (3F000, 42P01).
+// Connection errors (08), shutdown or start (57P), too slow under load or behind a lock (57014, 55P03), idle too long
+// in a transaction (25P03), conflicts with others (40P01, 40001), too many connections (53300), disk full (53100), read
+// only (25006), and a database that is not migrated yet (3F000, 42P01).
 const stateCodes = /^(08...|57P0[123]|57014|40P01|40001|55P03|53300|53100|25006|25P03|3F000|42P01)$/
 
 const driverMessages =
@@ -18,7 +19,7 @@ export function isDatabaseUnavailable(error: unknown): boolean {
   return stateCodes.test(code) || driverMessages.test(error.message)
 }
 
-/** Whether Postgres has stopped a statement that took too long: the limit of the pool, or a person. */
+/** Whether Postgres stopped a slow statement: by the pool's limit, or by a person. */
 export function isStatementStopped(error: unknown): boolean {
   return error instanceof Error && (error as { code?: string }).code === '57014'
 }

@@ -13,6 +13,6 @@ test.each([
   expect(backoffMs(failures, backoff, () => luck)).toBe(expected)
 })
 
-test('without jitter, chance changes nothing', () => {
+test('without jitter, the random number does not matter', () => {
   expect(backoffMs(2, { ...backoff, jitter: 0 }, () => 0.7)).toBe(2_000)
 })

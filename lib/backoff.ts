@@ -1,14 +1,14 @@
-/** How long to wait after failures, of which each makes the wait twice as long. */
+/** How long to wait after failures. Each failure doubles the wait. */
 export interface Backoff {
-  /** the wait after the first failure */
+  /** The wait after the first failure. */
   baseMs: number
-  /** the longest wait */
+  /** The longest wait. */
   maxMs: number
-  /** the share of a wait that chance may take away, so that many clients do not come back together; a half if not given */
+  /** The random share of a wait that is left out, so that many clients do not come back together. Default: a half. */
   jitter?: number
 }
 
-/** The wait after so many failures in a row. */
+/** The wait after this many failures in a row. */
 export function backoffMs(failures: number, { baseMs, maxMs, jitter = 0.5 }: Backoff, random = Math.random): number {
   return Math.min(baseMs * 2 ** (failures - 1), maxMs) * (1 - jitter * random())
 }

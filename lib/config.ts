@@ -2,14 +2,14 @@ import { Ajv } from 'ajv'
 import addFormats from 'ajv-formats'
 import type { Static, TObject } from 'typebox'
 
-/** Bad configuration: says which variable and why, never its value. */
+/** Bad configuration. The message names the variable and the reason, never the value. */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 }
 
 /**
- * Reads one process's configuration from environment variables, once, by its schema (strings are coerced, defaults
- * filled in), and freezes it.
+ * Reads the configuration of a process from environment variables, once. Converts strings by the schema, fills in
+ * defaults and freezes the result.
  *
  * @throws {ConfigError} naming every bad or missing variable
  */

@@ -1,4 +1,7 @@
-/** The Levenshtein distance: how many characters must be added, removed or replaced. Its time is the product of the lengths. */
+/**
+ * The Levenshtein distance: how many characters must be added, removed or replaced. It takes time in proportion to the
+ * product of the lengths.
+ */
 export function countEdits(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, index) => index)
   for (let index = 0; index < from.length; index++) {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { FairSemaphore, PermitTimeout } from './fair-semaphore.ts'
 
-/** Everybody queues behind one permit; answers with the order in which they got it. */
+/** All requests queue behind one permit. Returns the order in which they got it. */
 async function serve(requests: { key: string; weight?: number }[]): Promise<string> {
   const semaphore = new FairSemaphore({ permits: 1 })
   const first = await semaphore.acquire({ key: 'before' })
@@ -16,7 +16,7 @@ async function serve(requests: { key: string; weight?: number }[]): Promise<stri
 const times = (count: number, key: string, weight?: number) =>
   Array.from({ length: count }, () => (weight === undefined ? { key } : { key, weight }))
 
-test('keys take turns, however many requests one of them has sent before', async () => {
+test('keys take turns, however many requests one of them has queued', async () => {
   expect(await serve([...times(4, 'a'), ...times(2, 'b')])).toBe('ababaa')
 })
 
@@ -25,7 +25,7 @@ test('a key of twice the weight has twice the turns', async () => {
   expect(order.slice(0, 6).replaceAll('a', '')).toHaveLength(4)
 })
 
-test('who was idle gets no more turns than those that waited', async () => {
+test('a key that was idle gets no more turns than those that waited', async () => {
   const semaphore = new FairSemaphore({ permits: 1 })
   for (let round = 0; round < 50; round++) (await semaphore.acquire({ key: 'a' }))()
   const release = await semaphore.acquire({ key: 'a' })
@@ -51,7 +51,7 @@ test('a key holds at most its share, and the rest is free for others', async () 
   expect(semaphore.tryAcquire({ key: 'd' })).toBeUndefined()
 })
 
-test('who waits behind its own share leaves a permit to others', async () => {
+test('a key that waits for its own share leaves a permit to others', async () => {
   const semaphore = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
   const [a, b] = [await semaphore.acquire({ key: 'a' }), await semaphore.acquire({ key: 'b' })]
   const order: string[] = []
@@ -64,7 +64,7 @@ test('who waits behind its own share leaves a permit to others', async () => {
   expect(order).toEqual(['c', 'a'])
 })
 
-test('waiting ends in time, and work that fails gives its permit back', async () => {
+test('waits time out, and failed work releases its permit', async () => {
   const semaphore = new FairSemaphore({ permits: 1 })
   await expect(semaphore.run({ key: 'a' }, () => Promise.reject(new Error('work')))).rejects.toThrow('work')
   const release = await semaphore.acquire({ key: 'a' })
@@ -73,10 +73,10 @@ test('waiting ends in time, and work that fails gives its permit back', async ()
   expect(semaphore.tryAcquire({ key: 'b' })).toBeDefined()
 })
 
-test('many that wait leave as quickly as few', async () => {
+test('many waiters leave as fast as few', async () => {
   const semaphore = new FairSemaphore({ permits: 1 })
   const release = await semaphore.acquire({ key: 'a' })
-  // Of this thread alone: the machine may be busy.
+  // CPU time of this thread only, because the machine may be busy.
   const before = process.threadCpuUsage()
   const waits = Array.from({ length: 30_000 }, () => semaphore.acquire({ key: 'a', timeoutMs: 1 }))
   const outcomes = await Promise.allSettled(waits)
@@ -87,7 +87,7 @@ test('many that wait leave as quickly as few', async () => {
   expect(semaphore.tryAcquire({ key: 'b' })).toBeDefined()
 })
 
-test('permits that are added go to those that wait, and those that are taken away come back to nobody', async () => {
+test('added permits go to waiters, and removed ones are not granted again', async () => {
   const semaphore = new FairSemaphore({ permits: 0 })
   const order: string[] = []
   const wait = async (key: string) => {

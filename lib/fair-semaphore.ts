@@ -1,15 +1,15 @@
 import { WaitingLine } from './waiting-line.ts'
 
-/** The key that asks for a permit, and how long it may wait. */
+/** The key that requests a permit, and how long it may wait. */
 export interface PermitRequest {
   key: string
-  /** A key of twice the weight gets twice the turns while both wait. */
+  /** While two keys wait, a key of twice the weight gets twice as many permits. */
   weight?: number
-  /** How many permits this key may hold, where that is less than the share of every key. */
+  /** The most permits that this key may hold, if that is less than `permitsPerKey`. */
   maxOfKey?: number | null
-  /** Without one it waits as long as it takes. */
+  /** Without it, the request waits without a limit. */
   timeoutMs?: number
-  /** Ends the wait. */
+  /** Aborts the wait. */
   signal?: AbortSignal
 }
 
@@ -17,30 +17,30 @@ interface Waiter extends Required<Pick<PermitRequest, 'key' | 'weight'>> {
   maxOfKey: number
   grant: () => void
   leave: () => void
-  /** Takes back what would end the wait. */
+  /** Removes the timer and the abort listener. */
   stopWaiting: () => void
 }
 
-/** No permit came free in time. */
+/** No permit became free in time. */
 export class PermitTimeout extends Error {
   override name = 'PermitTimeout'
 }
 
 /**
- * A counting semaphore that several keys share. A key holds at most a share of the permits. Permits that come free go to
- * the waiting keys by turns: a key that asks for many waits for itself only.
+ * A counting semaphore for several keys. A key holds at most a share of the permits. Freed permits go to the waiting
+ * keys in turn, so a key with many requests only delays itself.
  *
- * The turns are those of stride scheduling (Waldspurger and Weihl, 1995): the waiting key with the least virtual time is
- * next, and each permit moves its time on by 1 / weight.
+ * The order is that of stride scheduling (Waldspurger and Weihl, 1995). The waiting key with the least virtual time is
+ * next, and each permit increases its time by 1 / weight.
  */
 export class FairSemaphore {
   #permits: number
   readonly #permitsPerKey: number
   /** A key without permits has no entry. */
   readonly #held = new Map<string, number>()
-  /** By key; a key without waiters has no entry. */
+  /** Waiters by key. A key without waiters has no entry. */
   readonly #waiting = new Map<string, WaitingLine<Waiter>>()
-  /** Of the keys that hold permits or wait. */
+  /** Has the keys that hold permits or wait. */
   readonly #virtualTime = new Map<string, number>()
   #now = 0
   #free: number
@@ -56,33 +56,33 @@ export class FairSemaphore {
     return this.#held.get(key) ?? 0
   }
 
-  /** Whether nobody holds a permit or waits for one. */
+  /** Whether no key holds a permit or waits for one. */
   get isIdle(): boolean {
     return this.#held.size === 0 && this.#waiting.size === 0
   }
 
-  /** Changes how many permits there are. Of fewer than are held, the next ones that come back are not given out again. */
+  /** Changes the number of permits. If more are held, the next released ones are not granted again. */
   resize(permits: number): void {
     this.#free += permits - this.#permits
     this.#permits = permits
     while (this.#free > 0 && this.#grantNext());
   }
 
-  /** Takes a permit if one is free for the key at once; the function that is returned gives it back, once. */
+  /** Acquires a permit if one is free for the key now. Call the returned function once to release it. */
   tryAcquire({ key, weight = 1, maxOfKey }: PermitRequest): (() => void) | undefined {
     return this.#isFreeFor(key, this.#limitOf(maxOfKey)) ? this.#hold({ key, weight }) : undefined
   }
 
   /**
-   * Takes a permit, for which it waits; the function that is returned gives it back, once.
+   * Waits for a permit. Call the returned function once to release it.
    *
-   * @throws {PermitTimeout} when `timeoutMs` have passed, and the reason of `signal` when it is aborted
+   * @throws {PermitTimeout} after `timeoutMs`, and the reason of `signal` when it is aborted
    */
   async acquire(request: PermitRequest): Promise<() => void> {
     return this.tryAcquire(request) ?? this.#wait(request)
   }
 
-  /** Does work while it holds a permit. @throws {PermitTimeout} and what the work throws */
+  /** Runs work while holding a permit. @throws {PermitTimeout} and what the work throws */
   async run<T>(request: PermitRequest, work: () => Promise<T>): Promise<T> {
     const release = await this.acquire(request)
     try {
@@ -162,7 +162,7 @@ export class FairSemaphore {
     this.#forgetIdle(key)
   }
 
-  /** False when nobody waits who may have one. */
+  /** Grants a permit to the next waiter. Returns false if no waiter may have one. */
   #grantNext(): boolean {
     const next = this.#findNext()
     if (!next) return false
@@ -171,7 +171,7 @@ export class FairSemaphore {
     return true
   }
 
-  /** The first waiter of the key with the least virtual time, of those that may hold one more. */
+  /** The first waiter of the key with the least virtual time, among the keys that may hold one more permit. */
   #findNext(): Waiter | undefined {
     let found: Waiter | undefined
     for (const { first } of this.#waiting.values()) {

@@ -10,7 +10,7 @@ function slowLoad(value: object, ...tags: string[]) {
   return { load: () => promise, end: () => resolve(loaded(value, ...tags)) }
 }
 
-test('what was loaded once is there without a promise, until it is dropped', async () => {
+test('a loaded value is available without a promise, until it is dropped', async () => {
   const cache = new LeasedCache<object>(permanentLease, 10)
   const value = {}
   expect(await cache.get('a', async () => loaded(value, 'tag'))).toBe(value)
@@ -22,7 +22,7 @@ test('what was loaded once is there without a promise, until it is dropped', asy
   expect(cache.peek('a')).toBeUndefined()
 })
 
-test('what has no owner, or could not be loaded, is not kept', async () => {
+test('a value without an owner, or one that could not be loaded, is not cached', async () => {
   const cache = new LeasedCache<object>(permanentLease, 10)
   await cache.get('a', async () => ({ value: {} }))
   await expect(cache.get('b', () => Promise.reject(new Error('away')))).rejects.toThrow('away')
@@ -60,7 +60,7 @@ test('while another load is under way, a drop from before a load does not count'
   await waiting
 })
 
-test('without a lease everybody has a value whose load began after the request', async () => {
+test('without a lease every caller gets a value whose load began after the call', async () => {
   const cache = new LeasedCache<object>(noLease, 10)
   const first = slowLoad({ is: 1 }, 'tag')
   const load = vi.fn<() => Promise<ReturnType<typeof loaded>>>(async () => loaded({ is: 2 }, 'tag'))
@@ -71,7 +71,7 @@ test('without a lease everybody has a value whose load began after the request',
   expect(cache.peek('a')).toBeUndefined()
 })
 
-test('a lease that has run out is renewed before anything is used', async () => {
+test('an expired lease is renewed before a value is used', async () => {
   let isValid = false
   const renew = vi.fn<() => Promise<boolean>>(async () => (isValid = true))
   const cache = new LeasedCache<object>({ isValid: () => isValid, renew }, 10)

@@ -1,20 +1,20 @@
 import { SharedLoads } from './shared-loads.ts'
 import { TaggedEntries, type TaggedEntry } from './tagged-entries.ts'
 
-/** The right to answer from memory, which runs out by itself and is renewed while it is used. */
+/** The right to answer from memory. It expires by itself and is renewed while it is used. */
 export interface Lease {
-  /** Whether it holds now. Asking keeps it alive. */
+  /** Whether it is valid now. The call keeps it alive. */
   isValid(): boolean
-  /** Renews a lease that has run out. False, soon, when that cannot be done: then nothing is answered from memory. */
+  /** Renews an expired lease. Soon returns false if that is not possible; then nothing is answered from memory. */
   renew(): Promise<boolean>
 }
 
-/** A value that was loaded; one without an owner is not kept. */
+/** A loaded value. A value without an owner is not cached. */
 export type Loaded<Value> = TaggedEntry<Value> | { value: Value; owner?: undefined }
 
 /**
- * Values in memory that are true as long as a lease holds and nobody has dropped them. A value is kept only if none of its
- * tags was dropped since its load began: the load may have read what was there before the change.
+ * Values in memory that are valid while a lease is valid and nobody has dropped them. A loaded value is cached only if
+ * none of its tags was dropped since its load began: the load may have read the old value.
  */
 export class LeasedCache<Value extends object> {
   readonly #lease: Lease
@@ -22,11 +22,11 @@ export class LeasedCache<Value extends object> {
   readonly #entries: TaggedEntries<Value>
   readonly #loads = new SharedLoads<Value>()
   #loading = 0
-  /** Counts what was dropped. */
+  /** The number of drops so far. */
   #epoch = 0
-  /** When each tag was last dropped, while something is being loaded. */
+  /** When each tag was last dropped, kept only during loads. */
   readonly #droppedAt = new Map<string, number>()
-  /** What was loaded before this is not kept. */
+  /** Values whose load began before this are not cached. */
   #clearedAt = 0
 
   constructor(lease: Lease, maxEntries: number) {
@@ -35,12 +35,15 @@ export class LeasedCache<Value extends object> {
     this.#entries = new TaggedEntries(maxEntries)
   }
 
-  /** The value of a key, if it is in memory and the lease holds. */
+  /** The value of a key, if it is in memory and the lease is valid. */
   peek(key: string): Value | undefined {
     return this.#lease.isValid() ? this.#entries.get(key) : undefined
   }
 
-  /** The value of a key, from memory where the lease holds or can be renewed, else loaded after this call. */
+  /**
+   * The value of a key: from memory if the lease is valid or can be renewed, else from a load that begins after this
+   * call.
+   */
   async get(key: string, load: () => Promise<Loaded<Value>>): Promise<Value> {
     if (this.#entries.has(key) && (await this.#lease.renew())) {
       const known = this.peek(key)
@@ -49,14 +52,14 @@ export class LeasedCache<Value extends object> {
     return this.#loads.get(key, () => this.#load(key, load))
   }
 
-  /** Forgets what has this tag. */
+  /** Removes all values with this tag. */
   drop(tag: string): void {
     this.#epoch++
     this.#entries.deleteTagged(tag)
     if (this.#loading > 0) this.#recordDrop(tag)
   }
 
-  /** Forgets everything. */
+  /** Removes all values. */
   clear(): void {
     this.#clearedAt = ++this.#epoch
     this.#droppedAt.clear()

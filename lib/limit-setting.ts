@@ -1,14 +1,14 @@
 import { Type } from 'typebox'
 
-/** The name of no limit, where people write limits. */
+/** How people write that there is no limit. */
 export const noLimit = 'none'
 
-/** A setting of a limit, a number or none; `defaultValue` where nothing is set. */
+/** A setting of a limit, a number or none. `defaultValue` holds if nothing is set. */
 export function limitSetting(defaultValue: number | typeof noLimit, maximum: number) {
   return Type.Union([Type.Integer({ minimum: 0, maximum }), Type.Literal(noLimit)], { default: defaultValue })
 }
 
-/** What a setting says; Infinity is no limit. */
+/** The number of a setting; Infinity means no limit. */
 export function readLimit(setting: number | typeof noLimit): number {
   return setting === noLimit ? Infinity : setting
 }

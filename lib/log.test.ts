@@ -2,13 +2,13 @@ import { spawnSync } from 'node:child_process'
 import { openSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-test('a log that takes no writes costs lines, never the process', () => {
+test('a log that cannot be written loses lines but does not stop the process', () => {
   const script = `
     const { createLogger } = await import(${JSON.stringify(new URL('log.ts', import.meta.url).href)})
     const log = createLogger('test')
     for (let line = 0; line < 100; line++) log.info({ line }, 'lost')
     process.exit(7)`
-  // /dev/full answers every write with ENOSPC, as a full disk does.
+  // /dev/full fails every write with ENOSPC, like a full disk.
   const full = openSync('/dev/full', 'w')
   const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
     stdio: ['ignore', full, full],

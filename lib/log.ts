@@ -4,20 +4,20 @@ import { logContext } from './log-context.ts'
 
 export type { Logger }
 
-// A full disk costs lines of the log, never the process: pino's own destination would end it, or wait for ever.
+// A full disk may lose log lines but must not stop the process. pino's own destination would end it, or wait forever.
 const destination = {
   write(line: string): void {
     try {
       writeSync(1, line)
     } catch {
-      // Nothing can read this line.
+      // Nobody could read a message about this.
     }
   },
 }
 
 /**
- * A JSON-lines logger on standard output, named after its process. Fields that carry secrets print as `***`; lines that are
- * written for a request have its id.
+ * Creates a JSON-lines logger on standard output, named after its process. Fields with secrets print as `***`. Lines of
+ * a request have its id.
  */
 export function createLogger(name: string, level = 'info'): Logger {
   return pino(

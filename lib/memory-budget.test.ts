@@ -4,7 +4,7 @@ import { BudgetExceeded, MemoryBudget } from './memory-budget.ts'
 const ofKey = new BudgetExceeded('key', 250)
 const ofAll = new BudgetExceeded('all', 1_000)
 
-test('a key has a quarter, or one reservation of most there is; what is refused does not count', () => {
+test('a key has a quarter, or one reservation of most of the budget; rejected bytes do not count', () => {
   const budget = new MemoryBudget(1_000)
   const first = budget.open('team')
   first.add(600)
@@ -19,7 +19,7 @@ test('a key has a quarter, or one reservation of most there is; what is refused 
   expect(() => new MemoryBudget(1_000).open('team').add(876)).toThrow(new BudgetExceeded('reservation', 875))
 })
 
-test('all together have no more than there is', () => {
+test('all keys together have no more than the budget', () => {
   const budget = new MemoryBudget(1_000)
   const first = budget.open('one')
   first.add(700)

@@ -1,4 +1,4 @@
-/** Whose bound has no room for more bytes: one reservation's, its key's, or that of all keys together. */
+/** Which bound has no room for more bytes: the reservation's, the key's, or the common one of all keys. */
 export type BudgetScope = 'reservation' | 'key' | 'all'
 
 /** A budget has no room for more bytes. */
@@ -14,13 +14,13 @@ export class BudgetExceeded extends Error {
   }
 }
 
-/** The bytes that are in memory at once, of all keys and of each. */
+/** Counts the bytes in memory, of each key and of all. */
 export class MemoryBudget {
   readonly maxBytes: number
   readonly maxBytesPerKey: number
-  /** Of a key's only reservation: one large request is no flood, but leaves others some room. */
+  /** The bound if a key has only one reservation. One large request is fine, but must leave some room for others. */
   readonly maxBytesAlone: number
-  /** A key without any has no entry. */
+  /** A key without reserved bytes has no entry. */
   readonly #byKey = new Map<string, number>()
   #bytes = 0
 
@@ -30,12 +30,12 @@ export class MemoryBudget {
     this.maxBytesAlone = Math.floor((maxBytes * 7) / 8)
   }
 
-  /** The bytes that are reserved now. */
+  /** The reserved bytes. */
   get bytes(): number {
     return this.#bytes
   }
 
-  /** A reservation of a key, which holds nothing yet. */
+  /** Creates an empty reservation of a key. */
   open(key: string): MemoryReservation {
     return new MemoryReservation((own, more) => this.#add(key, own, more))
   }
@@ -54,7 +54,7 @@ export class MemoryBudget {
   }
 }
 
-/** The bytes of one piece of work. */
+/** The reserved bytes of one piece of work. */
 export class MemoryReservation {
   readonly #change: (own: number, more: number) => void
   #own = 0
@@ -64,19 +64,19 @@ export class MemoryReservation {
     this.#change = change
   }
 
-  /** Reserves more. @throws {BudgetExceeded} and reserves nothing then */
+  /** Reserves more bytes. @throws {BudgetExceeded} and then reserves nothing */
   add(bytes: number): void {
     if (this.#isReleased) return
     this.#change(this.#own, bytes)
     this.#own += bytes
   }
 
-  /** Gives some back: nobody needs them any more. */
+  /** Releases some bytes. */
   drop(bytes: number): void {
     this.add(-Math.min(bytes, this.#own))
   }
 
-  /** Gives all back; from then on it reserves nothing. */
+  /** Releases all bytes. From then on it reserves nothing. */
   release(): void {
     this.drop(this.#own)
     this.#isReleased = true

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { repeat } from './repeat.ts'
 
-test('work is done again after a failure, one at a time, until the end', async () => {
+test('work is repeated also after a failure, one run at a time, until the end', async () => {
   const stop = new AbortController()
   const errors: unknown[] = []
   let [done, running] = [0, 0]
@@ -31,7 +31,7 @@ test('the end interrupts a pause, not the work', async () => {
   expect(done).toBe(true)
 })
 
-test('work that begins with a pause is not done when the end comes first', async () => {
+test('work that begins with a pause does not run if the end comes first', async () => {
   const stop = new AbortController()
   let done = false
   const work = async () => void (done = true)

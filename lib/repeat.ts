@@ -1,17 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
 
 interface RepeatOptions {
-  /** the pause after each time */
+  /** The pause after each run. */
   pauseMs: number | (() => number)
-  /** whether a pause comes before the first time too */
+  /** Whether to pause before the first run too. */
   pauseFirst?: boolean
-  /** ends the repetition; work that runs is not interrupted */
+  /** Ends the repetition. Running work is not interrupted. */
   signal: AbortSignal
-  /** called with what the work throws */
+  /** Called with errors of the work. */
   onError: (error: unknown) => void
 }
 
-/** Does `work` again and again, never twice at a time. Resolves after the end. */
+/** Runs `work` repeatedly, one run at a time. Resolves after the end. */
 export async function repeat(work: () => Promise<unknown>, options: RepeatOptions): Promise<void> {
   const { pauseMs, signal, onError } = options
   const pause = () => delay(typeof pauseMs === 'number' ? pauseMs : pauseMs(), undefined, { signal }).catch(() => {})

@@ -1,22 +1,22 @@
 import { S3Client } from '@aws-sdk/client-s3'
 
-/** Of a store on S3. Credentials come from AWS's own variables and files. */
+/** Settings of a store on S3. Credentials come from AWS's own variables and files. */
 export interface S3Options {
-  /** of an S3 other than Amazon's; buckets are then addressed by path */
+  /** The address of an S3 that is not Amazon's. Buckets are then addressed by path. */
   endpoint?: string | undefined
   region?: string | undefined
 }
 
 const maxAttempts = 3
 const connectionTimeoutMs = 3_000
-// Without a byte either way.
+// The time without a byte in either direction.
 const idleTimeoutMs = 30_000
 const maxSockets = 128
 
-/** A client with bounded timeouts and retries. */
+/** Creates a client with limited timeouts and retries. */
 export function createS3Client({ endpoint, region }: S3Options): S3Client {
   return new S3Client({
-    // S3s other than Amazon's have no regions, but signatures name one.
+    // Other S3s have no regions, but signatures need one.
     ...(endpoint && { endpoint, forcePathStyle: true, region: 'us-east-1' }),
     ...(region && { region }),
     maxAttempts,
@@ -26,7 +26,7 @@ export function createS3Client({ endpoint, region }: S3Options): S3Client {
       httpAgent: { maxSockets },
       httpsAgent: { maxSockets },
     },
-    // Digests of ours cover what is stored; checksums in trailers are not known to every S3.
+    // Our own digests cover what is stored. Not every S3 supports checksums in trailers.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })

@@ -1,6 +1,6 @@
 /**
- * Loads values for many callers. Callers that ask for a key while it is being loaded share the next load: one at a time for
- * each key, however many callers there are, and each caller's load begins after the caller has asked.
+ * Loads values for many callers. For each key, one load runs at a time. Callers during a load share the next one, so
+ * that each caller's load begins after its call.
  */
 export class SharedLoads<Value> {
   readonly #running = new Map<string, Promise<Value>>()
@@ -17,7 +17,7 @@ export class SharedLoads<Value> {
   async #startAfter(running: Promise<Value>, key: string, load: () => Promise<Value>): Promise<Value> {
     await running.catch(() => {})
     this.#next.delete(key)
-    // A later caller may have begun it already.
+    // A later caller may have started it already.
     return this.#running.get(key) ?? this.#start(key, load)
   }
 

@@ -1,8 +1,8 @@
 import type { Logger } from './log.ts'
 
 /**
- * Runs `close` once on SIGTERM or SIGINT, then exits: 0 when it ends in time, 1 when it throws or takes longer than
- * `timeoutMs`.
+ * Runs `close` once on SIGTERM or SIGINT, then exits: with 0 if it ends in time, with 1 if it throws or takes longer
+ * than `timeoutMs`.
  */
 export function onShutdown(log: Logger, close: () => Promise<void>, timeoutMs = 10_000): void {
   let closing = false

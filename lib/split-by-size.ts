@@ -1,4 +1,4 @@
-/** Parts of a list, in its order, each of at most so many bytes or of one item. */
+/** Splits a list into parts, in order. Each part has at most this many bytes, or one item. */
 export function* splitBySize<Item>(
   items: readonly Item[],
   maxBytes: number,

@@ -1,7 +1,7 @@
-// Digested or written in about a millisecond.
+// Hashing or writing this much takes about a millisecond.
 const partBytes = 1024 * 1024
 
-/** Parts of bytes, in the same memory: between two of them others have their turn. */
+/** Splits bytes into parts of the same memory, so that other work can run between two parts. */
 export function* splitBytes(bytes: Uint8Array): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes)
 }

@@ -17,7 +17,7 @@ test('an entry is there until one of its tags is removed', () => {
   expect([entries.get('b'), entries.size]).toEqual([undefined, 0])
 })
 
-test('what was used least recently is pushed out', () => {
+test('the least recently used entry is removed', () => {
   const entries = new TaggedEntries<number>(3)
   for (const key of ['a', 'b', 'c']) entries.set(key, own(1))
   entries.get('a')
@@ -25,7 +25,7 @@ test('what was used least recently is pushed out', () => {
   expect(['a', 'b', 'c', 'd'].filter((key) => entries.has(key))).toEqual(['a', 'c', 'd'])
 })
 
-test('an owner with very many entries pushes out its own', () => {
+test('an owner with too many entries loses its own', () => {
   const entries = new TaggedEntries<number>(1_000)
   for (let index = 0; index < 100; index++) entries.set(`ours ${index}`, own(index))
   for (let index = 0; index < 50_000; index++) entries.set(`theirs ${index}`, own(index, 'theirs', `${index}`))

@@ -1,4 +1,4 @@
-/** A value with whose it is, and the tags by which it is dropped. */
+/** A value with its owner, and the tags by which it is dropped. */
 export interface TaggedEntry<Value> {
   value: Value
   owner: string
@@ -6,13 +6,13 @@ export interface TaggedEntry<Value> {
 }
 
 /**
- * A bounded map. When it is full, the owner with the most entries loses the one that it has used least recently, so that no
- * owner pushes out the entries of others.
+ * A bounded map. When it is full, the owner with the most entries loses its least recently used one, so that no owner
+ * displaces the entries of others.
  */
 export class TaggedEntries<Value> {
   readonly #maxEntries: number
   readonly #entries = new Map<string, TaggedEntry<Value>>()
-  /** Keys by owner, the least recently used first. */
+  /** Keys by owner, least recently used first. */
   readonly #byOwner = new Map<string, Set<string>>()
   readonly #byTag = new Map<string, Set<string>>()
 
@@ -28,7 +28,7 @@ export class TaggedEntries<Value> {
     return this.#entries.has(key)
   }
 
-  /** The value of a key, which is used by that. */
+  /** Returns the value of a key and marks it as used. */
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined

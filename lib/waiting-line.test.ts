@@ -3,8 +3,8 @@ import { expect, test } from 'vitest'
 import { chooseCases } from '../test/support/random-cases.ts'
 import { WaitingLine } from './waiting-line.ts'
 
-test('a line is as a list from which values are taken out', () => {
-  // A step puts a value in, or takes out the one at a place.
+test('a line behaves like a list with removals', () => {
+  // A step adds a value, or removes the value at an index.
   fc.assert(
     fc.property(fc.array(fc.option(fc.nat(20)), { maxLength: 60 }), (steps) => {
       const line = new WaitingLine<number>()

@@ -5,8 +5,8 @@ interface Node<T> {
 }
 
 /**
- * Values in order of arrival, of which any can leave. Each step costs the same, however long the line is: the first value
- * of a Set is found behind the holes of those that left.
+ * Values in order of arrival. Any value can leave. Each step takes constant time, however long the line is. In a Set,
+ * finding the first value would take longer the more values have left before it.
  */
 export class WaitingLine<T> {
   #first: Node<T> | undefined
@@ -16,7 +16,7 @@ export class WaitingLine<T> {
     return this.#first?.value
   }
 
-  /** Puts a value at the end; the function that is returned takes it out, and is to be called once. */
+  /** Adds a value at the end. Call the returned function once to remove it. */
   push(value: T): () => void {
     const node: Node<T> = { value, before: this.#last, after: undefined }
     if (this.#last) this.#last.after = node

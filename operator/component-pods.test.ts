@@ -28,13 +28,13 @@ function toCache<T>(objects: T[]) {
 
 const namesOf = (found: Pod[]) => found.map(({ metadata }) => metadata.name)
 
-test('pods are those of a base model and a component', () => {
+test('pods are listed by base model and component', () => {
   expect(namesOf(listPods(pods, 'tiny', 'trainer'))).toEqual(['trainer'])
   expect(namesOf(listPods(pods, 'tiny', 'engine'))).toEqual(['ready', 'starting', 'new'])
   expect(listPods(pods, 'absent', 'engine')).toEqual([])
 })
 
-test('engines have an address; whether they are Ready is another question', () => {
+test('engines have an address, whether they are Ready or not', () => {
   expect(namesOf(listEngines(pods, 'tiny'))).toEqual(['ready', 'starting'])
   expect(namesOf(listReadyEngines(pods, 'tiny'))).toEqual(['ready'])
 })

@@ -3,10 +3,12 @@ import { labels } from '../crds/names.ts'
 import { isReady, type Pod } from '../lib/kube/objects.ts'
 import type { ObjectCache } from '../lib/kube/reflector.ts'
 
-/** What the pods of a base model do. */
+/** The role of a base model's pod. */
 export type Component = 'engine' | 'trainer'
 
-/** The pods of a component of a base model (by its resource name); those of an earlier BaseModel of the same name too. */
+/**
+ * Lists a base model's pods of a component, by its resource name. Includes pods of an earlier BaseModel with that name.
+ */
 export function listPods(pods: ObjectCache<Pod>, baseModelCrName: string, component: Component): Pod[] {
   return pods.list().filter(({ metadata }) => {
     const found = metadata.labels ?? {}
@@ -14,17 +16,17 @@ export function listPods(pods: ObjectCache<Pod>, baseModelCrName: string, compon
   })
 }
 
-/** The engine pods of a base model (by its resource name) that have an address, Ready or not. */
+/** Lists a base model's engine pods with an address, Ready or not, by its resource name. */
 export function listEngines(pods: ObjectCache<Pod>, baseModelCrName: string): Pod[] {
   return listPods(pods, baseModelCrName, 'engine').filter(({ status }) => status?.podIP !== undefined)
 }
 
-/** The engine pods of a base model (by its resource name) that are Ready and have an address. */
+/** Lists a base model's Ready engine pods with an address, by its resource name. */
 export function listReadyEngines(pods: ObjectCache<Pod>, baseModelCrName: string): Pod[] {
   return listEngines(pods, baseModelCrName).filter(isReady)
 }
 
-/** The BaseModels of a canonical name. */
+/** Lists the BaseModels with a canonical name. */
 export function listBaseModelsNamed(baseModels: ObjectCache<BaseModel>, canonicalName: string): BaseModel[] {
   return baseModels.list().filter(({ spec }) => spec.names[0] === canonicalName)
 }

@@ -8,7 +8,7 @@ export interface StatusReason {
   message: string
 }
 
-/** A condition as it is now, without its times, which `mergeConditions` adds. */
+/** A condition without its times. `mergeConditions` adds them. */
 export type ConditionInput = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
 
 interface ConditionedResource {
@@ -16,10 +16,13 @@ interface ConditionedResource {
   status?: { conditions?: Condition[] }
 }
 
-// What the schema allows.
+// The maximum of the schema.
 const maxMessage = 4000
 
-/** The conditions of a status and their generation. A transition time stays while its condition's status does. */
+/**
+ * Merges conditions into a status, with their generation. A condition keeps its transition time while its status stays
+ * the same.
+ */
 export function mergeConditions(resource: ConditionedResource, inputs: ConditionInput[], now: Date) {
   const observedGeneration = resource.metadata.generation ?? 0
   const conditions = inputs.map((input) => {

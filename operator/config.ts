@@ -12,24 +12,24 @@ const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8081 }),
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
-  // The database of traces, if it is another one.
+  // The database of traces, if it is a separate one.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
-  // How long calls are kept where their project says nothing; unset: for ever.
+  // How many days calls are kept if their project sets nothing. Unset: forever.
   TRAINYARD_TRACE_RETENTION_DAYS: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
-  // The identity of the Lease's holder.
+  // The identity of the lease's holder.
   TRAINYARD_POD_NAME: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
-  // The image of engine and trainer pods whose BaseModel names none.
+  // The image of engines and trainers, unless their BaseModel names one.
   TRAINYARD_RUNTIME_IMAGE: Type.String({ minLength: 1 }),
   ...artifactSettings,
   ...outboundSettings,
-  // Fetched inputs count as stored by their entity.
+  // Fetched inputs count as stored bytes of their entity.
   ...storedBytesSetting,
-  // For engines and trainers where the store is a folder: the source of a pod volume as JSON, e.g.
+  // If the store is a folder: the source of the pods' volume as JSON, e.g.
   // {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),
-  // For engines and trainers where the store is on S3: the Secret with access-key-id and secret-access-key. Empty: none.
+  // If the store is on S3: the pods' Secret with access-key-id and secret-access-key. Empty: none.
   TRAINYARD_S3_SECRET: Type.String({ default: '' }),
   TRAINYARD_LISTEN_ON_POD_IP: Type.Boolean({ default: false }),
   ...kubeSettings,

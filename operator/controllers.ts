@@ -11,7 +11,7 @@ import type { Publisher } from './training-job/publish.ts'
 import { reconcileTrainingJob, type TrainingJobDeps } from './training-job/reconcile.ts'
 import type { WatchedKind } from './watches.ts'
 
-/** What the reconciliations need, and the workers that act beside them. */
+/** What the reconciliations and their workers need. */
 export type ControllerDeps = BaseModelDeps &
   ModelDeps &
   TrainingJobDeps & { publisher: Publisher; inputFetcher: InputFetcher }
@@ -21,19 +21,22 @@ export const channels = { models: 'training_models', jobs: 'training_jobs' } as 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
 const defaultConcurrency = 4
-// A foreign server may be slow, or be back after a while; twelve tries take about seven minutes.
+// A foreign server may be slow or down for a while. Twelve tries take about seven minutes.
 const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
-/** The queues of the controllers. It decides which change adds which key. Keys are resource names. */
+/**
+ * The work queues of the controllers. Decides which change adds which key. Keys are resource names, unless noted
+ * otherwise.
+ */
 export class Controllers {
   readonly baseModels: WorkQueue
   readonly models: WorkQueue
   readonly trainingJobs: WorkQueue
-  /** keyed by job id */
+  /** Keys are job ids. */
   readonly publishing: WorkQueue
-  /** keyed by job id */
+  /** Keys are job ids. */
   readonly #inputs: WorkQueue
-  /** notified rows as `channel/id`; their resource is looked up */
+  /** Keys are `channel/id` of a notified row. Its resource is looked up. */
   readonly #rows: WorkQueue
   readonly #deps: ControllerDeps
 
@@ -44,7 +47,7 @@ export class Controllers {
     this.#deps = deps
     this.baseModels = queue('base-models', defaultConcurrency, (name) => reconcileBaseModel(deps, name))
     this.models = queue('models', defaultConcurrency, (name) => reconcileModel(deps, name))
-    // One at a time: jobs get their place in the order of their reconciliation.
+    // One at a time: jobs get their places in the order of their reconciliation.
     const workers = {
       fetchInput: (id: string) => this.#inputs.addRoutinely(id),
       findPublication: (id: string) => publisher.findPublication(id),
@@ -73,7 +76,7 @@ export class Controllers {
     this.#rows.add(`${channel}/${id}`)
   }
 
-  /** Adds all resources, the oldest first: jobs without a place get theirs in this order. */
+  /** Adds all resources, oldest first: jobs without a place get one in this order. */
   addAll(): void {
     const { baseModels, models, trainingJobs } = this.#deps
     for (const { metadata } of sortByAge(baseModels.list())) this.baseModels.add(metadata.name ?? '')
@@ -122,7 +125,10 @@ export class Controllers {
   }
 }
 
-/** Oldest first. Times have whole seconds; resource versions order the objects of one second that nobody has changed since. */
+/**
+ * Sorts the oldest first. Times have whole seconds. Within a second, the resource version orders objects that were not
+ * changed since their creation.
+ */
 export function sortByAge<T extends BaseModel | Model | TrainingJob>(resources: T[]): T[] {
   const key = ({ metadata }: T) => [Date.parse(metadata.creationTimestamp ?? ''), Number(metadata.resourceVersion)]
   return resources.toSorted((a, b) => {

@@ -1,13 +1,13 @@
 import { engineOrigin } from '../crds/engine-address.ts'
 import type { Pod } from '../lib/kube/objects.ts'
 
-/** The engine in a pod, and the key that it asks for. */
+/** An engine's pod and the key that it requires. */
 export interface Engine {
   pod: Pod
   key: string
 }
 
-/** Sends a request to an engine: a POST where there is a body, else a GET. */
+/** Sends a request to an engine: a POST if there is a body, else a GET. */
 export function requestEngine(
   { pod, key }: Engine,
   path: string,

@@ -1,18 +1,21 @@
 import type { Server } from 'node:http'
 import { startServer } from '../lib/http/server.ts'
 
-// A watch gets an event (at least a bookmark) about every minute.
+// A watch gets an event, at least a bookmark, about every minute.
 const staleMs = 180_000
 
 /** The operator's health. A standby has no watches: `watchAgeMs` is undefined. */
 export interface Health {
   leading: boolean
   watchAgeMs: number | undefined
-  /** why nothing, or not all garbage, is removed from the artifact store */
+  /** Why nothing, or not all garbage, is removed from the artifact store. */
   storeTrouble: string | undefined
 }
 
-/** Answers GET /health: 503 when the watches have got no event for three minutes, so that the liveness probe restarts us. */
+/**
+ * Serves GET /health. Answers 503 if the watches have got no event for three minutes, so that the liveness probe
+ * restarts us.
+ */
 export function startHealthServer(
   address: { TRAINYARD_HOST: string; TRAINYARD_PORT: number },
   read: () => Health,

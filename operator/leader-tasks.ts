@@ -19,7 +19,7 @@ interface Deps {
   log: Logger
 }
 
-/** Everything that only the replica with the lease does. */
+/** The tasks of the replica that holds the lease. */
 export class LeaderTasks {
   readonly #deps: Deps
   #isLeading = false
@@ -33,7 +33,7 @@ export class LeaderTasks {
     return this.#isLeading
   }
 
-  /** Call it once, with the lease held. */
+  /** Call it once, while holding the lease. */
   async start(): Promise<void> {
     const { watches, controllers, webhooks, resync, maintenance, guard } = this.#deps
     await watches.start((kind, object) => {
@@ -51,7 +51,7 @@ export class LeaderTasks {
     ]
   }
 
-  /** Resolves when nothing is under way any more, so that another replica may take the lease. */
+  /** Resolves when no task is running, so that another replica may take the lease. */
   async close(): Promise<void> {
     this.#isLeading = false
     await Promise.all(this.#stops.map((stop) => stop()))

@@ -20,7 +20,7 @@ import { Publisher } from './training-job/publish.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
-// For maintenance alone: erasures, beside two steps that run a query while they lock a key.
+// Only for maintenance: erasures, and two steps that run a query while they lock a key.
 const tracingConnections = 4
 
 const config = loadConfig()
@@ -78,7 +78,7 @@ const stopMigrating = new AbortController()
 onShutdown(log, async () => {
   stopMigrating.abort()
   await leader.close()
-  // Another replica may start only when nothing is under way here any more.
+  // Another replica may start only when nothing is running here any more.
   await elector.release().catch((error: unknown) => log.warn({ error }, 'the lease was not given up'))
   client.close()
   await sources.outbound.close()
@@ -88,7 +88,7 @@ onShutdown(log, async () => {
 })
 
 await migrateWhenReady(config.DATABASE_URL, log)
-// Training does not wait for the database of traces. The maintenance of traces is repeated until the database is there.
+// Training does not wait for the tracing database. The maintenance of traces is repeated until it is available.
 void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopMigrating.signal })
 await elector.acquire()
 await leader.start()

@@ -13,17 +13,17 @@ import { applyCheckpointRetention } from './retention/checkpoints.ts'
 import { expireOptimizerStates, expirePayloads, expireProgress, expireTokenStatistics } from './retention/files.ts'
 import { applyTraceRetention, createTracePartitions } from './retention/traces.ts'
 
-// A client that deletes something expects its files to be gone soon.
+// Clients expect the files of deleted data to be gone soon.
 const frequentMs = 2_000
 const hourlyMs = 3600_000
-// A copy of the database that is younger than this may remove what the original still needs.
+// Until this check detects a copied database, the copy may remove what the original needs.
 const storeCheckMs = 300_000
 // An admin may claim the store at any time.
 const unclaimedMs = 10_000
 
 /** What deletion, erasure, retention and garbage collection need. */
 export interface MaintenanceDeps extends ErasureDeps {
-  /** how many days calls are kept where their project says nothing; null: for ever */
+  /** How many days calls are kept if their project sets nothing; null: forever. */
   traceDays: number | null
 }
 
@@ -53,8 +53,8 @@ export const storeSteps = {
 } satisfies Record<string, Record<string, Step>>
 
 /**
- * Removes what was deleted, erased, expired or is garbage. Each group of steps has a loop of its own, so that a large store
- * delays neither the others nor the check of its owner. Returns a function that ends the loops.
+ * Removes what was deleted, erased or expired, and garbage. Each group of steps has its own loop, so that a large store
+ * delays neither the other groups nor the check of its owner. Returns a function that ends the loops.
  */
 export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () => Promise<void> {
   const stop = new AbortController()
@@ -92,7 +92,7 @@ async function expireKeyHolds({ pool, tracing }: Pick<MaintenanceDeps, 'pool' | 
   await expireHolds({ schema: 'tracing', pool: tracing })
 }
 
-/** A step that fails does not keep the others from running. */
+/** A step that fails does not stop the others. */
 async function runSteps(deps: MaintenanceDeps, steps: Record<string, Step>): Promise<void> {
   for (const [step, run] of Object.entries(steps)) {
     await run(deps).catch((error: unknown) => deps.log.warn({ step, error }, 'maintenance failed'))

@@ -25,7 +25,7 @@ interface Deps {
 }
 
 /**
- * Creates the resources of rows that came over REST while kube-apiserver did not answer. A resource that exists already was
+ * Creates the resources of rows that came over REST while kube-apiserver did not answer. A resource that exists was
  * created by the apiserver, or by an operator before a crash. A row that fails does not stop the others.
  */
 export async function createMissingResources(deps: Deps): Promise<void> {
@@ -57,7 +57,7 @@ async function createJob({ client, pool, namespace }: Deps, job: JobWithoutResou
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
-    // Every attempt will be rejected, and a client waits for the job's end.
+    // Every further attempt would be rejected, and a client waits for the job's end.
     const failure = { category: 'User', reason: 'InvalidSpec', message: error.message, retryable: false } as const
     await failJob(pool, job.id, failure)
   }

@@ -37,7 +37,7 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
   }
 }
 
-/** A step that fails does not keep the others from running. */
+/** A step that fails does not stop the others. */
 async function resync(deps: ResyncDeps, controllers: Controllers): Promise<void> {
   const { pool, log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
@@ -57,7 +57,7 @@ async function addPublishing({ pool }: ResyncDeps, { publishing }: Controllers):
   for (const id of await listPublishingJobs(pool)) publishing.addRoutinely(id)
 }
 
-/** Adds the jobs whose rows are not finished, and the resources without a row. */
+/** Adds the jobs with unfinished rows, and the resources without a row. */
 async function addJobs({ pool, namespace, trainingJobs }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const { crName } of await listUnfinishedJobs(pool, namespace)) controllers.trainingJobs.addRoutinely(crName)
   for (const { metadata, status } of sortByAge(trainingJobs.list())) {
@@ -76,7 +76,7 @@ async function addModels({ pool, namespace, models }: ResyncDeps, controllers: C
   }
 }
 
-/** Adds all of them: there are few, and their pods may need replacing after a time. */
+/** Adds all base models: there are few, and their pods may need a replacement after some time. */
 async function addBaseModels({ pool, namespace, baseModels }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const name of await listRegisteredBaseModels(pool, namespace)) controllers.baseModels.addRoutinely(name)
   for (const { metadata } of baseModels.list()) controllers.baseModels.addRoutinely(metadata.name ?? '')

@@ -17,7 +17,7 @@ interface Deps {
 export type WatchedKind = Kind | 'Pod' | 'Deployment'
 type ChangeHandler = (kind: WatchedKind, object: KubeObject) => void
 
-/** Copies of all objects in the operator's namespace that it works with. */
+/** Cached copies of the operator's objects in its namespace. */
 export class Watches {
   readonly baseModels: Reflector<BaseModel>
   readonly models: Reflector<Model>
@@ -45,7 +45,9 @@ export class Watches {
     this.deployments = watch<Deployment>('Deployment', { apiVersion: 'apps/v1', path: deploymentPath(namespace) })
   }
 
-  /** Starts all and waits until each has its first list. From then on `onChange` is called with each object that changes. */
+  /**
+   * Starts all watches and waits for their first lists. From then on, `onChange` is called with each changed object.
+   */
   async start(onChange: ChangeHandler): Promise<void> {
     for (const reflector of this.#all()) reflector.start()
     await Promise.all(this.#all().map((reflector) => reflector.synced))
@@ -56,7 +58,7 @@ export class Watches {
     await Promise.all(this.#all().map((reflector) => reflector.stop()))
   }
 
-  /** Milliseconds since the one that is furthest behind last heard from the server. */
+  /** The age in milliseconds of the last message from the server, for the watch that is furthest behind. */
   get ageMs(): number {
     return Math.max(...this.#all().map((reflector) => reflector.ageMs))
   }
@@ -66,7 +68,7 @@ export class Watches {
   }
 }
 
-/** Of pods and Deployments only the children of BaseModels. */
+/** Of pods and Deployments, only the children of BaseModels are watched. */
 function selectorOf(kind: WatchedKind): { selector?: Record<string, string> } {
   return kind === 'Pod' || kind === 'Deployment' ? { selector: { labelSelector: labels.baseModel } } : {}
 }

@@ -2,23 +2,23 @@ import type Koa from 'koa'
 import type { RequestLimitName } from '../../db/accounts/api-keys.ts'
 import type { EntityLimits } from '../../db/accounts/limits.ts'
 
-/** What a key may do: look, work, or also manage keys, limits and erasure. */
+/** What a key may do: read, change things, or also manage keys, limits and erasure. */
 export type Role = 'read' | 'member' | 'admin'
 
-/** The caller of a request: its key, the key's entity and role, and the entity's weight where entities take turns. */
+/** The caller of a request: its key, the key's entity and role, and the entity's weight in shared queues. */
 export interface Caller {
   keyId: string
   entity: string
   role: Role
   weight: number
-  /** The entity's limit, which chats are measured by wherever they are asked for. */
+  /** The entity's limit for chats in all groups. */
   tokensPerMinute: number
 }
 
-/** What the middleware has found out about a request. */
+/** What the middleware knows about a request. */
 export interface RequestState {
   caller: Caller
-  /** Of the caller's entity. */
+  /** The limits of the caller's entity. */
   limits: Omit<Pick<EntityLimits, RequestLimitName>, 'weight' | 'tokensPerMinute'>
 }
 

@@ -32,7 +32,7 @@ test.each([
   expect(isReservedEntity(name)).toBe(expected)
 })
 
-test('a name takes no time to refuse, however it looks', () => {
+test('any invalid name is rejected quickly', () => {
   expect(isName(`${'a.'.repeat(63)}!`)).toBe(false)
 })
 

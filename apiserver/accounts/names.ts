@@ -1,25 +1,25 @@
 import { Type } from 'typebox'
 
-// The same as in the Model resource. It fits into `entity/project/name:stepN` addresses, and into keys of the artifact
-// store, which have no two dots in a row.
+// The same pattern as in the Model resource. Names fit into `entity/project/name:stepN` addresses, and into keys of the
+// artifact store, which have no two dots in a row.
 const pattern = '^[A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?$'
 const maxLength = 128
 const maxTracedLength = 256
 const description = 'letters, digits, dots, underscores and dashes; the first character must be a letter or a digit'
 
-/** The schema of the id of a model, of which clients often have the name only. */
+/** The schema of a model's id. Clients often have only the name. */
 export const modelIdSchema = Type.String({
   format: 'uuid',
   description: 'the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME returns it',
 })
 
-/** The schema of an entity's, a project's or a model's name. */
+/** The schema of the name of an entity, a project or a model. */
 export const nameSchema = Type.String({ pattern, minLength: 1, maxLength, description })
 
-/** Where models go whose maker named no project. */
+/** The project of models that were created without one. */
 export const defaultProject = 'default'
 
-// These begin addresses of the service, or of the web console that is to come.
+// Addresses of the service, or of the future web console, begin with these.
 const reservedEntities = new Set(
   (
     'v1 v2 api graphql traces call calls obj objs table tables file files cost feedback refs threads otel agents ' +
@@ -35,7 +35,9 @@ export function isName(text: string): boolean {
   return text.length <= maxLength && nameExpression.test(text)
 }
 
-/** Whether a project of traces, or its entity, can have this name: clients of tracing give more names than those of models. */
+/**
+ * Whether a project of traces, or its entity, can have this name. Tracing clients use more names than those of models.
+ */
 export function isTracedName(name: string): boolean {
   return name !== '' && name.length <= maxTracedLength && !name.includes('\0') && name.isWellFormed()
 }
@@ -44,7 +46,9 @@ export function isReservedEntity(name: string): boolean {
   return reservedEntities.has(name.toLowerCase())
 }
 
-/** A name for a model whose maker gave none: by its id, so that a request that is repeated gives the same. */
+/**
+ * Generates a name for a model without one. It is derived from the id, so that a repeated request gets the same name.
+ */
 export function generateModelName(id: string): string {
   return `model-${id.replaceAll('-', '').slice(-10)}`
 }

@@ -8,12 +8,12 @@ import type { RequestContext, RequestState, Role } from './context.ts'
 import { requireRole } from './keys/require-key.ts'
 import type { RequestMemory } from './limits/request-memory.ts'
 
-// Names, settings and short lists. What takes more says so.
+// Enough for names, settings and short lists. Larger operations set their own limit.
 const defaultBodyLimitBytes = 64 * 1024
 
-/** What operations of every group that needs keys declare. */
+/** The option of operations in all groups that require keys. */
 export interface RoleOption {
-  /** The least role that may ask; else `read` for GET and `member` for all that changes something. */
+  /** The lowest role that may call it. Default: `read` for GET, and `member` for everything that changes something. */
   role?: Role
 }
 
@@ -22,12 +22,15 @@ export type RestApi = Api<RequestState, RoleOption>
 /** A checked request of the REST interface. */
 export type RestRequest<Params> = ApiRequest<RequestState, Params, unknown, unknown>
 
-/** @throws {HttpError} 403 when the caller's key has a lesser role than the operation needs */
+/** @throws {HttpError} 403 if the caller's role is lower than the operation needs */
 export function authorizeRole({ caller }: RequestState, { role }: RoleOption, method: Method): void {
   requireRole(caller, role ?? (method === 'get' ? 'read' : 'member'))
 }
 
-/** Makes the REST interface's operations: closed queries, whole JSON bodies within the entity's memory, idempotency keys. */
+/**
+ * Creates the REST interface's operations: closed queries, whole JSON bodies within the entity's memory, and
+ * idempotency keys.
+ */
 export function createRestApi(
   router: Router<RequestState>,
   { memory, idempotency }: { memory: RequestMemory; idempotency: Idempotency },

@@ -27,6 +27,6 @@ test.each<[string, unknown, number]>([
   expect(toHttpError(error, log).status).toBe(status)
 })
 
-test('an unexpected error tells nothing of itself', () => {
+test('an unexpected error reveals no details', () => {
   expect(toHttpError(new Error('password=x'), log).detail).toBe('Internal server error')
 })

@@ -6,10 +6,12 @@ import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { PresentError } from './present.ts'
 
-/** Makes what a client is answered of anything that was thrown. */
+/** Converts anything that was thrown into the error for the client. */
 export type TranslateError = (error: unknown, log: Logger) => HttpError
 
-/** The one error path: an HttpError is answered as it is; everything unexpected becomes a plain 500 and one line of the log. */
+/**
+ * The only error path. An HttpError is answered as it is. Any other error becomes a plain 500 and one line in the log.
+ */
 export function answerErrors(
   log: Logger,
   present: PresentError,
@@ -29,7 +31,7 @@ export function answerErrors(
   }
 }
 
-/** What a client is answered of an error. */
+/** Converts an error into the one for the client. */
 export function toHttpError(error: unknown, log: Logger): HttpError {
   if (error instanceof HttpError) return error
   if (isDatabaseUnavailable(error)) {

@@ -52,7 +52,7 @@ test.each([
   expect(presentForClient(new HttpError(definition), '/v1/models')).toMatchObject({ error: { type, code, message } })
 })
 
-test('an error has the form of weave, with what else belongs to it', () => {
+test("an error has weave's form, with its other members", () => {
   const gone = new HttpError(errors.not_found, 'Obj a not found', { more: { deleted_at: 't' } })
   expect(presentReason(gone)).toEqual({ reason: 'Obj a not found', deleted_at: 't' })
   expect(presentReason(invalid)).toEqual({ detail: invalid.detail })

@@ -1,30 +1,30 @@
-/** Writes an error in the form that the clients of a path read. */
+/** Writes an error in the format of a path's clients. */
 export type PresentError = (error: HttpError, path: string) => object
 
-/** FastAPI's form, which clients of the training interface read. */
+/** FastAPI's format, for clients of the training interface. */
 export function presentDetail({ detail }: HttpError): object {
   return { detail }
 }
 
-/** weave's form; issues are listed as FastAPI does. */
+/** weave's format. Issues are listed as in FastAPI. */
 export function presentReason({ detail, more }: HttpError): object {
   return typeof detail === 'string' ? { reason: detail, ...more } : { detail }
 }
 
-/** FastAPI's form, and OpenAI's beside it on paths where OpenAI's clients look. */
+/** FastAPI's format. On paths of OpenAI's clients, OpenAI's format is added. */
 export function presentForClient(error: HttpError, path: string): object {
   return isOpenAiPath(path) ? { detail: error.detail, error: presentOpenAi(error) } : presentDetail(error)
 }
 
-// ART's client would take a member `error` for the whole answer; the other two are ours alone.
+// ART's client would treat a member `error` as the whole answer. The other two paths are only ours.
 const ownPaths = /^\/v1\/(preview|health|system-check)(\/|$)/
 
-/** OpenAI's own paths, and unknown ones among them: what its clients ask for that is not here. */
+/** Whether a path is OpenAI's. This includes unknown paths below /v1, which OpenAI's clients may request. */
 function isOpenAiPath(path: string): boolean {
   return path.startsWith('/v1/') && !ownPaths.test(path)
 }
 
-/** OpenAI's form: one sentence, and the place of the first issue. */
+/** OpenAI's format: one sentence, and the location of the first issue. */
 function presentOpenAi({ code, status, detail }: HttpError) {
   const [issue] = typeof detail === 'string' ? [] : detail
   const message = typeof detail === 'string' ? detail : summarize(detail)
@@ -39,7 +39,7 @@ function summarize(issues: ValidationIssue[]): string {
   return `${place === undefined ? '' : `${place}: `}${first.msg}${rest}`
 }
 
-/** Where an issue is, without the part of the request. */
+/** The location of an issue, without the part of the request. */
 function namePlace({ loc }: ValidationIssue): string | undefined {
   return loc.slice(1).join('.') || undefined
 }

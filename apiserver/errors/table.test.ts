@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { errors, findError } from './table.ts'
 
-test('a code is a short word, of one row of the table', () => {
+test('a code is a short word, and has one row in the table', () => {
   for (const [name, { code, status }] of Object.entries(errors)) {
     expect(code).toBe(name)
     expect(code).toMatch(/^[a-z]+(_[a-z]+){0,4}$/)

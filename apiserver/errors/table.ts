@@ -1,12 +1,12 @@
 import { defineErrors, type ErrorDefinition } from '../../lib/http/error-table.ts'
 import { httpErrors } from '../../lib/http/errors.ts'
 
-/** Every error that the apiserver answers with. docs/errors.md is made from it. */
+/** All errors of the apiserver. docs/errors.md is generated from them. */
 export const errors = {
   ...httpErrors,
   ...defineErrors({
     bad_request: { status: 400, sentence: 'The values of the request are invalid.', retry: 'no' },
-    // OpenAI's status, because clients look for this code among the 400s only.
+    // OpenAI's status: clients only look for this code in 400s.
     context_length_exceeded: {
       status: 400,
       sentence: "The chat and the reply do not fit into the model's context.",
@@ -105,7 +105,7 @@ export const errors = {
 
 const byCode: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entries(errors))
 
-/** The error of a code, for one that comes from another thread. */
+/** Finds the error of a code, for errors from another thread. */
 export function findError(code: string): ErrorDefinition {
   return byCode.get(code) ?? errors.internal_error
 }

@@ -4,7 +4,7 @@ import type Koa from 'koa'
 import type { KnownPath } from '../../lib/http/nearest-paths.ts'
 import { unknownPath } from './unknown-path.ts'
 
-/** Answers 404 or 405 to requests that no handler has answered: the path or its method does not exist. */
+/** Answers 404 or 405 if no handler has answered: the path or its method does not exist. */
 export function rejectUnanswered(known: readonly KnownPath[]): Koa.Middleware {
   return async (ctx, next) => {
     await next()

@@ -19,7 +19,7 @@ test('an unknown path is answered with the nearest ones of its method', () => {
   )
 })
 
-test('a path that is like none is answered without', () => {
+test('a path that is similar to none gets no suggestions', () => {
   expect(describeUnknownPath({ method: 'GET', path: '/favicon.ico' }, known)).toBe(
     'GET /favicon.ico does not exist. GET /docs lists all operations.',
   )

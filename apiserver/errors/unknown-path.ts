@@ -2,10 +2,10 @@ import { HttpError } from '../../lib/http/http-error.ts'
 import { httpErrors } from '../../lib/http/errors.ts'
 import { findNearestPaths, type KnownPath } from '../../lib/http/nearest-paths.ts'
 
-// A client may ask for any path.
+// A client can request any path.
 const maxShownLength = 200
 
-/** Where people look for something that is elsewhere here. */
+/** Paths that people expect, and where their operations are here. */
 const elsewhere: [RegExp, string][] = [
   [/^\/v1\/traces\/?$/, 'Spans of OpenTelemetry go to /traces/otel/v1/traces.'],
   [/^\/(chat|models|preview|health)\b/, 'Paths begin with /v1: add /v1 to the end of the base URL.'],
@@ -16,7 +16,7 @@ const elsewhere: [RegExp, string][] = [
   [/^\/traces\b/, 'GET /traces/docs lists all operations.'],
 ]
 
-/** Says that a path is nobody's, where to look, and which paths of this method are the nearest. */
+/** Says that a path is unknown, where to look, and which paths of this method are nearest. */
 export function describeUnknownPath({ method, path }: KnownPath, known: readonly KnownPath[]): string {
   const advice = elsewhere.find(([pattern]) => pattern.test(path))?.[1] ?? 'GET /docs lists all operations.'
   const nearest = findNearestPaths(known, { method, path }).map((each) => `${method} ${each}`)
@@ -24,7 +24,7 @@ export function describeUnknownPath({ method, path }: KnownPath, known: readonly
   return `${method} ${path.slice(0, maxShownLength)} does not exist. ${advice}${hint}`
 }
 
-/** The answer to a path that no operation has. */
+/** The error for a path without an operation. */
 export function unknownPath(wanted: KnownPath, known: readonly KnownPath[]): HttpError {
   return new HttpError(httpErrors.unknown_path, describeUnknownPath(wanted, known))
 }

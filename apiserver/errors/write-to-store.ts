@@ -8,9 +8,9 @@ const sentences = {
 }
 
 /**
- * Runs what writes to the artifact store.
+ * Runs a write to the artifact store.
  *
- * @throws {HttpError} what `write` throws of this kind, and 503 for every other error
+ * @throws {HttpError} an HttpError of `write`, and 503 for any other error
  */
 export async function writeToStore<T>(log: Logger, what: keyof typeof sentences, write: () => Promise<T>): Promise<T> {
   try {

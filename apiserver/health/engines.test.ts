@@ -39,7 +39,7 @@ function check(addresses: string[]) {
   return checkEngines(deps, AbortSignal.timeout(3_000))
 }
 
-test.runIf(hasIPv6)('an engine with an IPv6 address is asked', async () => {
+test.runIf(hasIPv6)('an engine with an IPv6 address is checked', async () => {
   expect(await check([ip])).toEqual({
     ok: true,
     detail: '1 of 1 ready',

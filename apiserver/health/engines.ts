@@ -4,14 +4,17 @@ import type { Logger } from '../../lib/log.ts'
 import type { Pod, Kube } from '../kube.ts'
 import type { PartReport } from './part.ts'
 
-/** What engines are asked with. */
+/** What requests to engines need. */
 export interface EngineDeps {
   engineKey: string
   kube: Kube
   log: Logger
 }
 
-/** Every engine pod: whether it is ready, and how many adapters it has loaded. Which ones those are is their owners' matter. */
+/**
+ * Reports each engine pod: whether it is ready, and how many adapters it has loaded. The names of adapters are not
+ * shown, because they belong to their owners.
+ */
 export async function checkEngines(deps: EngineDeps, signal: AbortSignal): Promise<PartReport> {
   const pods = await deps.kube.listPods(`${labels.component}=engine`)
   const asked = await Promise.all(pods.map((pod) => readEngine(deps, pod, signal)))

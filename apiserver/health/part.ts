@@ -1,4 +1,4 @@
-/** Whether a part works, in a sentence for people; some parts add what was read from them. */
+/** Whether a part works, with a sentence for people. Some parts add values that were read from them. */
 export interface PartReport {
   ok: boolean
   detail: string
@@ -7,7 +7,7 @@ export interface PartReport {
   [more: string]: unknown
 }
 
-/** Runs a check; what it throws, or taking too long, means that the part does not work. */
+/** Runs a check. If it throws or takes too long, the part does not work. */
 export async function checkPart(check: () => Promise<PartReport>, timeoutMs: number): Promise<PartReport> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<PartReport>((resolve) => {
@@ -16,14 +16,14 @@ export async function checkPart(check: () => Promise<PartReport>, timeoutMs: num
   try {
     return await Promise.race([check(), late])
   } catch (error) {
-    // The cause often names an address within the cluster.
+    // The cause often contains an address inside the cluster.
     return { ok: false, detail: 'does not respond as expected', forAdmins: { cause: describeFailure(error) } }
   } finally {
     clearTimeout(timer)
   }
 }
 
-/** What went wrong at the root of an error, in one line. */
+/** The root cause of an error, in one line. */
 function describeFailure(error: unknown): string {
   if (error instanceof Error && error.name === 'TimeoutError') return 'no answer in time'
   for (let at: unknown = error; at instanceof Error; at = at.cause) {

@@ -8,7 +8,7 @@ const report = {
   parts: { postgres: { ok: false, detail: 'away', forAdmins: { cause: 'connect ECONNREFUSED 10.0.0.7:5432' } } },
 }
 
-test('only admins are told versions and causes', () => {
+test('only admins see versions and causes', () => {
   const postgres = { ok: false, detail: 'away' }
   const shown = { ok: false, checked_at: checkedAt.toISOString(), parts: { postgres } }
   expect(presentReport(report, 'read')).toEqual(shown)

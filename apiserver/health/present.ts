@@ -1,7 +1,7 @@
 import type { Role } from '../accounts/context.ts'
 import type { SystemReport } from './system-check.ts'
 
-/** The report as a key of this role may see it. */
+/** The report for a key of this role. */
 export function presentReport({ ok, checkedAt, parts }: SystemReport, role: Role) {
   const shown = Object.entries(parts).map(([part, { forAdmins, ...rest }]) => [
     part,

@@ -5,7 +5,7 @@ import { presentReport } from './present.ts'
 import { shareCheck } from './shared-check.ts'
 import { checkSystem, type SystemDeps } from './system-check.ts'
 
-// Each check writes to the store and asks every pod.
+// Each check writes to the store and calls every pod.
 const keepMs = 2_000
 
 const systemReportSchema = Type.Object({
@@ -14,14 +14,14 @@ const systemReportSchema = Type.Object({
   parts: Type.Record(Type.String(), Type.Object({ ok: Type.Boolean(), detail: Type.String() })),
 })
 
-/** Liveness: this process answers. It asks nobody else, so it holds while the database is away. */
+/** Liveness: this process answers. It does not depend on other parts, such as the database. */
 export function routeHealth(router: Router): void {
   router.get('/v1/health', (ctx) => {
     ctx.body = { status: 'ok' }
   })
 }
 
-/** Whether each part works, measured within the last seconds: 200 when all do, else 503 with the same body. */
+/** Whether each part works, measured within the last seconds. 200 if all do, else 503 with the same body. */
 export function routeSystemCheck(api: RestApi, deps: SystemDeps): void {
   const operation = {
     tag: 'Health',

@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { shareCheck } from './shared-check.ts'
 
-/** A check of which the runs are counted and ended by hand, under a clock that is set by hand. */
+/** A check whose runs are counted and ended by the test, with a clock that the test sets. */
 function countedCheck() {
   const runs: PromiseWithResolvers<number>[] = []
   const clock = { ms: 0 }
@@ -30,7 +30,7 @@ test('many callers share one check, however long it takes, and its result for tw
   expect(await again).toBe(2)
 })
 
-test('a failed check is told to those who waited, and then made again', async () => {
+test('a failed check is reported to those who waited, and then repeated', async () => {
   const { runs, ask } = countedCheck()
   const failed = ask()
   runs[0]!.reject(new Error('no'))

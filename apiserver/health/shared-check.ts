@@ -1,6 +1,6 @@
 /**
- * A check that all callers share: one runs at a time, and its result is given for `keepMs` more. However many ask, the
- * parts are asked no oftener than that. One that fails is not kept.
+ * A check that all callers share. One run at a time; its result is reused for `keepMs`. So the parts are not checked
+ * more often, however many callers there are. A failed run is not reused.
  */
 export function shareCheck<T>(
   check: () => Promise<T>,

@@ -7,7 +7,7 @@ import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { checkEngines, type EngineDeps } from './engines.ts'
 import { checkPart, type PartReport } from './part.ts'
 
-/** What the parts of the system are checked with. */
+/** What the system check needs. */
 export interface SystemDeps extends EngineDeps {
   artifacts: ArtifactStore
   pool: Pool
@@ -25,7 +25,7 @@ export interface SystemReport {
   parts: Record<string, PartReport>
 }
 
-/** Asks every part at the same time; nothing is taken from memory. */
+/** Checks all parts concurrently. Nothing comes from a cache. */
 export async function checkSystem(deps: SystemDeps): Promise<SystemReport> {
   const checkedAt = new Date()
   const signal = AbortSignal.timeout(timeoutMs)
@@ -63,7 +63,7 @@ async function checkTrainers(kube: Kube): Promise<PartReport> {
   return { ok: ready > 0, detail: `${ready} of ${pods.length} ready`, ready }
 }
 
-/** A part of the control side works when one of its pods answers. */
+/** A part of the control plane works if one of its pods answers. */
 async function checkControlPods(
   kube: Kube,
   { component, port, signal }: { component: string; port: number; signal: AbortSignal },

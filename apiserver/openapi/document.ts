@@ -30,11 +30,11 @@ const errorResponses: Record<number, { description: string; schema: TSchema }> =
   504: { description: 'The database took too long to answer.', schema: sentence },
 }
 
-/** What a document is of. */
+/** The subject of a document. */
 export interface Chapter {
   title: string
   description: string
-  /** Where its operations are, if not at the root. */
+  /** The base path of its operations, if it is not the root. */
   server?: string
   /** The member of an error that contains its sentence. */
   sentenceIn: 'detail' | 'reason'
@@ -46,7 +46,7 @@ export const mainChapter: Chapter = {
   sentenceIn: 'detail',
 }
 
-/** The OpenAPI 3.1 document of the operations. */
+/** Builds the OpenAPI 3.1 document of the operations. */
 export function describeApi(operations: PlacedOperation[], chapter: Chapter = mainChapter) {
   const paths: Record<string, Record<string, unknown>> = {}
   for (const operation of operations) {
@@ -140,7 +140,7 @@ function describeOtherStatuses({ otherStatuses = {} }: PlacedOperation) {
   return Object.fromEntries(described) as Record<string, unknown>
 }
 
-/** What can be asked about a thing that was just made. */
+/** Links to the operations on what was just created. */
 function describeLinks({ idParameter }: PlacedOperation, all: PlacedOperation[]) {
   if (!idParameter) return {}
   const links = all

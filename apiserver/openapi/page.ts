@@ -24,7 +24,7 @@ const html = `<!doctype html>
 </html>
 `
 
-// The page at /traces/docs is of the document beside it.
+// The page at /traces/docs shows the document next to it.
 const start = `SwaggerUIBundle({
   url: location.pathname.replace(/docs\\/?$/, 'openapi.json'),
   dom_id: '#reference',
@@ -33,7 +33,7 @@ const start = `SwaggerUIBundle({
 })
 `
 
-/** Reads the page's files from the package of Swagger UI, once. */
+/** Reads the page's files from the Swagger UI package, once. */
 export function readPage(): Page {
   const folder = path.dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'))
   const read = (name: string) => readFileSync(path.join(folder, name))

@@ -12,10 +12,13 @@ const tracing: Chapter = {
   sentenceIn: 'reason',
 }
 
-// The page runs its own scripts only, requests this server only, and cannot be framed.
+// The page only runs its own scripts, only requests this server, and cannot be framed.
 const pagePolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
-/** The interface, made from the schemas that check it: two documents, and a page to read each. For everybody. */
+/**
+ * Serves the interface's two documents, and a page to read each. The documents are built from the schemas that validate
+ * requests. They are public.
+ */
 export function routeOpenApi(router: Router, api: RestApi, traces: readonly PlacedOperation[]): void {
   const documents: Record<string, string> = {
     '/openapi.json': JSON.stringify(describeApi(api.operations)),

@@ -4,7 +4,7 @@ import { ArtifactMissing } from '../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { ByteRange } from '../../lib/http/ranges.ts'
 
-/** Opens a stored file. @throws {HttpError} 404 when the store does not have it (any more) */
+/** Opens a stored file. @throws {HttpError} 404 if the store does not have it, or not any more */
 export async function openArtifact(artifacts: ArtifactStore, key: string, range?: ByteRange): Promise<Readable> {
   try {
     return await artifacts.open(key, range)

@@ -44,7 +44,7 @@ test.each([
   's3://bucket/a\\b',
   's3://bucket/a\0',
   `https://example.com/${'a'.repeat(4096)}`,
-])('%j is refused', (address) => {
+])('%j is rejected', (address) => {
   expect(() => readInputAddress(address)).toThrow(
     expect.objectContaining({ name: 'InputError', reason: 'InputNotAllowed' }),
   )

@@ -4,7 +4,7 @@ import { findList, formatDefault, methods, type Declaration, type Method, type S
 
 type Property = Record<string, unknown>
 
-/** A setting of one method; two methods may have settings of one name. */
+/** A setting of one method. Two methods may have settings with the same name. */
 interface MethodSetting {
   method: Method
   setting: Setting
@@ -13,8 +13,8 @@ interface MethodSetting {
 const maxInt32 = 2 ** 31 - 1
 
 /**
- * The properties that `spec.config` of a TrainingJob has. A number and the list that may take its place are two: the schema
- * of a resource cannot say that one property is either.
+ * The properties of `spec.config` of a TrainingJob. A setting that can be a number or a list becomes two properties,
+ * because the schema of a resource cannot allow both types in one.
  *
  * @throws {Error} for a setting that RL and SFT declare differently
  */
@@ -83,7 +83,7 @@ function describeValue(setting: Setting): Property {
   }
 }
 
-/** Descriptions name settings as REST does. */
+/** Writes the setting names in descriptions in camelCase. The declaration has REST's names. */
 function writeInCamelCase({ description, ...property }: Property, names: Set<string>): Property {
   const write = (quoted: string, name: string) => (names.has(name) ? `\`${camelCase(name)}\`` : quoted)
   return { description: String(description).replace(/`(\w+)`/g, write), ...property }

@@ -8,7 +8,7 @@ interface Rule {
   message: string
 }
 
-/** Rules of `spec` that keep the settings of one method out of jobs of the other. */
+/** Rules of `spec` that reject the settings of one method in jobs of the other. */
 export function describeMethodRules(declaration: Declaration): Rule[] {
   const rl = listProperties(declaration, 'RL')
   const sft = listProperties(declaration, 'SFT')
@@ -21,7 +21,7 @@ export function describeMethodRules(declaration: Declaration): Rule[] {
   ]
 }
 
-/** Rules of `spec.config`: of a number and the list that may take its place, only one is given. */
+/** Rules of `spec.config` that reject a number together with its list. */
 export function describeListRules(declaration: Declaration): Rule[] {
   const names = methods.flatMap((method) =>
     Object.entries(declaration[method]).flatMap(([name, setting]) => (findList(setting) ? [name] : [])),

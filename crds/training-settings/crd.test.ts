@@ -42,7 +42,7 @@ test('properties have the names, types and bounds of the settings', () => {
   })
 })
 
-test('rules keep settings of one method out of the other, and a list from beside its number', () => {
+test('rules reject settings of the other method, and a list together with its number', () => {
   expect([...describeMethodRules(declaration), ...describeListRules(declaration)]).toEqual([
     {
       rule: "self.method == 'SFT' || !has(self.config) || !(has(self.config.learningRates) || has(self.config.batchSize))",
@@ -59,7 +59,7 @@ test('rules keep settings of one method out of the other, and a list from beside
   ])
 })
 
-test('RL and SFT cannot mean different things by one name', () => {
+test('RL and SFT cannot declare one name differently', () => {
   const { RL, SFT } = declaration
   const contrary = { RL, SFT: { ...SFT, level: { ...RL['level']!, description: 'Another.' } } }
   expect(() => describeProperties(contrary)).toThrow('level of RL and of SFT must have the same description')

@@ -18,6 +18,6 @@ test.each([
   ['a number without a bound', '{ description: A., type: number, minimum: 0, default: 0 }'],
   ['a default of another type', '{ description: A., type: boolean, default: 1 }'],
   ['a misspelt key', '{ description: A., type: boolean, default: false, extended: true }'],
-])('%s is refused with the place', (_, setting) => {
+])('%s is rejected with the place', (_, setting) => {
   expect(() => parseDeclaration(declare(setting))).toThrow('settings.yaml: /RL/a ')
 })

@@ -43,7 +43,7 @@ export type Declaration = Static<typeof declaration>
 export const methods = ['RL', 'SFT'] as const
 export type Method = (typeof methods)[number]
 
-/** @throws {Error} for a file that declares a setting in another way than its head says */
+/** @throws {Error} for a setting that is not declared as the head of the file requires */
 export function parseDeclaration(yaml: string): Declaration {
   const declared: unknown = parse(yaml)
   if (Value.Check(declaration, declared)) return declared
@@ -51,19 +51,19 @@ export function parseDeclaration(yaml: string): Declaration {
   throw new Error(`settings.yaml: ${places.join('; ')}`)
 }
 
-/** The bounds of a list that may take the setting's place. */
+/** The bounds of the list that can replace the setting's number. */
 export function findList(setting: Setting): NumericSetting['list'] {
   return 'list' in setting ? setting.list : undefined
 }
 
-/** What is used when a setting is absent, for people; undefined: nothing. */
+/** Formats the default of a setting for people; undefined if it has none. */
 export function formatDefault(setting: Setting): string | undefined {
   if (setting.default === null) return undefined
   const text = typeof setting.default === 'number' ? formatNumber(setting.default) : String(setting.default)
   return setting.otherDefault === undefined ? text : `${text} (${setting.otherDefault})`
 }
 
-/** 0.00005 is 5e-5. */
+/** Writes 0.00005 as 5e-5. */
 function formatNumber(value: number): string {
   return value !== 0 && Math.abs(value) < 1e-3 ? value.toExponential() : String(value)
 }

@@ -1,6 +1,6 @@
 import { findList, formatDefault, type Declaration, type Method, type Setting } from './declaration.ts'
 
-/** The Markdown table of a method's settings. */
+/** Writes the Markdown table of a method's settings. */
 export function writeDocsTable(declaration: Declaration, method: Method): string {
   const rows = Object.entries(declaration[method]).map(([name, setting]) =>
     writeRow([writeName(name, setting), writeValues(setting), writeDefault(setting), writeMeaning(setting)]),

@@ -12,10 +12,10 @@ import { writeRestSchemas } from './rest-schema.ts'
 
 const declarationFile = path.join(import.meta.dirname, 'settings.yaml')
 const root = path.join(import.meta.dirname, '..', '..')
-// That of .oxfmtrc.json; where they differ, the check of formats says so.
+// The style of .oxfmtrc.json. If they differ, the format check fails.
 const style = { semi: false, singleQuote: true, printWidth: 120, trailingComma: 'all' } as const
 
-/** What is written of the settings of training jobs: texts by file. */
+/** Generates the texts of training job settings, by file. */
 export async function generateSettings(): Promise<Map<string, string>> {
   const declaration = parseDeclaration(await readFile(declarationFile, 'utf8'))
   const rest = path.join(root, 'apiserver', 'training', 'settings', 'generated.ts')

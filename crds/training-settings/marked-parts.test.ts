@@ -3,11 +3,11 @@ import { replaceMarked } from './marked-parts.ts'
 
 const text = 'a:\n  # BEGIN GENERATED b: from c\n  old: 1\n  # END GENERATED b\nd: 2\n'
 
-test('what is between the marks is replaced, with their indentation', () => {
+test('the text between the marks is replaced, with their indentation', () => {
   const replaced = 'a:\n  # BEGIN GENERATED b: from c\n  new: $1\n\n  newer: 2\n  # END GENERATED b\nd: 2\n'
   expect(replaceMarked(text, 'b', 'new: $1\n\nnewer: 2\n')).toBe(replaced)
 })
 
-test('a text without the marks is refused', () => {
+test('a text without the marks is rejected', () => {
   expect(() => replaceMarked(text, 'x', '')).toThrow('there are no lines "BEGIN GENERATED x" and "END GENERATED x"')
 })

@@ -1,6 +1,6 @@
 /**
- * The text with what is between the lines "BEGIN GENERATED name" and "END GENERATED name" replaced, indented as the first of
- * these.
+ * Replaces the lines between "BEGIN GENERATED name" and "END GENERATED name". The new lines are indented like the first
+ * marker.
  *
  * @throws {Error} for a text without these two lines
  */

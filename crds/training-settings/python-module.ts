@@ -6,7 +6,7 @@ type Settings = [name: string, setting: Setting][]
 const maxLineLength = 120
 const classNames = { RL: 'RlConfig', SFT: 'SftConfig' }
 
-/** The Python module of a method's settings: a dataclass with their defaults, and a check for each. */
+/** Writes the Python module of a method's settings: a dataclass with their defaults, and a check for each. */
 export function writePythonModule(declaration: Declaration, method: Method): string {
   const settings = Object.entries(declaration[method])
   const checks = settings.map(([name, setting]) => ({ name, check: writeCheck(name, setting) }))

@@ -12,7 +12,7 @@ export function writeDefault(setting: Setting): string {
   return 'type' in setting && setting.type === 'number' ? writeFloat(setting.default) : String(setting.default)
 }
 
-/** A call of what trainyard_trainer/data/setting_checks.py has. */
+/** Writes a call of a function in trainyard_trainer/data/setting_checks.py. */
 export function writeCheck(name: string, setting: Setting): string {
   if ('enum' in setting) return `check_choice(${nameChoices(name)})`
   if (setting.type === 'boolean') return 'check_flag()'
@@ -23,7 +23,7 @@ export function writeCheck(name: string, setting: Setting): string {
   return setting.exclusiveMinimum ? `check_number_above(${bounds})` : `check_number(${bounds})`
 }
 
-/** The constant that holds the values of a choice. */
+/** The constant with the values of a choice. */
 export function nameChoices(name: string): string {
   return `${name.toUpperCase()}S`
 }

@@ -2,7 +2,7 @@ import { findList, formatDefault, type Setting } from './declaration.ts'
 
 type Settings = Record<string, Setting>
 
-/** TypeScript of the schemas that REST checks settings by, one for each method. */
+/** Writes the TypeScript schemas for REST settings, one for each method. */
 export function writeRestSchemas({ RL: rl, SFT: sft }: { RL: Settings; SFT: Settings }): string {
   return [
     '// Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit.',
@@ -45,7 +45,7 @@ function writeType(setting: Setting, description: string): string {
   const bounds = { ...(exclusiveMinimum ? { exclusiveMinimum: minimum } : { minimum }), maximum }
   const list = findList(setting)
   if (!list) return `Type.${type === 'integer' ? 'Integer' : 'Number'}(${JSON.stringify({ description, ...bounds })})`
-  // As one schema, so that a wrong value gives one issue: a rule applies to values of its type only.
+  // One schema for both types, so that a wrong value gives one issue: a rule only applies to values of its type.
   const { minItems, maxItems } = list
   const either = { description, type: [type, 'array'], ...bounds, minItems, maxItems, items: { type, ...bounds } }
   return `Type.Unsafe<number | number[]>(${JSON.stringify(either)})`

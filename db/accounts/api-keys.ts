@@ -5,7 +5,7 @@ import { selectLimits, type SetLimits } from './limits.ts'
 
 export type KeyRole = 'read' | 'member' | 'admin'
 
-// What is asked for with each request.
+// Each request reads these limits.
 const limitNames = [
   'requestsPerMinute',
   'tokensPerMinute',
@@ -15,10 +15,10 @@ const limitNames = [
   'weight',
 ] as const
 
-/** Those of an entity's limits that requests are measured by. */
+/** The limits that each request is checked against. */
 export type RequestLimitName = (typeof limitNames)[number]
 
-/** A key that may be used now, and its entity's limits of requests. */
+/** A usable key, with the request limits of its entity. */
 export interface KnownKey extends Pick<SetLimits, RequestLimitName> {
   keyId: string
   entity: string
@@ -31,7 +31,7 @@ export const keyColumns = {
   entity: column<string>('entity', 'text'),
   name: column<string | null>('name', 'text'),
   role: column<KeyRole>('role', 'text'),
-  /** Null for keys from before prefixes were kept. */
+  /** Null for keys that are older than this column. */
   prefix: column<string | null>('prefix', 'text'),
   createdAt: column<Date>('created_at', 'timestamptz'),
   expiresAt: column<Date | null>('expires_at', 'timestamptz'),
@@ -40,7 +40,7 @@ export const keyColumns = {
   replacedBy: column<string | null>('replaced_by', 'uuid'),
 }
 
-/** A key as people manage it. The key itself is nowhere: only its sha256 is kept. */
+/** A key as people manage it. The key itself is stored nowhere, only its SHA-256. */
 export type ApiKeyRow = RowOf<typeof keyColumns>
 
 export interface NewApiKey {
@@ -71,7 +71,7 @@ export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | un
   return rows[0]
 }
 
-/** Inserts a new key, and records who (`by`) made it. */
+/** Inserts a new key and records who made it (`by`). */
 export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiKeyRow> {
   return withTransaction(pool, async (connection) => {
     const { isNew, ...row } = await insertApiKey(connection, key)
@@ -88,7 +88,7 @@ export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiK
   })
 }
 
-/** Inserts a new key. One that exists already, because its request is repeated, gets this digest. */
+/** Inserts a new key. If a repeated request has inserted it already, it gets this digest. */
 export async function insertApiKey(connection: Connection, key: NewApiKey): Promise<ApiKeyRow & { isNew: boolean }> {
   const { rows } = await connection.query<ApiKeyRow & { isNew: boolean }>(
     `INSERT INTO auth.api_keys (id, entity, digest, prefix, role, name, expires_at)
@@ -100,7 +100,7 @@ export async function insertApiKey(connection: Connection, key: NewApiKey): Prom
   return rows[0]!
 }
 
-/** An entity's own key, revoked and expired ones too. */
+/** Finds a key of an entity, revoked and expired ones too. */
 export async function findApiKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow | undefined> {
   const { rows } = await pool.query<ApiKeyRow>(`SELECT ${columns} FROM auth.api_keys WHERE entity = $1 AND id = $2`, [
     entity,
@@ -109,7 +109,7 @@ export async function findApiKey(pool: Pool, entity: string, id: string): Promis
   return rows[0]
 }
 
-/** A page of an entity's keys, oldest first, those after the key `after`. */
+/** Lists a page of an entity's keys that follow the key `after`, oldest first. */
 export async function listApiKeys(
   pool: Pool,
   entity: string,
@@ -125,7 +125,7 @@ export async function listApiKeys(
   return rows
 }
 
-/** Revokes a key of an entity without return. A key that is revoked already stays as it is. */
+/** Revokes a key of an entity for good. A revoked key stays as it is. */
 export async function revokeApiKey(
   pool: Pool,
   { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
@@ -164,7 +164,7 @@ export async function rotateApiKey(
   })
 }
 
-/** The key, and the admin keys that may be used now, all locked in one order: of two revocations at once one sees the other. */
+/** Locks the key and all usable admin keys, in a fixed order. Of two concurrent revocations, one sees the other. */
 async function lockKeys(connection: Connection, entity: string, id: string) {
   const { rows } = await connection.query<ApiKeyRow & { usable: boolean }>(
     `SELECT ${columns}, ${usable} AS usable FROM auth.api_keys
@@ -187,8 +187,8 @@ async function endReplaced(
 }
 
 /**
- * Records that keys were used, at most once a minute for each. A key that is being changed is left out: waiting for several
- * of them in turn could end in a deadlock with who changes them.
+ * Records that keys were used, at most once a minute for each. Skips keys that are being changed: waiting for several
+ * of them could end in a deadlock with their writers.
  */
 export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
   await pool.query({
@@ -202,13 +202,13 @@ export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void>
   })
 }
 
-/** A key that may be used now, and until when; null for one that does not end by itself. */
+/** A usable key and when it expires; null if it never does. */
 export interface UsableKey {
   id: string
   expiresAt: Date | null
 }
 
-/** Those of these keys that may be used now. */
+/** Lists the usable keys among these. */
 export async function listUsableKeys(pool: Pool, ids: string[]): Promise<UsableKey[]> {
   const { rows } = await pool.query<UsableKey>({
     name: 'list_usable_keys',

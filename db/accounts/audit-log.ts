@@ -15,18 +15,18 @@ export const auditActions = [
 
 export type AuditAction = (typeof auditActions)[number]
 
-/** The actor of the installation's own commands, which have no key. */
+/** The actor of the administrator's commands, which have no key. */
 export const commandActor = 'command'
 
-/** What was done with the rights of an admin. */
+/** An action that needs the rights of an admin. */
 export interface Act {
   entity: string
-  /** The id of the key that asked, or `commandActor`. */
+  /** The id of the caller's key, or `commandActor`. */
   actor: string
   action: AuditAction
-  /** What it was done to; null for the entity itself. */
+  /** What was changed; null for the entity itself. */
   subject: string | null
-  /** Numbers and words of ours: no secrets, and nothing that users wrote. */
+  /** Only our own numbers and words: no secrets and no users' text. */
   details?: Record<string, unknown>
 }
 
@@ -36,20 +36,20 @@ export interface AuditRow extends Required<Act> {
   at: Date
 }
 
-/** Which part of an entity's log is read. */
+/** Selects a part of an entity's log. */
 export interface AuditQuery {
   action: AuditAction | undefined
   from: Date | undefined
   to: Date | undefined
-  /** The page begins after the row of this position. */
+  /** The page begins after this position. */
   after: number | undefined
   order: 'asc' | 'desc'
   limit: number
 }
 
 /**
- * Writes an act into the log; to be called last in the transaction that does it, and before what another database does. Acts of an entity are committed in the
- * order of their positions, so that a reader who goes on after the newest misses none.
+ * Writes an act into the log. Call it last in the transaction of the act, and before a write to another database. An
+ * entity's acts are committed in the order of their positions, so a reader that continues after the newest misses none.
  */
 export async function recordAct(connection: Connection, act: Act): Promise<void> {
   await connection.query("SELECT pg_advisory_xact_lock(hashtext('trainyard audit log'), hashtext($1))", [act.entity])
@@ -59,7 +59,7 @@ export async function recordAct(connection: Connection, act: Act): Promise<void>
   )
 }
 
-/** The place of an act in its entity's log. */
+/** The position of an act in its entity's log. */
 export async function findActPosition(pool: Pool, entity: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ position: number }>(
     'SELECT position FROM auth.audit_log WHERE entity = $1 AND id = $2',
@@ -68,7 +68,7 @@ export async function findActPosition(pool: Pool, entity: string, id: string): P
   return rows[0]?.position
 }
 
-/** A page of an entity's log. */
+/** Lists a page of an entity's log. */
 export async function listActs(pool: Pool, entity: string, query: AuditQuery): Promise<AuditRow[]> {
   const [behind, direction] = query.order === 'asc' ? ['>', 'ASC'] : ['<', 'DESC']
   const { rows } = await pool.query<AuditRow>(

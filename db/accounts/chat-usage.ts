@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 
-/** What a chat or a part of a training is charged to. */
+/** The account that a chat, or a part of a training, is charged to. */
 export interface UsageAccount {
   entity: string
   project: string | null
@@ -9,23 +9,23 @@ export interface UsageAccount {
   keyId: string
 }
 
-/** What one account used in an hour, of chats. */
+/** The chat usage of one account in one hour. */
 export interface ChatUsage extends UsageAccount {
-  /** The hour's beginning, in RFC 3339. */
+  /** When the hour begins, in RFC 3339. */
   hour: string
   requests: number
   promptTokens: number
   completionTokens: number
 }
 
-/** Chat usage as one process gathered it; a batch that is sent again, because its answer was lost, counts once. */
+/** The chat usage that one process has collected. A batch that is sent twice counts once. */
 export interface UsageBatch {
   process: string
   number: number
   rows: ChatUsage[]
 }
 
-/** Adds a batch, all of it or nothing. */
+/** Adds a whole batch, or nothing. */
 export async function addChatUsage(pool: Pool, { process, number, rows }: UsageBatch): Promise<void> {
   await pool.query({
     name: 'add_chat_usage',

@@ -2,14 +2,14 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { commandActor, recordAct } from './audit-log.ts'
 import type { TokenStatisticsSetting } from '../jobs/token-statistics.ts'
 
-/** The limits of an entity; Infinity means without limit. */
+/** The limits of an entity; Infinity means unlimited. */
 export interface EntityLimits {
   requestsPerMinute: number
-  /** Tokens of chats, of prompts and sampled. */
+  /** Prompt and completion tokens of chats. */
   tokensPerMinute: number
-  /** Chats under way, streamed or not, in one process of the gateway. */
+  /** Concurrent chats, streamed or not, in one process of the gateway. */
   concurrentStreams: number
-  /** Requests that follow events of jobs or wait for them, in one process. */
+  /** Concurrent requests that follow the events of jobs or wait for them, in one process. */
   eventStreams: number
   /** Unfinished training jobs. */
   queuedJobs: number
@@ -51,7 +51,7 @@ const none: SetLimits = {
   tokenStatistics: null,
 }
 
-/** Columns of `auth.entities` under the names of their limits. */
+/** The columns of `auth.entities`, named after their limits. */
 export function selectLimits(wanted: readonly (keyof EntityLimits)[]): string {
   return wanted.map((name) => `${columns[name]} AS "${name}"`).join(', ')
 }
@@ -65,7 +65,7 @@ export async function findEntityLimits(connection: Connection, entity: string): 
   return rows[0] ?? none
 }
 
-/** Changes limits of an entity by the administrator's command; answers with all that are set then. */
+/** Changes limits of an entity by the administrator's command. Returns all limits that are set afterwards. */
 export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<SetLimits> {
   return withTransaction(pool, async (connection) => {
     if (Object.keys(changes).length === 0) return findEntityLimits(connection, entity)
@@ -79,7 +79,7 @@ export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<
   })
 }
 
-/** What is not named stays as it is, also when somebody else changes it meanwhile. */
+/** Changes only the named limits, also if somebody else changes others concurrently. */
 async function saveEntityLimits(connection: Connection, entity: string, changes: Partial<SetLimits>): Promise<void> {
   const given = names.filter((name) => changes[name] !== undefined)
   const all = given.map((name) => columns[name])

@@ -1,9 +1,9 @@
 import type { Pool } from '../pool.ts'
 
-// Clocks of processes differ by less than windows do.
+// The clocks of processes differ by less than a window's length.
 const sameWindowMs = 1_000
 
-/** Gives points back to the window that they were taken from; to none when that is over. */
+/** Returns points to the window that they were taken from, unless that window is over. */
 export async function returnPoints(
   pool: Pool,
   { key, points, expiresAtMs }: { key: string; points: number; expiresAtMs: number },

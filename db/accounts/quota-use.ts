@@ -2,7 +2,7 @@ import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import type { Connection } from '../pool.ts'
 import { unfinished } from '../jobs/states.ts'
 
-/** How many unfinished jobs the entity's models have. */
+/** Counts the unfinished jobs of an entity. */
 export async function countUnfinishedJobs(connection: Connection, entity: string): Promise<number> {
   const { rows } = await connection.query<{ count: number }>(
     `SELECT count(*) FROM training.jobs j JOIN training.models m ON m.id = j.model_id
@@ -12,15 +12,18 @@ export async function countUnfinishedJobs(connection: Connection, entity: string
   return rows[0]!.count
 }
 
-/** Lets one transaction at a time add jobs of an entity, until it has ended: each counts what the others have added. */
+/**
+ * Locks an entity's job count until the transaction ends. Transactions that add jobs run one after another, so each
+ * counts the jobs of the others.
+ */
 export async function lockJobCount(connection: Connection, entity: string): Promise<void> {
   await connection.query("SELECT pg_advisory_xact_lock(hashtextextended('queued jobs of ' || $1, 0))", [entity])
 }
 
 /**
- * The size of what an entity has in the artifact store: payloads of jobs and logs, data sets, and checkpoints with the
- * statistics of their tokens. The same bytes are there once. What was deleted counts until it has left the store, and so does
- * what is in quarantine; parts of files that are not complete are not in it.
+ * Sums what an entity has in the artifact store: payloads of jobs and logs, data sets, and checkpoints with their token
+ * statistics. Equal bytes count once. Deleted objects count until they have left the store, and so do those in
+ * quarantine. Parts of incomplete files do not count.
  */
 export async function sumStoredBytes(connection: Connection, entity: string): Promise<number> {
   const { rows } = await connection.query<{ bytes: number }>(

@@ -15,9 +15,9 @@ export interface UsageQuery {
 }
 
 export interface UsageRow {
-  /** The group's place in each of the dimensions, in their order; '' for what has none. */
+  /** The group's value in each dimension; '' where it has none. */
   group: string[]
-  /** Of a group by model: what chats call it. */
+  /** The model name in chats, if the groups are by model. */
   model: string
   requests: number
   promptTokens: number
@@ -35,7 +35,7 @@ const expressions: Record<UsageDimension, string> = {
   day: "to_char(u.hour AT TIME ZONE 'UTC', 'YYYY-MM-DD')",
 }
 
-/** An entity's usage of the hours from `from` to `to`, summed by groups, in the order of their names. */
+/** Sums an entity's usage from `from` to `to` by groups, ordered by group. */
 export async function sumUsage(pool: Pool, entity: string, query: UsageQuery): Promise<UsageRow[]> {
   const { from, to, groupBy, project, modelId, keyId, after, limit } = query
   const groups = groupBy.map((dimension) => `${expressions[dimension]} COLLATE "C"`)

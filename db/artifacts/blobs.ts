@@ -1,13 +1,13 @@
 import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import type { Connection, Pool } from '../pool.ts'
 
-/** A file in the store, known by the sha256 of its bytes. */
+/** A file in the store. Its key is the SHA-256 of its bytes. */
 export interface Blob {
   digest: string
   size: number
 }
 
-/** In SQL: whether a version of a data set, or a job, needs a file `b`. */
+/** SQL: whether a job or a version of a data set needs the file `b`. */
 export const isBlobNeeded = `(
   EXISTS (
     SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
@@ -25,7 +25,9 @@ export async function insertBlob(pool: Pool, entity: string, { digest, size }: B
   )
 }
 
-/** Whether an entity's file is there; what is needed again counts as new, so that nobody removes it meanwhile. */
+/**
+ * Returns whether an entity's file is in the store. The file counts as new from now on, so that it is not removed soon.
+ */
 export async function renewBlob(pool: Pool, entity: string, { digest, size }: Blob): Promise<boolean> {
   const { rowCount } = await pool.query(
     'UPDATE training.blobs SET created_at = now() WHERE entity = $1 AND digest = $2 AND size = $3',
@@ -34,7 +36,7 @@ export async function renewBlob(pool: Pool, entity: string, { digest, size }: Bl
   return rowCount === 1
 }
 
-/** The size of an entity's file in the store; undefined when it is not there. */
+/** The size of an entity's file in the store; undefined if it is not there. */
 export async function findBlobSize(pool: Pool, entity: string, digest: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ size: number }>(
     'SELECT size FROM training.blobs WHERE entity = $1 AND digest = $2',
@@ -43,7 +45,7 @@ export async function findBlobSize(pool: Pool, entity: string, digest: string): 
   return rows[0]?.size
 }
 
-/** Those of the digests that are there, with their sizes. They are not removed before the transaction has ended. */
+/** Lists the files among these digests that are in the store. They are not removed before the transaction ends. */
 export async function lockBlobs(connection: Connection, entity: string, digests: string[]): Promise<Blob[]> {
   const { rows } = await connection.query<Blob>(
     'SELECT digest, size FROM training.blobs WHERE entity = $1 AND digest = ANY ($2) ORDER BY digest FOR SHARE',

@@ -11,7 +11,7 @@ export interface ArtifactFile extends Blob {
   path: string
 }
 
-/** One version of an uploaded data set; it never changes. */
+/** One version of an uploaded data set. It never changes. */
 export interface ArtifactVersion extends ArtifactName, Blob {
   id: string
   version: number
@@ -32,9 +32,8 @@ const named = 'a.entity = $1 AND a.project = $2 AND a.name = $3'
 const listName = ({ entity, project, name }: ArtifactName) => [entity, project, name]
 
 /**
- * Adds a version, whose files are in the store already; the newest one is answered when it is equal. The lock on the
- * name's row orders those who add at the same time: each gets a version of its own. Answers the files that are missing
- * when some are.
+ * Adds a version whose files are in the store. If the newest version is equal, returns that one. The lock on the name's
+ * row orders concurrent calls: each gets a version of its own. Returns the missing files if there are any.
  */
 export async function addArtifactVersion(
   pool: Pool,
@@ -88,7 +87,7 @@ async function insertVersion(
   return { id, entity, project, name, digest, size, files, metadata, ...rows[0]! }
 }
 
-/** A version by its number, or the newest one. */
+/** Finds a version by its number, or the newest one. */
 export async function findArtifactVersion(
   pool: Pool,
   name: ArtifactName,
@@ -102,7 +101,7 @@ export async function findArtifactVersion(
   return rows[0]
 }
 
-/** A page of a data set's versions, those after `after` (a version) in the order that is asked for. */
+/** Lists a page of a data set's versions that follow the version `after` in the given order. */
 export async function listArtifactVersions(
   pool: Pool,
   name: ArtifactName,

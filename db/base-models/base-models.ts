@@ -2,7 +2,7 @@ import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 
 export const baseModelColumns = {
-  /** Its canonical name. */
+  /** The canonical name. */
   name: column<string>('name', 'text'),
   names: column<string[]>('names', 'text[]'),
   crName: column<string>('cr_name', 'text'),
@@ -18,9 +18,9 @@ export type BaseModelRow = RowOf<typeof baseModelColumns>
 
 const columns = selectColumns(baseModelColumns)
 
-/** The base model that goes by this name, canonical or not, or undefined. */
+/** Finds the base model with this name, canonical or not. */
 export async function findBaseModel(pool: Pool, name: string): Promise<BaseModelRow | undefined> {
-  // Postgres takes no NUL in a text, so no name has one.
+  // Postgres accepts no NUL in a text, so no name contains one.
   if (name.includes('\0')) return undefined
   const { rows } = await pool.query<BaseModelRow>({
     name: 'find_base_model',
@@ -30,7 +30,7 @@ export async function findBaseModel(pool: Pool, name: string): Promise<BaseModel
   return rows[0]
 }
 
-/** All base models, by name. */
+/** Lists all base models by name. */
 export async function listBaseModels(pool: Pool): Promise<BaseModelRow[]> {
   const { rows } = await pool.query<BaseModelRow>({
     name: 'list_base_models',

@@ -3,17 +3,17 @@ import type { Pool } from '../pool.ts'
 interface RegisteredBaseModel {
   namespace: string
   crName: string
-  /** the first is canonical */
+  /** The first is the canonical one. */
   names: string[]
-  /** whether chats without a model mean it */
+  /** Whether it answers chats that name no model. */
   isDefault: boolean
-  /** of the resource */
+  /** When the resource was created. */
   createdAt: Date
 }
 
 /**
- * Makes a base model known to the apiserver under its names. Gives the name that another base model has already, and
- * changes nothing then.
+ * Registers a base model under its names, for the apiserver. If another base model has one of the names, returns that
+ * name and changes nothing.
  */
 export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseModel): Promise<string | undefined> {
   const { namespace, crName, names, isDefault, createdAt } = baseModel
@@ -33,7 +33,7 @@ export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseMod
   return undefined
 }
 
-/** The canonical name under which the base model of a resource is known. */
+/** The canonical name of the base model that a resource registered. */
 export async function findRegisteredName(pool: Pool, namespace: string, crName: string): Promise<string | undefined> {
   const { rows } = await pool.query<{ name: string }>(
     'SELECT name FROM training.base_models WHERE namespace = $1 AND cr_name = $2',
@@ -42,7 +42,7 @@ export async function findRegisteredName(pool: Pool, namespace: string, crName: 
   return rows[0]?.name
 }
 
-/** Removes a base model whose resource is gone. Its models' rows stay. True when it was registered. */
+/** Removes a base model whose resource is gone. The rows of its models stay. Returns true if it was registered. */
 export async function unregisterBaseModel(pool: Pool, namespace: string, crName: string): Promise<boolean> {
   const { rowCount } = await pool.query('DELETE FROM training.base_models WHERE namespace = $1 AND cr_name = $2', [
     namespace,
@@ -51,7 +51,7 @@ export async function unregisterBaseModel(pool: Pool, namespace: string, crName:
   return rowCount === 1
 }
 
-/** Resource names of the base models that are known in a namespace. */
+/** Lists the resource names of the registered base models of a namespace. */
 export async function listRegisteredBaseModels(pool: Pool, namespace: string): Promise<string[]> {
   const { rows } = await pool.query<{ crName: string }>(
     'SELECT cr_name AS "crName" FROM training.base_models WHERE namespace = $1',

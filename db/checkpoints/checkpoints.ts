@@ -6,7 +6,7 @@ export interface CheckpointRow {
   metrics: Record<string, number>
 }
 
-/** The step of a checkpoint of this model, a deleted one too; undefined when it never had such a checkpoint. */
+/** The step of a checkpoint of this model, also if it is deleted. Undefined if the model never had it. */
 export async function findCheckpointStep(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ step: number }>(
     'SELECT step FROM training.checkpoints WHERE id = $2 AND model_id = $1',
@@ -15,7 +15,7 @@ export async function findCheckpointStep(pool: Pool, modelId: string, id: string
   return rows[0]?.step
 }
 
-/** A page of a model's checkpoints by step, those after `after` (a step) in the order that is asked for. */
+/** Lists a page of a model's checkpoints that follow the step `after` in the given order. */
 export async function listCheckpoints(
   pool: Pool,
   modelId: string,
@@ -31,22 +31,22 @@ export async function listCheckpoints(
   return rows
 }
 
-/** How a checkpoint of a model is asked for: by its number, by an alias, or as the newest. */
+/** How a request names a checkpoint: by step, by alias, or as the newest. */
 export type StepReference = { step: number } | { alias: string } | 'latest'
 
-/** One checkpoint, and where its files are. */
+/** A checkpoint and the address of its files. */
 export interface StoredCheckpoint extends CheckpointRow {
   uri: string
-  /** sha256 of its manifest.json */
+  /** The SHA-256 of its manifest.json. */
   digest: string
   createdAt: Date
-  /** the aliases that it goes by */
+  /** The aliases that name it. */
   aliases: string[]
-  /** of the tokens that it was trained on: a file beside its own */
+  /** The file with the statistics of its training tokens. */
   statistics: { digest: string; size: number } | null
 }
 
-/** The checkpoint of a model that a reference means; undefined when there is none. */
+/** Finds the checkpoint of a model that a reference names. */
 export async function findCheckpoint(
   pool: Pool,
   modelId: string,
@@ -67,7 +67,7 @@ export async function findCheckpoint(
   return rows[0]
 }
 
-/** Records how many bytes a checkpoint takes in the store. */
+/** Records how many bytes a checkpoint has in the store. */
 export async function recordCheckpointBytes(pool: Pool, id: string, bytes: number): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET bytes = $2 WHERE id = $1', [id, bytes])
 }

@@ -1,9 +1,9 @@
 import type { Connection, Pool } from '../pool.ts'
 
-// As long as clients are expected to ask again for an answer that they lost.
+// Clients that lost an answer are expected to repeat the request within this time.
 const rememberedMinutes = 10
 
-/** Records what a client is answered to a deletion; `target` says what was deleted. */
+/** Records the answer to a deletion. `target` names what was deleted. */
 export async function recordDeletion(
   connection: Connection,
   entity: string,
@@ -17,7 +17,7 @@ export async function recordDeletion(
   ])
 }
 
-/** The answer to the newest deletion of the target within ten minutes; undefined when there was none. */
+/** The answer to the newest deletion of the target within ten minutes. */
 export async function findDeletionAnswer<T>(pool: Pool, entity: string, target: string): Promise<T | undefined> {
   const { rows } = await pool.query<{ answer: T }>(
     `SELECT answer FROM training.deletions
@@ -28,7 +28,7 @@ export async function findDeletionAnswer<T>(pool: Pool, entity: string, target: 
   return rows[0]?.answer
 }
 
-/** Deletes answers that nobody can ask for any more. */
+/** Deletes answers that are too old to be asked for. */
 export async function removeOldDeletionAnswers(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM training.deletions WHERE created_at < now() - make_interval(mins => ${rememberedMinutes})`,

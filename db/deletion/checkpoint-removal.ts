@@ -2,8 +2,8 @@ import type { Pool } from '../pool.ts'
 import { held } from '../jobs/states.ts'
 
 /**
- * Ids of all checkpoints whose files may be there: those that are recorded, and those that attempts were to write, of
- * which the last may still be writing.
+ * Lists the ids of all checkpoints that may have files: the recorded ones, and those that attempts were to write. The
+ * last attempt may still be writing.
  */
 export async function listCheckpointFolders(pool: Pool, modelId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
@@ -15,7 +15,7 @@ export async function listCheckpointFolders(pool: Pool, modelId: string): Promis
   return rows.map(({ id }) => id)
 }
 
-/** Ids of all checkpoints that a model ever had: its adapters on the engines. */
+/** Lists the ids of all checkpoints that a model ever had. Its adapters on the engines are named by them. */
 export async function listCheckpointIds(pool: Pool, modelId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>('SELECT id FROM training.checkpoints WHERE model_id = $1', [
     modelId,
@@ -23,14 +23,16 @@ export async function listCheckpointIds(pool: Pool, modelId: string): Promise<st
   return rows.map(({ id }) => id)
 }
 
-/** A deleted checkpoint of a model that is still there. */
+/** A deleted checkpoint of a model that is not deleted. */
 export interface DeletedCheckpointRow {
   id: string
   baseModel: string
   ageSeconds: number
 }
 
-/** Deleted checkpoints whose files may go: no job that was claimed before may start from them any more. */
+/**
+ * Lists deleted checkpoints whose files can be removed: no job that was claimed before can start from them any more.
+ */
 export async function listCheckpointsToRemove(pool: Pool): Promise<DeletedCheckpointRow[]> {
   const { rows } = await pool.query<DeletedCheckpointRow>(
     `SELECT c.id, m.base_model AS "baseModel", extract(epoch FROM now() - c.deleted_at)::float8 AS "ageSeconds"
@@ -43,7 +45,7 @@ export async function listCheckpointsToRemove(pool: Pool): Promise<DeletedCheckp
   return rows
 }
 
-/** Records that the files and adapters of deleted checkpoints are removed. */
+/** Records that the files and adapters of deleted checkpoints were removed. */
 export async function markCheckpointsRemoved(pool: Pool, ids: string[]): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET files_removed_at = now() WHERE id = ANY ($1)', [ids])
 }

@@ -1,20 +1,20 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { active, unfinished } from '../jobs/states.ts'
 
-/** A step that cannot be deleted, because an alias names it. */
+/** A step that cannot be deleted because an alias names it. */
 export interface AliasedStep {
   step: number
   alias: string
 }
 
-/** What became of a wish to delete steps: those that are deleted now, or the aliases that forbid it. */
+/** The result of deleting steps: the deleted ones, or the aliases that forbid it. */
 export type StepsDeletion = { deleted: number[] } | { aliased: AliasedStep[] }
 
 /**
- * Deletes a model's checkpoints of the given steps; of those without one nothing is said. Nothing is deleted when an
- * alias names one of them. Numbers are not given again, and the operator removes the files.
+ * Deletes a model's checkpoints of the given steps. Ignores steps without a checkpoint. Deletes nothing if an alias
+ * names one of the steps. Step numbers are not used again. The operator removes the files.
  *
- * `alsoRecord` writes down what the client is answered, in the same transaction.
+ * `alsoRecord` records the client's answer in the same transaction.
  */
 export async function deleteCheckpoints(
   pool: Pool,
@@ -24,7 +24,7 @@ export async function deleteCheckpoints(
 ): Promise<StepsDeletion> {
   return withTransaction(pool, async (connection) => {
     const found = await lockCheckpoints(connection, modelId, steps)
-    // A request that sets an alias locks the checkpoint: no alias can come from now on.
+    // A request that sets an alias locks the checkpoint, so no alias can be added from now on.
     const aliased = await listAliased(connection, modelId, found)
     if (aliased.length > 0) return { aliased }
     await markDeleted(connection, modelId, found)
@@ -34,8 +34,8 @@ export async function deleteCheckpoints(
 }
 
 /**
- * Deletes those of the steps that nothing needs: no alias, no active job, no job that names it as its reference; and
- * never the newest.
+ * Deletes the steps that nothing needs: no alias names them, no active job uses them, and no job names them as its
+ * reference. Never deletes the newest step.
  */
 export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps: number[]): Promise<number[]> {
   return withTransaction(pool, async (connection) => {
@@ -85,6 +85,6 @@ async function markDeleted(connection: Connection, modelId: string, steps: numbe
      WHERE model_id = $1 AND step = ANY ($2) AND deleted_at IS NULL`,
     [modelId, steps],
   )
-  // The status of its resource has their number and the newest step.
+  // The status of the model's resource shows the number of checkpoints and the newest step.
   await connection.query("SELECT pg_notify('training_models', $1::text)", [modelId])
 }

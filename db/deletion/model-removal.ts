@@ -1,4 +1,4 @@
-// Removes what is left of deleted models: the queries of what is to go, and the marks of what is gone.
+// Finds what is left of deleted models, and records what was removed.
 
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import { cancelModelJobs, lockModelJobs } from '../jobs/endings.ts'
@@ -8,7 +8,7 @@ import { withTransaction, type Pool } from '../pool.ts'
 
 const modelRow = pickColumns(modelColumns, 'id', 'baseModel', 'namespace', 'crName', 'deletedAt', 'filesRemovedAt')
 
-/** A deleted model of which something is left. */
+/** A deleted model that is not completely removed. */
 export interface DeletedModelRow extends RowOf<typeof modelRow> {
   deletedAt: Date
   ageSeconds: number
@@ -17,8 +17,8 @@ export interface DeletedModelRow extends RowOf<typeof modelRow> {
 const columns = `${selectColumns(modelRow, 'm')}, extract(epoch FROM now() - m.deleted_at)::float8 AS "ageSeconds"`
 
 /**
- * Deleted models whose files are still to be removed, or that were deleted `settledSeconds` ago, so that their rows may be
- * removed too. Models of a running erasure are left to the erasure, which counts them.
+ * Lists deleted models that still have files, and those that were deleted `settledSeconds` ago, whose rows can be
+ * removed too. Leaves out models of a running erasure: the erasure removes and counts them.
  */
 export async function listModelsToRemove(pool: Pool, settledSeconds: number): Promise<DeletedModelRow[]> {
   const { rows } = await pool.query<DeletedModelRow>(
@@ -49,7 +49,7 @@ export async function listModelsToErase(
   return rows
 }
 
-/** The first of the ids that belongs to a deleted model: a resource that names it is to be deleted. */
+/** The first of these ids that belongs to a deleted model. A resource that names it must be deleted. */
 export async function findDeletedModel(pool: Pool, ids: string[]): Promise<string | undefined> {
   const { rows } = await pool.query<{ id: string }>(
     'SELECT id FROM training.models WHERE id::text = ANY ($1) AND deleted_at IS NOT NULL LIMIT 1',
@@ -58,7 +58,7 @@ export async function findDeletedModel(pool: Pool, ids: string[]): Promise<strin
   return rows[0]?.id
 }
 
-/** Cancels the jobs that were inserted for a model at the moment when it was deleted. */
+/** Cancels the jobs that were inserted while the model was being deleted. */
 export async function cancelLeftJobs(pool: Pool, modelId: string): Promise<void> {
   await withTransaction(pool, async (connection) => {
     await cancelModelJobs(connection, await lockModelJobs(connection, { id: modelId }))
@@ -70,7 +70,7 @@ const jobResource = pickColumns(jobColumns, 'id', 'namespace', 'crName')
 /** A job and its resource. */
 export type JobResourceRow = RowOf<typeof jobResource>
 
-/** The jobs of a model, in order of arrival. */
+/** Lists the jobs of a model in order of arrival. */
 export async function listModelJobResources(pool: Pool, modelId: string): Promise<JobResourceRow[]> {
   const { rows } = await pool.query<JobResourceRow>(
     `SELECT ${selectColumns(jobResource, 'j')} FROM training.jobs j WHERE j.model_id = $1 ORDER BY j.arrival`,
@@ -79,7 +79,7 @@ export async function listModelJobResources(pool: Pool, modelId: string): Promis
   return rows
 }
 
-/** Records that a model's resources, adapters and files are removed. */
+/** Records that a model's resources, adapters and files were removed. */
 export async function markModelFilesRemoved(pool: Pool, modelId: string): Promise<void> {
   await withTransaction(pool, async (connection) => {
     await connection.query('UPDATE training.checkpoints SET files_removed_at = now() WHERE model_id = $1', [modelId])
@@ -90,7 +90,7 @@ export async function markModelFilesRemoved(pool: Pool, modelId: string): Promis
   })
 }
 
-/** Records that nothing of a model is left but tombstones: its own row, and those of its checkpoints and jobs. */
+/** Records that only tombstones are left of a model: its own row, and the rows of its checkpoints and jobs. */
 export async function markModelRowsRemoved(pool: Pool, modelId: string): Promise<void> {
   await pool.query('UPDATE training.models SET rows_removed_at = now() WHERE id = $1', [modelId])
 }

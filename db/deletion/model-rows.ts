@@ -3,7 +3,9 @@ import type { Pool } from '../pool.ts'
 // One statement must end well within its time limit.
 const rowsAtOnce = 10_000
 
-/** The rows that are removed of a deleted model. Its own row, its jobs' and its checkpoints' stay as tombstones. */
+/**
+ * The rows of a deleted model that are removed. The rows of the model, its jobs and its checkpoints stay as tombstones.
+ */
 const ofModel: Record<string, string> = {
   'training.trajectories': 'model_id = $1',
   'training.logs': 'model_id = $1',
@@ -13,7 +15,7 @@ const ofModel: Record<string, string> = {
   'training.events': 'job_id IN (SELECT id FROM training.jobs WHERE model_id = $1)',
 }
 
-/** Removes the rows of a deleted model but for the tombstones. */
+/** Removes the rows of a deleted model, except for the tombstones. */
 export async function removeModelRows(pool: Pool, modelId: string): Promise<void> {
   for (const [table, condition] of Object.entries(ofModel)) {
     for (let removed = rowsAtOnce; removed === rowsAtOnce;) {

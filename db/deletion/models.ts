@@ -1,19 +1,19 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { cancelModelJobs, lockModelJobs } from '../jobs/endings.ts'
 
-/** Which model is to be deleted: over REST one's own that is not hidden, by its resource's policy any. */
+/** The model to delete. REST deletes only the entity's own visible models; a resource's policy deletes any. */
 export interface DeletedModel {
   id: string
-  /** over REST: whose it must be */
+  /** REST only: the entity that must own the model. */
   entity?: string
 }
 
 /**
- * Deletes a model with its checkpoints, and ends its unfinished jobs as cancelled, all at once: from then on nothing of
- * it is served, listed or claimed, and its name is free. A job in Publishing is cancelled too: the step that it made is
- * gone with the model. Gives how many checkpoints there were; undefined when there is no such model (any more).
+ * Deletes a model with its checkpoints and cancels its unfinished jobs, in one transaction. From then on nothing of it
+ * is served, listed or claimed, and its name is free. Jobs in Publishing are cancelled too: their step is deleted with
+ * the model. Returns the number of checkpoints, or undefined if there is no such model.
  *
- * `alsoRecord` writes down what the client is answered, in the same transaction.
+ * `alsoRecord` records the client's answer in the same transaction.
  */
 export async function deleteModel(
   pool: Pool,
@@ -21,7 +21,7 @@ export async function deleteModel(
   alsoRecord?: (connection: Connection, deletedCheckpoints: number) => Promise<void>,
 ): Promise<number | undefined> {
   return withTransaction(pool, async (connection) => {
-    // Reports of trainers lock a job before its model, and so do we.
+    // Reports of trainers lock a job before its model, so this does too.
     const jobs = await lockModelJobs(connection, model)
     const { rowCount } = await connection.query(
       `UPDATE training.models SET deleted_at = clock_timestamp()
@@ -31,7 +31,7 @@ export async function deleteModel(
     if (rowCount === 0) return undefined
     await cancelModelJobs(connection, jobs)
     await connection.query('DELETE FROM training.aliases WHERE model_id = $1', [model.id])
-    // In the order in which single ones are deleted.
+    // Single checkpoints are deleted in the same order.
     await connection.query('SELECT FROM training.checkpoints WHERE model_id = $1 ORDER BY step FOR UPDATE', [model.id])
     const deleted = await connection.query(
       'UPDATE training.checkpoints SET deleted_at = clock_timestamp() WHERE model_id = $1 AND deleted_at IS NULL',

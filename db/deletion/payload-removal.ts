@@ -1,7 +1,7 @@
 import { uriPrefixOf } from '../../artifacts/layout.ts'
 import type { Connection } from '../pool.ts'
 
-/** Addresses of a model's payloads that no model beside it has, as far as it is not deleted; or that one of them. */
+/** Lists the addresses of a deleted model's payloads that no live model uses. With `only`, checks just that address. */
 export async function listOwnPayloads(connection: Connection, modelId: string, only?: string): Promise<string[]> {
   const { rows } = await connection.query<{ uri: string }>(
     `SELECT DISTINCT uri FROM (

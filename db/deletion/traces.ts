@@ -1,15 +1,15 @@
 import type { Pool } from '../pool.ts'
 import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
-/** Calls that were deleted longer ago than so many days. */
+/** Removes calls that were deleted more than `days` days ago. */
 export function removeDeletedCalls(pool: Pool, { days, limit }: { days: number; limit: number }): Promise<number> {
   const which = 'c.deleted_at < now() - make_interval(days => $2)'
   return removeSomeCalls(pool, { which, values: [days], limit })
 }
 
 /**
- * Removes the values of versions of objects that were deleted longer ago than so many days; answers how many. The rest of
- * a row stays: its index is not given again.
+ * Removes the values of object versions that were deleted long ago; returns how many. The rest of each row stays, so
+ * that its index is not used again.
  */
 export async function removeDeletedVersions(
   pool: Pool,

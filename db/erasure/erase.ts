@@ -2,7 +2,7 @@ import type { Pool } from '../pool.ts'
 import { withTransaction } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
 
-/** An erasure that is not finished. */
+/** An unfinished erasure. */
 export interface RunningErasure {
   id: string
   entity: string
@@ -16,7 +16,7 @@ export interface RunningErasure {
 // One statement must end well within its time limit.
 const rowsAtOnce = 10_000
 
-// `$1` entity, `$2` project or null for the whole entity, `$3` when the erasure was asked for: what came later stays.
+// `$1` is the entity, `$2` the project or null for the whole entity, `$3` the time of the request. Newer rows stay.
 const models = `SELECT id FROM training.models
   WHERE entity = $1 AND ($2::text IS NULL OR project = $2) AND created_at <= $3 AND deleted_at IS NOT NULL`
 const jobs = `SELECT id FROM training.jobs WHERE model_id IN (${models})`
@@ -30,12 +30,12 @@ interface ErasedKind {
   condition: string
 }
 
-/** What is removed, in this order: rows that point at others first. */
+/** The rows to remove, in this order: referring rows come before the rows that they refer to. */
 const kinds: ErasedKind[] = [
   {
     kind: 'outbox',
     table: 'training.outbox',
-    // What became of them in the course of the erasure too.
+    // Also includes their changes during the erasure.
     condition: `${owned} AND (at <= $3 OR subject_id IN (${models}) OR subject_id IN (${jobs}))`,
   },
   { kind: 'trajectories', table: 'training.trajectories', condition: `model_id IN (${models})` },
@@ -68,7 +68,7 @@ const kinds: ErasedKind[] = [
   { kind: 'limits', table: 'auth.entities', condition: `${entityOnly} AND $3::timestamptz IS NOT NULL` },
 ]
 
-/** Erasures that are not finished, the oldest first. */
+/** Lists unfinished erasures, oldest first. */
 export async function listRunningErasures(pool: Pool): Promise<RunningErasure[]> {
   const { rows } = await pool.query<RunningErasure>(
     `SELECT id, entity, project, key_id AS "keyId", requested_at AS "requestedAt", measured_at AS "measuredAt",
@@ -78,7 +78,7 @@ export async function listRunningErasures(pool: Pool): Promise<RunningErasure[]>
   return rows
 }
 
-/** Records once how much was in the store before any of it was removed. */
+/** Records, once, how much was in the store before the erasure removed anything. */
 export async function recordMeasured(
   pool: Pool,
   id: string,
@@ -90,7 +90,7 @@ export async function recordMeasured(
   )
 }
 
-/** Removes the rows of all kinds, in portions, each together with its count in the report. */
+/** Removes the rows of all kinds in portions. Each portion is counted in the report in its own transaction. */
 export async function eraseRows(pool: Pool, erasure: RunningErasure): Promise<void> {
   await eraseOrigins(pool, erasure)
   for (const each of kinds) {
@@ -98,7 +98,7 @@ export async function eraseRows(pool: Pool, erasure: RunningErasure): Promise<vo
   }
 }
 
-/** Forks outlive what they were started from. */
+/** Forks stay when their origin is erased. */
 async function eraseOrigins(pool: Pool, { entity, project, requestedAt }: RunningErasure): Promise<void> {
   await pool.query(
     `UPDATE training.checkpoints SET forked_from = NULL WHERE forked_from IN
@@ -125,7 +125,7 @@ async function eraseSome(pool: Pool, erasure: RunningErasure, { kind, table, con
   return rows[0]?.removed ?? 0
 }
 
-/** Digests of an entity's files that no version of a data set and no job needs, as far as they came before a time. */
+/** Lists digests of an entity's files from before a time that no job and no version of a data set needs. */
 export async function listUnneededBlobs(pool: Pool, entity: string, before: Date): Promise<string[]> {
   const { rows } = await pool.query<{ digest: string }>(
     `SELECT b.digest FROM training.blobs b WHERE b.entity = $1 AND b.created_at <= $2 AND NOT ${isBlobNeeded}`,
@@ -135,8 +135,8 @@ export async function listUnneededBlobs(pool: Pool, entity: string, before: Date
 }
 
 /**
- * Removes a file and its row, and counts it in the report; unless it is needed by now, or somebody makes a version with it
- * just now. When the file cannot be removed its row stays.
+ * Removes a file and its row and counts it in the report. Keeps it if it is needed again, or if a request adds a
+ * version with it just now. If the file cannot be removed, its row stays.
  */
 export async function eraseBlob(
   pool: Pool,
@@ -148,7 +148,7 @@ export async function eraseBlob(
       entity,
       digest,
     ])
-    // This statement sees the change of a transaction that had it locked until now.
+    // This statement sees the changes of the transaction that held the lock before.
     const { rowCount } = await connection.query(
       `WITH free AS (
          SELECT b.entity, b.digest FROM training.blobs b
@@ -164,7 +164,7 @@ export async function eraseBlob(
   })
 }
 
-/** Removes an object of which the database knew nothing, and counts it in the report, or neither. */
+/** Removes an object that the database did not know, and counts it in the report. Does both or neither. */
 export async function countErased(
   pool: Pool,
   id: string,
@@ -182,7 +182,10 @@ export async function countErased(
   })
 }
 
-/** Ends an erasure. An entity loses all keys of that time but the one that asked, which can read the report for a day. */
+/**
+ * Finishes an erasure. If it covers the entity, removes all keys of that time except the key that requested it: that
+ * one can read the report for a day.
+ */
 export async function finishErasure(
   pool: Pool,
   { id, entity, project, keyId, requestedAt }: RunningErasure,
@@ -210,7 +213,7 @@ export async function finishErasure(
   })
 }
 
-/** Removes the last keys of entities whose erasure is over for a day. */
+/** Removes the last keys of entities whose erasure finished a day ago. */
 export async function eraseLastKeys(pool: Pool): Promise<void> {
   await pool.query(
     `DELETE FROM auth.api_keys k USING training.erasures e

@@ -4,10 +4,10 @@ import { recordAct } from '../accounts/audit-log.ts'
 import { cancelModelJobs } from '../jobs/endings.ts'
 import { unfinished } from '../jobs/states.ts'
 
-/** How many of each kind are gone, and `bytes` of the store. */
+/** The number of removed items by kind, and the removed `bytes` of the store. */
 export type ErasureReport = Record<string, number>
 
-/** What is erased: a project, or with null the entity. */
+/** What is erased: a project, or the entity if `project` is null. */
 export interface ErasureScope {
   entity: string
   project: string | null
@@ -26,19 +26,19 @@ export type ErasureRow = RowOf<typeof erasureColumns>
 
 const columns = selectColumns(erasureColumns)
 
-/** The models of a scope: `$1` entity, `$2` project or null. */
+/** The models of a scope. `$1` is the entity, `$2` the project or null. */
 const inScope = `entity = $1 AND ($2::text IS NULL OR project = $2)`
 
 /**
- * Begins an erasure: from now on nothing of what was there is served, listed or claimed, and of an entity no key but the
- * asking one works. The operator removes it all.
+ * Starts an erasure. From now on, nothing that exists is served, listed or claimed. If it covers the entity, only the
+ * caller's key still works. The operator removes the data.
  */
 export async function requestErasure(
   pool: Pool,
   { id, keyId, entity, project }: ErasureScope & { id: string; keyId: string },
 ): Promise<void> {
   await withTransaction(pool, async (connection) => {
-    // As everywhere, jobs are locked before their models.
+    // Jobs are locked before their models, as everywhere.
     const jobs = await lockJobs(connection, entity, project)
     const { rows } = await connection.query<{ id: string }>(
       `UPDATE training.models SET deleted_at = coalesce(deleted_at, clock_timestamp()) WHERE ${inScope} RETURNING id`,
@@ -84,7 +84,7 @@ async function revokeOtherKeys(connection: Connection, entity: string, keyId: st
   )
 }
 
-/** An entity's own erasure. */
+/** Finds an erasure of an entity. */
 export async function findErasure(pool: Pool, entity: string, id: string): Promise<ErasureRow | undefined> {
   const { rows } = await pool.query<ErasureRow>(
     `SELECT ${columns} FROM training.erasures WHERE id = $1 AND entity = $2`,
@@ -93,7 +93,7 @@ export async function findErasure(pool: Pool, entity: string, id: string): Promi
   return rows[0]
 }
 
-/** The newest erasure of the same that was asked for within ten minutes, for a client that lost the answer. */
+/** Finds the newest erasure of the same scope from the last ten minutes, for a client that lost the answer. */
 export async function findRecentErasure(pool: Pool, scope: ErasureScope): Promise<ErasureRow | undefined> {
   const { rows } = await pool.query<ErasureRow>(
     `SELECT ${columns} FROM training.erasures
@@ -104,7 +104,7 @@ export async function findRecentErasure(pool: Pool, scope: ErasureScope): Promis
   return rows[0]
 }
 
-/** Whether an entity, or a project of it, has got something in the training group since an erasure of it was asked for. */
+/** Whether an entity or project has new data in the training group since its erasure was requested. */
 export async function hasNewer(pool: Pool, { entity, project, requestedAt }: ErasureRow): Promise<boolean> {
   const { rows } = await pool.query<{ newer: boolean }>(
     `SELECT EXISTS (SELECT FROM training.models WHERE ${inScope} AND created_at > $3)
@@ -121,7 +121,7 @@ export async function hasNewer(pool: Pool, { entity, project, requestedAt }: Era
   return rows[0]!.newer
 }
 
-/** The place of an erasure in its entity's list. */
+/** The position of an erasure in its entity's list. */
 export async function findErasurePosition(pool: Pool, entity: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ position: number }>(
     'SELECT position FROM training.erasures WHERE id = $2 AND entity = $1',
@@ -130,7 +130,7 @@ export async function findErasurePosition(pool: Pool, entity: string, id: string
   return rows[0]?.position
 }
 
-/** A page of an entity's erasures in the order in which they were asked for, those after `after` (a position). */
+/** Lists a page of an entity's erasures that follow the position `after`, in the order of their requests. */
 export async function listErasures(
   pool: Pool,
   entity: string,

@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
-// All that has rows of projects, but calls and projects themselves.
+// All tables with rows of projects, except for calls and projects themselves.
 const tables = [
   'object_tags',
   'object_aliases',
@@ -14,12 +14,13 @@ const tables = [
   'feedback',
   'costs',
   'replaced_payloads',
-  // The last one: it counts the others.
+  // The last one, because it counts the others.
   'stored_bytes',
 ]
 
 /**
- * Closes the projects of an entity, or the one with this name, that were there at a time: nobody finds them from now on.
+ * Closes the projects of an entity that existed at a time, or the one with this name. Closed projects are not found any
+ * more.
  */
 export async function closeProjects(
   pool: Pool,
@@ -32,7 +33,7 @@ export async function closeProjects(
   )
 }
 
-/** Whether an entity has projects, or one of this name, that are not closed. */
+/** Whether an entity has open projects, or an open project with this name. */
 export async function hasOpenProjects(pool: Pool, entity: string, project: string | null): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM tracing.projects WHERE entity = $1 AND ($2::text IS NULL OR name = $2) AND closed_at IS NULL LIMIT 1`,
@@ -41,7 +42,7 @@ export async function hasOpenProjects(pool: Pool, entity: string, project: strin
   return rowCount !== 0
 }
 
-/** The numbers of an entity's projects that were closed so long ago that nobody writes to them any more. */
+/** Lists the numbers of an entity's projects that were closed `settledSeconds` ago: nobody writes to them any more. */
 export async function listClosedProjects(pool: Pool, entity: string, settledSeconds: number): Promise<number[]> {
   const { rows } = await pool.query<{ number: number }>(
     `SELECT number FROM tracing.projects
@@ -51,7 +52,7 @@ export async function listClosedProjects(pool: Pool, entity: string, settledSeco
   return rows.map(({ number }) => number)
 }
 
-/** How many closed projects of an entity are left. */
+/** Counts the closed projects of an entity that are not erased. */
 export async function countClosedProjects(pool: Pool, entity: string): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
     'SELECT count(*) AS count FROM tracing.projects WHERE entity = $1 AND closed_at IS NOT NULL AND erased_at IS NULL',
@@ -60,12 +61,12 @@ export async function countClosedProjects(pool: Pool, entity: string): Promise<n
   return rows[0]!.count
 }
 
-/** All calls of a project. */
+/** Erases some calls of a project. */
 export function eraseProjectCalls(pool: Pool, { number, limit }: { number: number; limit: number }): Promise<number> {
   return removeSomeCalls(pool, { which: 'c.project = $2', values: [number], limit })
 }
 
-/** Deletes some rows of a project beside its calls; answers how many. To be repeated until there are none. */
+/** Deletes some rows of a project except its calls; returns how many. Repeat it until it returns 0. */
 export async function eraseSomeRows(pool: Pool, number: number, limit: number): Promise<number> {
   let erased = 0
   for (const table of tables) {
@@ -79,12 +80,12 @@ export async function eraseSomeRows(pool: Pool, number: number, limit: number): 
   return erased
 }
 
-/** Records that nothing is left of a project, and removes its name. */
+/** Records that a project is empty, and removes its name. */
 export async function markErased(pool: Pool, number: number): Promise<void> {
   await pool.query("UPDATE tracing.projects SET erased_at = now(), name = '' WHERE number = $1", [number])
 }
 
-/** Projects that were erased so long ago that surely nobody writes to them any more. */
+/** Lists projects that were erased so long ago that nobody can write to them any more. */
 export async function listErasedProjects(pool: Pool, seconds: number): Promise<{ entity: string; number: number }[]> {
   const { rows } = await pool.query<{ entity: string; number: number }>(
     `SELECT entity, number FROM tracing.projects
@@ -94,7 +95,7 @@ export async function listErasedProjects(pool: Pool, seconds: number): Promise<{
   return rows
 }
 
-/** The last step of an erasure. */
+/** Deletes the row of an erased project: the last step of an erasure. */
 export async function deleteErasedProject(pool: Pool, number: number): Promise<void> {
   await pool.query('DELETE FROM tracing.projects WHERE number = $1', [number])
 }

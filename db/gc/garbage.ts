@@ -3,15 +3,15 @@ import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
 
-/** The objects of the store below one prefix, or one object; `bytes` in all. */
+/** All objects below one prefix of the store, or one object. `bytes` is their total size. */
 export interface StoredUnit {
   prefix: string
   bytes: number
 }
 
-/** A unit of the store that no row points at. */
+/** A unit of the store that no row refers to. */
 export interface GarbageUnit extends StoredUnit {
-  /** the database does not know it */
+  /** The database has no trace of it. */
   unseen: boolean
 }
 
@@ -28,7 +28,7 @@ export type GarbageRow = RowOf<typeof garbageColumns>
 
 const columns = selectColumns(garbageColumns)
 
-/** Puts units into quarantine that no row points at; gives those that were not in it before. */
+/** Puts unreferenced units into quarantine. Returns those that were not in it before. */
 export async function quarantineUnits(pool: Pool, found: GarbageUnit[]): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `INSERT INTO training.garbage (prefix, bytes, unseen)
@@ -50,24 +50,24 @@ export async function keepUnits(pool: Pool, units: StoredUnit[]): Promise<void> 
 }
 
 /**
- * Ends the quarantine of all units but these: rows point at them again, or they are gone. Units that an admin keeps stay
- * recorded, because the store may only seem to be empty.
+ * Ends the quarantine of all units except these: they are referenced again, or gone. Units that an admin keeps stay
+ * recorded, because the store may only look empty.
  */
 export async function releaseOtherUnits(pool: Pool, found: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE kept_at IS NULL AND prefix <> ALL ($1)', [found])
 }
 
-/** Ends the keeping of units that rows point at: from now on they are removed with their rows. */
+/** Stops keeping units that rows refer to: from now on they are removed with their rows. */
 export async function releaseReferencedUnits(pool: Pool, prefixes: string[]): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = ANY ($1)', [prefixes])
 }
 
-/** Starts the quarantine again of units that the database does not know. */
+/** Restarts the quarantine of units that the database does not know. */
 export async function restartQuarantine(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.garbage SET quarantined_at = now() WHERE unseen AND kept_at IS NULL')
 }
 
-/** Those of the prefixes that are kept, and those of which it is known that they are garbage. */
+/** Lists the units among these prefixes that are kept, or known to be garbage. */
 export async function listKnownUnits(pool: Pool, prefixes: string[]): Promise<{ prefix: string; kept: boolean }[]> {
   const { rows } = await pool.query<{ prefix: string; kept: boolean }>(
     `SELECT prefix, kept_at IS NOT NULL AS kept FROM training.garbage
@@ -77,7 +77,7 @@ export async function listKnownUnits(pool: Pool, prefixes: string[]): Promise<{ 
   return rows
 }
 
-/** Units that have been in quarantine for so many seconds. */
+/** Lists units that have been in quarantine for `afterSeconds`. */
 export async function listCollectableUnits(pool: Pool, afterSeconds: number): Promise<StoredUnit[]> {
   const { rows } = await pool.query<StoredUnit>(
     `SELECT prefix, bytes FROM training.garbage
@@ -95,12 +95,12 @@ export async function isQuarantined(connection: Connection, prefix: string): Pro
   return rowCount === 1
 }
 
-/** Records that a unit is removed. */
+/** Records that a unit was removed. */
 export async function markUnitCollected(pool: Pool, prefix: string): Promise<void> {
   await pool.query('DELETE FROM training.garbage WHERE prefix = $1', [prefix])
 }
 
-/** Deletes the rows of an entity that is erased, of kept units too. */
+/** Deletes the rows of an erased entity, also those of kept units. */
 export async function eraseGarbageRows(pool: Pool, entity: string): Promise<void> {
   await pool.query(
     `DELETE FROM training.garbage
@@ -109,7 +109,7 @@ export async function eraseGarbageRows(pool: Pool, entity: string): Promise<void
   )
 }
 
-/** All garbage, in the order in which its quarantine began. */
+/** Lists all garbage in the order in which its quarantine began. */
 export async function listGarbage(pool: Pool): Promise<GarbageRow[]> {
   const { rows } = await pool.query<GarbageRow>(
     `SELECT ${columns} FROM training.garbage ORDER BY quarantined_at, prefix`,
@@ -117,7 +117,7 @@ export async function listGarbage(pool: Pool): Promise<GarbageRow[]> {
   return rows
 }
 
-/** Keeps units that are in quarantine, all or some; gives their number. */
+/** Keeps some or all units in quarantine; returns how many. */
 export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
   const { rowCount } = await pool.query(
     `UPDATE training.garbage SET kept_at = now() WHERE kept_at IS NULL AND ($1::text[] IS NULL OR prefix = ANY ($1))`,
@@ -126,10 +126,7 @@ export async function keepGarbage(pool: Pool, prefixes: string[] | 'all'): Promi
   return rowCount ?? 0
 }
 
-/**
- * Confirms that units, all or some, are garbage: their quarantine starts again, and they count as known. Gives their
- * number.
- */
+/** Confirms that some or all units are garbage. Their quarantine restarts and they count as known. Returns how many. */
 export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Promise<number> {
   const { rowCount } = await pool.query(
     `UPDATE training.garbage SET kept_at = NULL, unseen = false, quarantined_at = now()
@@ -140,8 +137,8 @@ export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Pr
 }
 
 /**
- * Quarantines files of data sets that no version and no job needs, so many seconds after they came: uploads that were never
- * used. Their rows are deleted, and the garbage counts as known.
+ * Quarantines data set files that no job and no version has needed for `afterSeconds` after their upload. Deletes their
+ * rows; the garbage counts as known.
  */
 export async function quarantineUnneededBlobs(pool: Pool, afterSeconds: number): Promise<void> {
   await pool.query(

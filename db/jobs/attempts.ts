@@ -1,16 +1,16 @@
-/** How often a job is tried where its resource says nothing of it: five times again. */
+/** The attempts of a job if its resource does not set them: the first and five retries. */
 export const defaultMaxAttempts = 6
 
-/** Seconds that a trainer may stay silent before its job is given to another one. */
+/** A trainer that is silent for this many seconds loses its job to another one. */
 export const leaseSeconds = 15
 
 /**
- * For SQL: whether a job was lost with its trainer when it was tried last. It may be what ended that, so that it is tried
- * again by itself: no other job goes with it, and the next loss is its own.
+ * SQL: whether the job's last attempt lost its trainer. The job may be the cause, so its next attempt shares the
+ * trainer with no other job.
  */
 export const goesAlone = (job: string): string => `${job}.failure->>'reason' = 'TrainerLost'`
 
-/** What a trainer's write is checked against. */
+/** The attempt that a trainer's write is checked against. */
 export interface Attempt {
   jobId: string
   attempt: number
@@ -18,16 +18,18 @@ export interface Attempt {
 }
 
 /**
- * What became of a report: recorded (now, or earlier by an identical one), or fenced, because the attempt no longer
- * holds the job and nothing was changed.
+ * The result of a report. `recorded`: it is recorded now, or an identical one was earlier. `fenced`: the attempt no
+ * longer holds the job, and nothing was changed.
  */
 export type ReportOutcome = 'recorded' | 'fenced'
 
-/** Why a job failed, as the row and the resource's status have it. `message` is a sentence that a user can act on. */
+/**
+ * Why a job failed, as in its row and its resource's status. `message` is a sentence that tells the user what to do.
+ */
 export interface JobFailure {
   category: 'User' | 'Capacity' | 'Internal'
   reason: string
   message: string
-  /** The same job may succeed when it is tried again; never after a user's mistake. */
+  /** Whether another attempt may succeed; never after a user's mistake. */
   retryable: boolean
 }

@@ -1,7 +1,7 @@
 import { withTransaction, type Pool } from '../pool.ts'
 import { held } from './states.ts'
 
-/** uids of the pods that train jobs now; their trainers must not be replaced. */
+/** Lists the uids of pods that train jobs now. Their trainers must not be replaced. */
 export async function listBusyPods(pool: Pool): Promise<Set<string>> {
   const { rows } = await pool.query<{ uid: string }>(
     `SELECT DISTINCT holder_pod AS uid FROM training.jobs
@@ -10,7 +10,7 @@ export async function listBusyPods(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map((row) => row.uid))
 }
 
-/** Records which trainer pods of a base model (by its resource) get no more jobs. Its other pods do get jobs. */
+/** Records which trainer pods of a base model get no more jobs. All its other pods get jobs. */
 export async function markDraining(
   pool: Pool,
   baseModel: { namespace: string; name: string },

@@ -1,17 +1,16 @@
 import type { Connection } from '../pool.ts'
 import { held, untrained } from './states.ts'
 
-// A trainer's report is not worth more than this in one step.
+// A trainer's report counts at most this many tokens in one step.
 const maxTokensPerStep = 1e12
 
 /**
- * Charges an attempt that ends now, before its row changes; the caller has locked the row, and does the rest in the same
- * transaction, so each attempt is charged once. Of a job whose attempt was charged already, or that was never claimed,
- * there is no time to charge.
+ * Charges an attempt that ends now. Call it before the job's row changes, with the row locked and in the same
+ * transaction, so that each attempt is charged once. If the job has no attempt to charge, its time is 0.
  *
- * The attempt took from its claim until now, or until its lease ran out; in that time it shared its trainer's GPUs with
- * the other attempts there. The tokens of all attempts are charged when the job ends, because what an earlier attempt
- * trained is part of what is listed.
+ * An attempt lasts from its claim until now, or until its lease expired. Concurrent attempts on a trainer share its GPU
+ * time. The tokens of all attempts are charged when the job ends, because the listed steps include those of earlier
+ * attempts.
  */
 export async function chargeAttempt(connection: Connection, jobId: string, endsJob: boolean): Promise<void> {
   const { seconds, share } = await endSpan(connection, jobId)
@@ -40,14 +39,14 @@ export async function chargeAttempt(connection: Connection, jobId: string, endsJ
 
 interface Span {
   seconds: number
-  /** of its trainer's time: each moment is divided among the attempts that were there */
+  /** The attempt's share of its trainer's time. Each moment is divided by the number of attempts on the trainer. */
   share: number
 }
 
 /** Ends the span of a job's attempt, if it has a trainer. */
 async function endSpan(connection: Connection, jobId: string): Promise<Span> {
   const { rows } = await connection.query<Span>(
-    // From one moment at which an attempt came or went to the next, the same ones share.
+    // The spans are cut where an attempt begins or ends. The same attempts share each piece.
     `WITH own AS (
        SELECT id, holder_pod, claimed_at AS since,
          greatest(claimed_at, least(clock_timestamp(), lease_expires_at)) AS till

@@ -1,4 +1,4 @@
-// Gives jobs to trainers: moves them from Queued to Starting. Also renews leases.
+// Assigns jobs to trainers: moves them from Queued to Starting. Also renews leases.
 
 import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import pg from 'pg'
@@ -10,20 +10,20 @@ import { newestProgressFirst } from './progress.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
 import { active, held, unfinished } from './states.ts'
 
-/**
- * A start of a trainer, as it asks for work: its base model, its pod, which start of the trainer in that pod, and how
- * many GPUs it works with.
- */
+/** A trainer process that asks for a job: its base model, its pod, its process in that pod, and its number of GPUs. */
 export interface Claimant {
   baseModel: string
   podUid: string
   processId: string
   gpus: number
-  /** The jobs that it works on. A trainer without this list works on one job at a time, and asks when it has none. */
+  /**
+   * The jobs that the trainer works on. A trainer without this list works on one job at a time, and asks when it has
+   * none.
+   */
   holding?: string[] | undefined
 }
 
-/** A job that a trainer now holds, with all that it needs to train it. */
+/** A job that a trainer holds now, with everything that the training needs. */
 export interface Claim {
   id: string
   attempt: number
@@ -36,14 +36,14 @@ export interface Claim {
   step: number
   checkpointId: string
   fromCheckpoint: { id: string; step: number; uri: string; digest: string } | null
-  /** what an earlier attempt saved last; `step` counts gradient steps */
+  /** The last save of an earlier attempt. `step` counts gradient steps. */
   resume: { uri: string; digest: string; step: number } | null
-  /** the checkpoint that its configuration names as reference; null: the base model */
+  /** The checkpoint that the job's configuration names as reference; null for the base model. */
   reference: { uri: string; digest: string } | null
   tokenStatistics: TokenStatisticsSetting
 }
 
-/** The job that is next names a reference that is not there. */
+/** The next job names a reference step that does not exist. */
 class ReferenceMissing extends Error {
   override name = 'ReferenceMissing'
   readonly jobId: string
@@ -57,23 +57,26 @@ class ReferenceMissing extends Error {
 }
 
 /**
- * Gives the oldest job that may run now to a trainer: Queued, of the trainer's base model, no other job of its model
- * active and none before it unfinished. Undefined when there is none, and for a trainer that is to be replaced.
+ * Assigns the oldest job that can run now. The job is Queued for the trainer's base model, no other job of its model is
+ * active, and no earlier job of its model is unfinished. Returns undefined if there is none, or if the trainer is
+ * draining.
  *
- * A job that goes alone waits for an idle trainer, and the jobs after it wait with it: a trainer that works on others would
- * never be free for it. A trainer that works on such a job gets no other.
+ * A job that must run alone waits for an idle trainer, and later jobs wait behind it: otherwise a busy trainer would
+ * never become idle. A trainer that works on such a job gets no other job.
  *
- * What earlier processes of the same pod held is released first. A process that asks again before it has reported
- * anything about a job, and does not say that it holds it, lost the answer, and gets the same job in the same attempt.
+ * Jobs of earlier processes of the pod are released first. A process may ask again without naming a job that was
+ * assigned to it and that it has not reported on. Then it has lost the answer, and gets the same job in the same
+ * attempt.
  */
 export async function claimJob(pool: Pool, claimant: Claimant): Promise<Claim | undefined> {
   for (;;) {
     try {
       return await withTransaction(pool, (connection) => claimOnce(connection, claimant))
     } catch (error) {
-      // It was given to nobody: the transaction is rolled back. All jobs before it are over, so the step will not come.
+      // The transaction is rolled back, so the job is not assigned. All earlier jobs are over, so the step will never
+      // exist.
       if (error instanceof ReferenceMissing) await failJob(pool, error.jobId, referenceNotThere(error.step))
-      // An older job of the same model was queued and claimed since this one's snapshot: look again.
+      // An older job of the same model was queued and claimed after the snapshot of this transaction: look again.
       else if (!isSecondActiveJob(error)) throw error
     }
   }
@@ -85,7 +88,7 @@ function referenceNotThere(step: number): JobFailure {
 }
 
 async function claimOnce(connection: Connection, claimant: Claimant): Promise<Claim | undefined> {
-  // One claim of a pod at a time, or two requests of one process (the first given up by its client) would get two jobs.
+  // One claim per pod at a time. Otherwise a process whose client gave up the first request could get two jobs.
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [claimant.podUid])
   const lostAnswer = await releaseOlderWork(connection, claimant)
   const jobId = lostAnswer ?? (await startNextJob(connection, claimant))
@@ -93,8 +96,9 @@ async function claimOnce(connection: Connection, claimant: Claimant): Promise<Cl
 }
 
 /**
- * Releases what earlier processes of the pod held, and gives the first job whose claim this one never received. Of what
- * it runs and no longer names, one that tells what it holds may just be reporting the end: that is left to the lease.
+ * Releases the jobs of the pod's earlier processes. Returns the first job whose claim this process has never received.
+ * If the process sends `holding` and does not name a running job, it may just be reporting the job's end, so that job
+ * is left to its lease.
  */
 async function releaseOlderWork(connection: Connection, claimant: Claimant): Promise<string | undefined> {
   const { rows } = await connection.query<{ id: string; isOwn: boolean; lostAnswer: boolean }>(
@@ -160,15 +164,15 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
   )
   const claim = rows[0]
   if (!claim) throw new Error('a claimed job has no row')
-  // Step 0 is the model before any training: the base model.
+  // Step 0 is the base model.
   const referenceStep = Number(claim.config['kl_penalty_reference_step'] ?? 0)
   if (referenceStep > 0 && !claim.reference) throw new ReferenceMissing(jobId, referenceStep)
   return claim
 }
 
 /**
- * Renews the lease of the attempt that holds the job; false when it no longer does. A late renewal of an attempt whose
- * checkpoint is already recorded is true.
+ * Renews the lease of an attempt. Returns false if the attempt no longer holds the job. Returns true for a late renewal
+ * after the checkpoint was recorded.
  */
 export async function renewLease(pool: Pool, attempt: Attempt): Promise<boolean> {
   const { rowCount } = await pool.query(renewSql(`id = $1 AND attempt = $2 AND holder_pod = $3 AND state ${held}`), [

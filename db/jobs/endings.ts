@@ -1,4 +1,4 @@
-// Ends jobs: moves them to Succeeded, Failed or Cancelled, together with their last event.
+// Ends jobs: moves them to Succeeded, Failed or Cancelled, and writes their last event.
 
 import { isTerminal, type JobState, type TerminalState } from '../../crds/job-states.ts'
 import { waitForLeases } from '../changes.ts'
@@ -18,8 +18,8 @@ interface Ending {
 const cancelledEnding: Ending = { state: 'Cancelled', type: 'training_failed', data: { error_message: 'cancelled' } }
 
 /**
- * Publishing to Succeeded, with its `training_ended`. True when this call ended it. Call it when no gateway has an older step
- * in memory as the newest any more (`waitForLeases`).
+ * Moves a job from Publishing to Succeeded and writes its `training_ended`. Returns true if this call ended it. Call it
+ * when no gateway still caches an older step as the newest (`waitForLeases`).
  */
 export async function finishJob(pool: Pool, jobId: string): Promise<boolean> {
   return withTransaction(pool, async (connection) => {
@@ -31,8 +31,8 @@ export async function finishJob(pool: Pool, jobId: string): Promise<boolean> {
 }
 
 /**
- * An unfinished job to Failed, with its `training_failed`. True when this call ended it. A job that has its checkpoint
- * (Publishing) has been trained: what goes wrong after that fails nobody's training.
+ * Moves an unfinished job to Failed and writes its `training_failed`. Returns true if this call ended it. A job in
+ * Publishing stays: it is trained, and later errors do not change that.
  */
 export async function failJob(pool: Pool, jobId: string, failure: JobFailure): Promise<boolean> {
   return withTransaction(pool, async (connection) => {
@@ -44,8 +44,8 @@ export async function failJob(pool: Pool, jobId: string, failure: JobFailure): P
 }
 
 /**
- * An unfinished job to Cancelled, with its `training_failed`. True when this call ended it. It comes too late for a job
- * that has its checkpoint (Publishing): clients already see the new step, so the job ends as Succeeded.
+ * Cancels an unfinished job and writes its `training_failed`. Returns true if this call ended it. A job in Publishing
+ * ends as Succeeded instead: clients already see its new step.
  */
 export async function cancelJob(pool: Pool, jobId: string): Promise<boolean> {
   const ended = await withTransaction(pool, async (connection) => {
@@ -60,13 +60,13 @@ export async function cancelJob(pool: Pool, jobId: string): Promise<boolean> {
   return finishJob(pool, jobId)
 }
 
-/** What became of a wish to cancel a job: it has just ended so, or the state that it has, and keeps. */
+/** The result of a cancellation: whether this call ended the job, and the state of the job. */
 export interface Cancellation {
   ended: boolean
   state: JobState | 'unknown'
 }
 
-/** Cancels a job that is not trained yet. One that has its checkpoint, or has ended, stays as it is. */
+/** Cancels a job without a checkpoint. A job with a checkpoint, or an ended one, stays as it is. */
 export async function cancelUntrainedJob(pool: Pool, jobId: string): Promise<Cancellation> {
   return withTransaction(pool, async (connection) => {
     const state = await lockState(connection, jobId)
@@ -77,7 +77,7 @@ export async function cancelUntrainedJob(pool: Pool, jobId: string): Promise<Can
   })
 }
 
-/** Locks the unfinished jobs of a model and gives their ids. */
+/** Locks the unfinished jobs of a model and returns their ids. */
 export async function lockModelJobs(connection: Connection, model: { id: string; entity?: string }): Promise<string[]> {
   const { rows } = await connection.query<{ id: string }>(
     `SELECT id FROM training.jobs
@@ -88,12 +88,12 @@ export async function lockModelJobs(connection: Connection, model: { id: string;
   return rows.map(({ id }) => id)
 }
 
-/** Ends these jobs, whose rows the caller has locked, as Cancelled: their model goes, with what they made. */
+/** Cancels these jobs, because their model is deleted. The caller has locked their rows. */
 export async function cancelModelJobs(connection: Connection, ids: string[]): Promise<void> {
   for (const id of ids) await endJob(connection, id, cancelledEnding)
 }
 
-/** `training_ended` has the warnings that came after the start. */
+/** `training_ended` contains the warnings that came after `training_started`. */
 async function endTrained(connection: Connection, jobId: string): Promise<void> {
   const warnings = await listUnreportedWarnings(connection, jobId)
   const data = warnings.length > 0 ? { warnings } : {}
@@ -131,7 +131,7 @@ async function endJob(connection: Connection, jobId: string, ending: Ending): Pr
      WHERE id = $1`,
     [jobId, ending.state, ending.failure ?? null],
   )
-  // Seq 0 stays the start's, also where a job ends without one.
+  // Seq 0 is reserved for `training_started`, also if the job ends without it.
   await connection.query(
     `INSERT INTO training.events (job_id, seq, type, data)
      SELECT $1, coalesce(max(seq), 0) + 1, $2, $3 FROM training.events WHERE job_id = $1`,

@@ -2,7 +2,7 @@
 
 import type { Pool } from '../pool.ts'
 
-/** Pending to Queued: from now on a trainer may claim the job. */
+/** Moves a job from Pending to Queued: a trainer may claim it from now on. */
 export async function queueJob(pool: Pool, id: string): Promise<void> {
   await pool.query(
     `UPDATE training.jobs SET state = 'Queued', queued_at = clock_timestamp(),

@@ -2,14 +2,14 @@ import type { Pool } from '../pool.ts'
 
 export interface EventRow {
   id: string
-  /** its place among the events of its job, from 0 */
+  /** The event's index in its job, from 0. */
   seq: number
   type: string
   data: Record<string, unknown>
   createdAt: Date
 }
 
-/** The position of an event in its job; undefined when the job has no such event. */
+/** The position of an event in its job; undefined if the job has no such event. */
 export async function findEventPlace(
   pool: Pool,
   jobId: string,
@@ -22,7 +22,7 @@ export async function findEventPlace(
   return rows[0]
 }
 
-/** A page of a job's events in order, those after `after` (a seq; -1 for all). */
+/** Lists a page of a job's events that follow the seq `after` (-1 for all), in order. */
 export async function listEvents(
   pool: Pool,
   jobId: string,

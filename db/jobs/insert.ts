@@ -1,10 +1,10 @@
-// Inserts jobs, which are Pending then.
+// Inserts jobs in the state Pending.
 
 import { insertRow } from '../columns.ts'
 import type { Connection } from '../pool.ts'
 import { newJobColumns, type NewJob } from './table.ts'
 
-/** Inserts a job: Pending, after all earlier ones. False when a job of this id exists already. */
+/** Inserts a Pending job after all earlier ones. Returns false if a job with this id exists. */
 export async function insertJob(connection: Connection, job: NewJob): Promise<boolean> {
   const { names, parameters, values } = insertRow(newJobColumns, job)
   const { rowCount } = await connection.query(

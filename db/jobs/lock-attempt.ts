@@ -16,15 +16,15 @@ const columns = pickColumns(
   'trainingWarnings',
 )
 
-/** A job as its newest attempt has it: a claim gives it the checkpoint and the step that it is to make. */
+/** A job and its newest attempt. A claim sets the checkpoint and the step that the attempt will make. */
 export interface HeldJob extends RowOf<typeof columns> {
   checkpointId: string
   step: number
-  /** The attempt still holds the job. */
+  /** Whether the attempt still holds the job. */
   holds: boolean
 }
 
-/** The job in this attempt, its row locked, and whether the attempt still holds it; undefined in any other attempt. */
+/** Locks a job's row if this is its newest attempt. Returns undefined for any other attempt. */
 export async function lockAttempt(connection: Connection, attempt: Attempt): Promise<HeldJob | undefined> {
   const { rows } = await connection.query<HeldJob>(
     `SELECT ${selectColumns(columns, 'j')},

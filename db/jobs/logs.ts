@@ -1,7 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { Attempt, ReportOutcome } from './attempts.ts'
 
-/** A line as its trainer numbers it, without secrets; `time` in ISO 8601. */
+/** A line with the number that its trainer gave it, without secrets. `time` is in ISO 8601. */
 export interface ReportedLine {
   seq: number
   time: string
@@ -9,7 +9,7 @@ export interface ReportedLine {
   text: string
 }
 
-/** A line as it is kept. */
+/** A stored line. */
 export interface LogLine {
   attempt: number
   seq: number
@@ -21,10 +21,10 @@ export interface LogLine {
 /** The position of a line in its job's log. */
 export type LinePlace = Pick<LogLine, 'attempt' | 'seq'>
 
-/** What is kept of one attempt. */
+/** The limits of one attempt's log. */
 const maxLines = 1_000
 const maxBytes = 256 * 1024
-/** The highest number that a trainer may give a line. Our lines about its attempt have higher numbers. */
+/** The highest number of a trainer's line. Our own lines about an attempt have higher numbers. */
 export const maxSeq = 1_999_999_999
 const leftOutSeq = 2_000_000_000
 const lostSeq = 2_000_000_001
@@ -36,8 +36,8 @@ interface KeptLog {
 }
 
 /**
- * Adds the lines that an attempt's log does not have yet, as far as it has room for them; once it has none, a last line
- * says so. Fenced only for a pod that never held the attempt: the last lines may come when the job is somebody else's.
+ * Adds the lines that an attempt's log does not have yet, until the log is full. Then a last line says so. Only a pod
+ * that never held the attempt is fenced: the last lines may arrive when another attempt holds the job.
  */
 export async function recordLog(pool: Pool, attempt: Attempt, lines: ReportedLine[]): Promise<ReportOutcome> {
   return withTransaction(pool, async (connection) => {
@@ -63,7 +63,7 @@ export async function recordLog(pool: Pool, attempt: Attempt, lines: ReportedLin
   })
 }
 
-/** One line of ours about an attempt whose trainer fell silent; in the transaction that releases the job. */
+/** Adds our line about a silent trainer to the log, in the transaction that releases the job. */
 export async function logLostTrainer(
   connection: Connection,
   job: { id: string; attempt: number },
@@ -72,7 +72,7 @@ export async function logLostTrainer(
   await addOwnLine(connection, { jobId: job.id, attempt: job.attempt }, { seq: lostSeq, level: 'error', text })
 }
 
-/** The same about an attempt whose trainer was stopped and gave the job back. */
+/** Adds our line about a trainer that was stopped and gave the job back. */
 export async function logGivenBack(
   connection: Connection,
   job: { id: string; attempt: number },
@@ -82,8 +82,8 @@ export async function logGivenBack(
 }
 
 /**
- * Lines of a job's log after `after`, in ascending order unless another is asked for: of one attempt, or of all of them. A
- * page is followed by another as long as it holds `limit` lines.
+ * Lists lines of one attempt's log, or of all attempts, that follow `after` in the given order (ascending by default).
+ * A page of `limit` lines may have a next page.
  */
 export async function listJobLog(
   pool: Pool,
@@ -116,7 +116,8 @@ export async function hasLogLine(pool: Pool, jobId: string, { attempt, seq }: Li
 }
 
 async function lockLog(connection: Connection, attempt: Attempt): Promise<KeptLog | undefined> {
-  // A line's reference to its job locks that, too: always before the attempt, as those do that end it.
+  // A line's foreign key also locks its job. The job is locked before the attempt, as in the transactions that end an
+  // attempt.
   await connection.query('SELECT FROM training.jobs WHERE id = $1 FOR KEY SHARE', [attempt.jobId])
   const { rows } = await connection.query<KeptLog>(
     `SELECT log_seq AS seq, log_lines AS lines, log_bytes AS bytes FROM training.job_attempts
@@ -126,7 +127,7 @@ async function lockLog(connection: Connection, attempt: Attempt): Promise<KeptLo
   return rows[0]
 }
 
-/** No line follows one that does not fit: a log has no holes. */
+/** Stops at the first line that does not fit, so that a log has no holes. */
 function takeFitting(lines: ReportedLine[], kept: KeptLog): ReportedLine[] {
   let { lines: count, bytes } = kept
   const end = lines.findIndex((line) => ++count > maxLines || (bytes += countBytes([line])) > maxBytes)

@@ -5,12 +5,12 @@ import { jobColumns, jobSpecColumns } from './table.ts'
 
 const columns = { ...jobSpecColumns, ...pickColumns(jobColumns, 'id', 'namespace', 'crName') }
 
-/** A job with all that its resource is built from. */
+/** A job with everything that its resource is built from. */
 export interface JobWithoutResource extends RowOf<typeof columns> {
   modelCrName: string
 }
 
-/** Unfinished jobs of a namespace whose resource is still to be created, in order of arrival. */
+/** Lists a namespace's unfinished jobs without a resource, in order of arrival. */
 export async function listJobsWithoutResource(pool: Pool, namespace: string): Promise<JobWithoutResource[]> {
   const { rows } = await pool.query<JobWithoutResource>(
     `SELECT ${selectColumns(columns, 'j')}, m.cr_name AS "modelCrName"

@@ -2,18 +2,18 @@ import { withTransaction, type Pool } from '../pool.ts'
 import { lockAttempt } from './lock-attempt.ts'
 import { leaseSeconds, type Attempt, type ReportOutcome } from './attempts.ts'
 
-/** What a trainer saved of a running job. It is complete at `progress/<job>/<id>`; `digest` is the sha256 of its manifest. */
+/** A complete save of a running job at `progress/<job>/<id>`. `digest` is the SHA-256 of its manifest. */
 export interface ReportedProgress {
   id: string
   digest: string
-  /** gradient steps that are done */
+  /** The number of finished gradient steps. */
   step: number
 }
 
-/** For SQL: from the newest of a job's saves `p` to the oldest. What comes late, or again, is never the newest. */
+/** SQL: orders a job's saves `p` from newest to oldest. A late or repeated save is never the newest. */
 export const newestProgressFirst = 'ORDER BY p.attempt DESC, p.step DESC, p.position DESC'
 
-/** Registers what was saved, and renews the lease: a report is a sign of life. */
+/** Records a save and renews the lease. */
 export async function recordProgress(pool: Pool, attempt: Attempt, progress: ReportedProgress): Promise<ReportOutcome> {
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)
@@ -36,11 +36,11 @@ export async function recordProgress(pool: Pool, attempt: Attempt, progress: Rep
 export interface SpentProgress {
   jobId: string
   ids: string[]
-  /** the job is trained, or over: all that it has saved may go */
+  /** The job is trained or over: all its saves can be removed. */
   all: boolean
 }
 
-/** Saves of jobs that are trained or over, and those that have a newer one beside them. */
+/** Lists the saves of jobs that are trained or over, and the saves that a newer one has replaced. */
 export async function listSpentProgress(pool: Pool): Promise<SpentProgress[]> {
   const { rows } = await pool.query<SpentProgress>(
     `SELECT job_id AS "jobId", array_agg(id) AS ids, "all" FROM (
@@ -52,14 +52,14 @@ export async function listSpentProgress(pool: Pool): Promise<SpentProgress[]> {
   return rows
 }
 
-/** Deletes the rows of saves whose files are removed. */
+/** Deletes the rows of saves whose files were removed. */
 export async function deleteProgress(pool: Pool, jobId: string, ids: string[]): Promise<void> {
   await pool.query('DELETE FROM training.job_progress WHERE job_id = $1 AND id = ANY ($2)', [jobId, ids])
 }
 
 /**
- * The jobs of a deleted model that may have saves: those of which some are registered, and those that a trainer held when
- * the model was deleted, which may have been saving.
+ * Lists the jobs of a deleted model that may have saves: jobs with recorded saves, and jobs that a trainer held when
+ * the model was deleted.
  */
 export async function listSavingJobs(pool: Pool, modelId: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(

@@ -3,17 +3,20 @@ import { unfinished } from './states.ts'
 
 /** The position of a Queued job in its queues. */
 export interface QueuePlace {
-  /** unfinished jobs of its model before it */
+  /** How many unfinished jobs of its model are before it. */
   ahead: number
-  /** the resource name of the first of them, if there is one */
+  /** The resource name of the first of them, if there is one. */
   firstAhead: string | null
-  /** among the jobs that wait for a trainer of its base model, from 1; those that wait for their model do not count */
+  /**
+   * Its place among the jobs that wait for a trainer of its base model, from 1. Jobs that wait for their model do not
+   * count.
+   */
   place: number
 }
 
 /**
- * The positions of these Queued jobs by their ids. Other jobs, and those that have just left the queue, are not in it. A query
- * of its own, because planning it costs more than reading a job.
+ * The positions of these Queued jobs by their ids. Jobs that are not Queued, or have just left the queue, are missing.
+ * This is a query of its own, because its planning costs more than reading a job.
  */
 export async function findQueuePlaces(
   pool: Pool,

@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 import { untrained } from './states.ts'
 
-/** Whether a model has a step, or may come to have it by the jobs that it has: 0 is the model before any training. */
+/** Whether a model has a step, or its jobs may still make it. Step 0 is the base model. */
 export async function mayHaveStep(pool: Pool, modelId: string, step: number): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM training.models m

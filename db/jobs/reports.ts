@@ -1,4 +1,4 @@
-// Records what trainers report: moves jobs to Running with their events, and to Publishing with their checkpoint.
+// Records the reports of trainers: moves jobs to Running with their events, and to Publishing with their checkpoint.
 
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from './attempts.ts'
@@ -7,12 +7,12 @@ import { giveJobBack, releaseJob } from './requeue.ts'
 import { pickNewWarnings, type JobWarning } from './warnings.ts'
 import { chargeAttempt } from './charge-attempt.ts'
 
-/** One event as its trainer numbers it: 0 is `training_started`, k the k-th `gradient_step`. */
+/** An event with its trainer's number: 0 is `training_started`, k is the k-th `gradient_step`. */
 export interface ReportedEvent {
   seq: number
   type: string
   data: Record<string, unknown>
-  /** of a start: what its trainer cannot train on */
+  /** For `training_started`: the inputs that the trainer cannot train on. */
   warnings?: JobWarning[] | undefined
 }
 
@@ -21,11 +21,11 @@ export interface ReportedCheckpoint {
   uri: string
   digest: string
   metrics: Record<string, unknown>
-  /** that only showed at the end */
+  /** Warnings that only appeared at the end. */
   warnings?: JobWarning[] | undefined
 }
 
-/** Adds the events that the job does not have yet, moves its progress, and renews the lease: a report is a sign of life. */
+/** Adds the events that the job does not have yet, updates its progress, and renews the lease. */
 export async function recordEvents(pool: Pool, attempt: Attempt, events: ReportedEvent[]): Promise<ReportOutcome> {
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)
@@ -38,7 +38,7 @@ export async function recordEvents(pool: Pool, attempt: Attempt, events: Reporte
   })
 }
 
-/** The checkpoint's row, the model's step and the job's state Publishing, together or not at all. */
+/** Writes the checkpoint's row, the model's step and the state Publishing in one transaction. */
 export async function recordCheckpoint(
   pool: Pool,
   attempt: Attempt,
@@ -47,7 +47,7 @@ export async function recordCheckpoint(
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)
     if (!job) return 'fenced'
-    // A checkpoint by another id than the claim's is not this attempt's.
+    // A checkpoint with another id than the claim's does not belong to this attempt.
     if (!checkpoint.uri.endsWith(`/${job.checkpointId}`)) return 'fenced'
     if (!job.holds) return (await hasCheckpoint(connection, job, checkpoint)) ? 'recorded' : 'fenced'
     await insertCheckpoint(connection, job, checkpoint)
@@ -55,7 +55,7 @@ export async function recordCheckpoint(
   })
 }
 
-/** Fails the job, or puts it back into the queue when the failure is retryable and attempts are left. */
+/** Fails the job, or puts it back into the queue if the failure is retryable and attempts are left. */
 export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobFailure): Promise<ReportOutcome> {
   const failure = { ...reported, retryable: reported.retryable && reported.category !== 'User' }
   return withTransaction(pool, async (connection) => {
@@ -67,7 +67,10 @@ export async function recordFailure(pool: Pool, attempt: Attempt, reported: JobF
   })
 }
 
-/** Puts the job back into the queue. Its trainer is being stopped, which counts neither as a failure nor as a retry. */
+/**
+ * Puts the job back into the queue, because its trainer is being stopped. This counts neither as a failure nor as a
+ * retry.
+ */
 export async function recordRelease(pool: Pool, attempt: Attempt): Promise<ReportOutcome> {
   return withTransaction(pool, async (connection) => {
     const job = await lockAttempt(connection, attempt)
@@ -82,7 +85,7 @@ function isStart({ type }: ReportedEvent): boolean {
   return type === 'training_started'
 }
 
-/** A start as clients read it, with all warnings that its job has by then. The start's own warnings stay beside the data. */
+/** Returns a `training_started` with all warnings of its job so far. Its own warnings are also kept separately. */
 function describeStart({ creationWarnings }: HeldJob, { warnings = [], ...start }: ReportedEvent): ReportedEvent {
   const own = pickNewWarnings(creationWarnings, warnings)
   const all = [...creationWarnings, ...own]

@@ -1,5 +1,5 @@
-// Ends attempts that made no checkpoint: moves jobs from Starting and Running back to Queued. After the last attempt, and
-// for a failure that is not retryable, endings.ts fails the job.
+// Ends attempts without a checkpoint: moves jobs from Starting and Running back to Queued. After the last attempt, or a
+// failure that is not retryable, endings.ts fails the job.
 
 import { chargeAttempt } from './charge-attempt.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
@@ -9,14 +9,14 @@ import { logGivenBack, logLostTrainer } from './logs.ts'
 import { newestProgressFirst } from './progress.ts'
 import { held } from './states.ts'
 
-/** What became of a job whose attempt ended without a checkpoint. */
+/** The result for a job whose attempt ended without a checkpoint. */
 export interface ReleasedJob {
   id: string
   attempt: number
   state: 'Queued' | 'Failed'
 }
 
-/** Releases the jobs whose trainer let its lease run out: back to the queue, or Failed after the last attempt. */
+/** Releases jobs whose lease has expired: back to the queue, or to Failed after the last attempt. */
 export async function releaseExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
   return withTransaction(pool, async (connection) => {
     const { rows } = await connection.query<{ id: string }>(
@@ -29,8 +29,8 @@ export async function releaseExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
 }
 
 /**
- * Ends the attempts of these jobs, whose rows the caller has locked, because their trainer is gone. Where it worked on
- * several jobs, nobody knows which of them ended it: the attempt counts for none, and each is tried again by itself.
+ * Ends the attempts of these jobs because their trainer is lost. The caller has locked their rows. If the trainer had
+ * several jobs, any of them may be the cause: the attempt counts for none, and each job is tried alone next.
  */
 export async function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
   const released: ReleasedJob[] = []
@@ -44,7 +44,10 @@ export async function releaseLostJobs(connection: Connection, jobs: { id: string
   return released
 }
 
-/** Takes an attempt out of the count if others were there at its last sign of life, or after it; true if they were. */
+/**
+ * Does not count an attempt if other attempts were on the trainer at its last sign of life or later. Returns whether
+ * there were any.
+ */
 async function excuseShared(connection: Connection, jobId: string): Promise<boolean> {
   const { rowCount } = await connection.query(
     `UPDATE training.jobs j SET releases = releases + 1 WHERE id = $1 AND EXISTS (
@@ -66,8 +69,8 @@ const trainerLost: JobFailure = {
 }
 
 /**
- * Ends an attempt without a checkpoint; the caller has locked the row. A retryable failure puts the job back into the
- * queue, where it keeps its place, as long as it has attempts left; every other one fails it.
+ * Ends an attempt without a checkpoint. The caller has locked the row. After a retryable failure with attempts left,
+ * the job returns to its place in the queue. Otherwise it fails.
  */
 export async function releaseJob(connection: Connection, jobId: string, failure: JobFailure): Promise<ReleasedJob> {
   const { rows } = await connection.query<{ attempt: number; tries: number; exhausted: boolean }>(
@@ -85,8 +88,8 @@ export async function releaseJob(connection: Connection, jobId: string, failure:
 }
 
 /**
- * Ends an attempt whose trainer is being stopped; the caller has locked the row. The job goes back into the queue, where
- * it keeps its place, and the attempt counts for nothing.
+ * Ends an attempt whose trainer is being stopped. The caller has locked the row. The job returns to its place in the
+ * queue, and the attempt does not count.
  */
 export async function giveJobBack(connection: Connection, jobId: string): Promise<void> {
   const { rows } = await connection.query<{ attempt: number; saved: number | null }>(

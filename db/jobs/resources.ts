@@ -18,10 +18,10 @@ interface Row extends RowOf<typeof operatorColumns> {
   checkpoint: { id: string; step: number; uri: string; digest: string } | null
 }
 
-/** A job as the operator sees it; its place in the queue means something while it is Queued. */
+/** A job as the operator sees it. Its place in the queue is only valid while it is Queued. */
 export interface OperatorJob extends Row, QueuePlace {}
 
-/** How the resource names its job: by the id in its label, else by what its spec says. */
+/** How a resource names its job: by the id in its label, or else by its spec. */
 export interface JobReference {
   id: string | undefined
   namespace: string
@@ -29,7 +29,6 @@ export interface JobReference {
   specDigest: string
 }
 
-/** The jobs that a condition finds. */
 const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, 'j')},
     m.base_model AS "baseModel", ${warningsOfJob} AS warnings,
     (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
@@ -44,7 +43,7 @@ async function readJob(pool: Pool, condition: string, values: unknown[]): Promis
   return rows.map((job) => ({ ...job, ...noPlace, ...places.get(job.id) }))[0]
 }
 
-/** The job of a resource: the one of its label, else the newest of its name with the same specification. */
+/** Finds the job of a resource: the one in its label, or else the newest of its name with the same specification. */
 export async function findReferencedJob(pool: Pool, reference: JobReference): Promise<OperatorJob | undefined> {
   const { id, namespace, crName, specDigest } = reference
   const condition = `j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = $3 OR j.spec_digest = $4)
@@ -52,12 +51,12 @@ export async function findReferencedJob(pool: Pool, reference: JobReference): Pr
   return readJob(pool, condition, [namespace, crName, id ?? null, specDigest])
 }
 
-/** A job that has its checkpoint and is not ended yet; undefined for every other one. */
+/** Finds a job in Publishing. */
 export async function findPublishingJob(pool: Pool, id: string): Promise<OperatorJob | undefined> {
   return readJob(pool, `j.id = $1 AND j.state = 'Publishing'`, [id])
 }
 
-/** Changes how often an unfinished job is tried. */
+/** Changes the number of attempts of an unfinished job. */
 export async function limitAttempts(pool: Pool, id: string, maxAttempts: number): Promise<void> {
   await pool.query(`UPDATE training.jobs SET max_attempts = $2 WHERE id = $1 AND state ${unfinished}`, [
     id,
@@ -66,7 +65,7 @@ export async function limitAttempts(pool: Pool, id: string, maxAttempts: number)
 }
 
 /**
- * Ids of the unfinished jobs of a resource name whose resource was created. When there is no such resource any more,
+ * Lists the ids of the unfinished jobs whose resource was created under this name. If the resource does not exist,
  * somebody deleted it.
  */
 export async function listJobsOfResource(pool: Pool, namespace: string, crName: string): Promise<string[]> {
@@ -82,7 +81,7 @@ const resourceColumns = pickColumns(jobColumns, 'id', 'crName', 'state')
 
 export type JobResource = RowOf<typeof resourceColumns>
 
-/** The unfinished jobs of a namespace whose resource was created, in order of arrival. */
+/** Lists the unfinished jobs of a namespace whose resource was created, in order of arrival. */
 export async function listUnfinishedJobs(pool: Pool, namespace: string): Promise<JobResource[]> {
   const { rows } = await pool.query<JobResource>(
     `SELECT ${selectColumns(resourceColumns, 'j')} FROM training.jobs j
@@ -92,7 +91,7 @@ export async function listUnfinishedJobs(pool: Pool, namespace: string): Promise
   return rows
 }
 
-/** Ids of all jobs that have their checkpoint and are not ended yet. */
+/** Lists the ids of all jobs in Publishing. */
 export async function listPublishingJobs(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM training.jobs WHERE state = 'Publishing' ORDER BY arrival`,
@@ -100,7 +99,7 @@ export async function listPublishingJobs(pool: Pool): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** The resource of a job and its state, by its id. */
+/** Finds the resource of a job and the job's state, by id. */
 export async function findJobResource(pool: Pool, id: string, namespace: string): Promise<JobResource | undefined> {
   const { rows } = await pool.query<JobResource>(
     `SELECT ${selectColumns(resourceColumns, 'j')} FROM training.jobs j WHERE j.id = $1 AND j.namespace = $2`,

@@ -8,16 +8,18 @@ import { terminalStates, type JobState } from '../../crds/job-states.ts'
 //   requeue.ts   Starting or Running back to Queued
 //   endings.ts   Succeeded, Failed and Cancelled
 
-/** SQL: the state is none of the terminal ones. Partial indexes have the same words. */
+/** SQL: the state is not terminal. Partial indexes use the same expression. */
 export const unfinished = `NOT ${isOneOf(terminalStates)}`
 
 /** SQL: a trainer holds the job. */
 export const held = isOneOf(['Starting', 'Running'])
 
-/** SQL: no other job of the model may be in such a state. The index `jobs_one_active_per_model` has the same words. */
+/**
+ * SQL: only one job of a model can be in such a state. The index `jobs_one_active_per_model` uses the same expression.
+ */
 export const active = isOneOf(['Starting', 'Running', 'Publishing'])
 
-/** SQL: the job has no checkpoint, and may come to have one. */
+/** SQL: the job has no checkpoint and may still make one. */
 export const untrained = isOneOf(['Pending', 'Queued', 'Starting', 'Running'])
 
 function isOneOf(states: readonly JobState[]): string {

@@ -4,7 +4,7 @@ import { column, type Column, type RowOf } from '../columns.ts'
 import type { JobFailure } from './attempts.ts'
 import type { JobWarning } from './warnings.ts'
 
-/** The columns that the spec of a job's resource says too. The REST interface and the operator read all of them. */
+/** The columns that are also in the spec of a job's resource. The REST interface and the operator read all of them. */
 export const jobSpecColumns = {
   method: column<'RL' | 'SFT'>('method', 'text'),
   inputUri: column<string>('input_uri', 'text'),
@@ -12,31 +12,31 @@ export const jobSpecColumns = {
   config: column<Record<string, unknown>>('config', 'jsonb'),
 } satisfies { [Field in keyof JobSpecFacts]: Column<JobSpecFacts[Field]> }
 
-/** What a job is inserted with, whether it came over REST or with kubectl. */
+/** The columns of a new job, from REST or from kubectl. */
 export const newJobColumns = {
   id: column<string>('id', 'uuid'),
   modelId: column<string>('model_id', 'uuid'),
   ...jobSpecColumns,
-  /** The key that asked for the job; null: it came with kubectl. */
+  /** The key of the request; null for kubectl. */
   keyId: column<string | null>('key_id', 'uuid'),
-  /** The address as the client gave it; the input's address is what it stands for. Null for RL. */
+  /** The client's address of the training data. The input's address is what it resolved to. Null for RL. */
   trainingDataUrl: column<string | null>('training_data_url', 'text'),
-  /** Of SFT: whatever the client gave. */
+  /** SFT only: any object of the client's. */
   experimentalConfig: column<Record<string, unknown> | null>('experimental_config', 'json'),
-  /** The size of an input that is stored for this job alone. */
+  /** The size of an input that is stored for this job only. */
   inputBytes: column<number | null>('input_bytes', 'bigint'),
-  /** What of the request is passed over. */
+  /** Warnings about ignored fields of the request. */
   creationWarnings: column<JobWarning[]>('creation_warnings', 'jsonb'),
   maxAttempts: column<number>('max_attempts', 'integer'),
   specDigest: column<string>('spec_digest', 'text'),
   namespace: column<string>('namespace', 'text'),
   /** The name of the custom resource. */
   crName: column<string>('cr_name', 'text'),
-  /** Null: the resource is wanted, and was not created yet. */
+  /** Null if the resource is still to be created. */
   resourceCreatedAt: column<Date | null>('resource_created_at', 'timestamptz'),
 }
 
-/** The columns of `training.jobs` that are read into rows. Leases and fences are columns of SQL alone. */
+/** The columns of `training.jobs` that are read into rows. Only SQL uses the columns of leases and fences. */
 export const jobColumns = {
   ...newJobColumns,
   arrival: column<number>('arrival', 'bigint'),
@@ -44,7 +44,7 @@ export const jobColumns = {
   state: column<JobState>('state', 'text'),
   attempt: column<number>('attempt', 'integer'),
   holderPod: column<string | null>('holder_pod', 'uuid'),
-  /** The checkpoint that the newest attempt is to write. */
+  /** The checkpoint that the newest attempt will write. */
   checkpointId: column<string | null>('checkpoint_id', 'uuid'),
   /** The step that the checkpoint will have. */
   step: column<number | null>('step', 'integer'),
@@ -52,7 +52,7 @@ export const jobColumns = {
   progressTotal: column<number | null>('progress_total', 'integer'),
   failure: column<JobFailure | null>('failure', 'jsonb'),
   trainingWarnings: column<JobWarning[]>('training_warnings', 'jsonb'),
-  /** Why the input could not be fetched the last time. */
+  /** Why the last fetch of the input failed. */
   inputError: column<string | null>('input_error', 'text'),
   createdAt: column<Date>('created_at', 'timestamptz'),
   queuedAt: column<Date | null>('queued_at', 'timestamptz'),

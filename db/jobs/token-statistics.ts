@@ -4,21 +4,23 @@ import type { Attempt, ReportOutcome } from './attempts.ts'
 // One statement must end well within its time limit.
 const rowsAtOnce = 10_000
 
-/** What of an entity's trained tokens is kept. */
+/** Which token statistics of an entity are stored. */
 export type TokenStatisticsSetting = 'off' | 'sampled' | 'all'
 
-/** What a trainer reports of a trained job: its file, if it made one, and the push of each trajectory that had a part. */
+/** A trainer's report on a trained job: its file, if it wrote one, and the push of each trained trajectory. */
 export interface ReportedStatistics {
   file: { checkpointId: string; digest: string; bytes: number } | null
-  /** By `group/trajectory`. */
+  /** Keys are `group/trajectory`. */
   pushes: Record<string, number>
 }
 
 /**
- * Writes the pushes into the index rows of the job's trajectories (zero where none is reported) and records the file. Accepted
- * of the attempt that made the job's checkpoint, while that is not deleted; a second report changes nothing.
+ * Writes the pushes into the index rows of the job's trajectories (0 for those without a report) and records the file.
+ * Only the attempt that made the job's checkpoint can report, while the checkpoint is not deleted. A second report
+ * changes nothing.
  *
- * No lock is held while the rows are written, so that the job can end meanwhile; whoever is cut off repeats it.
+ * The job can end meanwhile, because no lock is held while the rows are written. An interrupted caller repeats the
+ * report.
  */
 export async function recordTokenStatistics(
   pool: Pool,

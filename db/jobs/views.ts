@@ -12,31 +12,31 @@ const columns = {
 }
 
 interface Row extends RowOf<typeof columns> {
-  /** Attempts that stopped trainers gave back do not count, so each of them allows one more. */
+  /** Attempts that a stopped trainer gave back do not count: each of them raises this by one. */
   maxAttempts: number
-  /** The step of its checkpoint, also when that was deleted; null before there is one. */
+  /** The step of its checkpoint, also if that was deleted; null before there is one. */
   step: number | null
   warnings: JobWarning[]
-  /** The checkpoint that it made, unless that was deleted. */
+  /** Its checkpoint, unless that was deleted. */
   checkpoint: { id: string; step: number } | null
 }
 
 /** A job as its owner sees it. */
 export interface JobView extends Row {
-  /** The position of a Queued job, unless it has just been claimed. */
+  /** The position of a Queued job; null for other jobs, and for one that was just claimed. */
   queue: QueuePlace | null
 }
 
-/** Which of an entity's jobs are wanted. */
+/** Selects jobs of an entity. */
 export interface JobFilter {
   entity: string
   modelId?: string | undefined
   project?: string | undefined
   method?: string | undefined
   states?: string[] | undefined
-  /** arrived then or later */
+  /** Inclusive. */
   createdAfter?: Date | undefined
-  /** arrived earlier */
+  /** Exclusive. */
   createdBefore?: Date | undefined
 }
 
@@ -51,7 +51,7 @@ async function addQueuePlaces(pool: Pool, jobs: Row[]): Promise<JobView[]> {
   return jobs.map((job) => ({ ...job, queue: places.get(job.id) ?? null }))
 }
 
-/** An entity's own job. */
+/** Finds a job of an entity. */
 export async function findJob(pool: Pool, entity: string, id: string): Promise<JobView | undefined> {
   const { rows } = await pool.query<Row>(`${select} WHERE j.id = $1 AND j.entity = $2`, [id, entity])
   return (await addQueuePlaces(pool, rows))[0]
@@ -63,7 +63,7 @@ export async function hasJob(pool: Pool, entity: string, id: string): Promise<bo
   return rowCount === 1
 }
 
-// What never changes in a job. Each is planned with its values, so that an absent one costs nothing.
+// Columns that never change. Each query is planned with its values, so that an absent filter costs nothing.
 const fixedFilter = `j.entity = $1 AND ($2::uuid IS NULL OR j.model_id = $2) AND ($3::text IS NULL OR j.project = $3)
   AND ($4::text IS NULL OR j.method = $4) AND ($5::timestamptz IS NULL OR j.created_at >= $5)
   AND ($6::timestamptz IS NULL OR j.created_at < $6)`
@@ -73,7 +73,7 @@ function fixedValues(filter: JobFilter): unknown[] {
   return [entity, modelId, project, method, createdAfter, createdBefore].map((value) => value ?? null)
 }
 
-/** The place of a job in the list that a filter gives, also when its state has changed since it was listed. */
+/** The position of a job in a filter's list, also if its state has changed since it was listed. */
 export async function findJobArrival(pool: Pool, filter: JobFilter, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ arrival: number }>(
     `SELECT j.arrival FROM training.jobs j WHERE ${fixedFilter} AND j.id = $7`,
@@ -82,7 +82,7 @@ export async function findJobArrival(pool: Pool, filter: JobFilter, id: string):
   return rows[0]?.arrival
 }
 
-/** A page of an entity's jobs in order of arrival, those after `after` (an arrival) in the order that is asked for. */
+/** Lists a page of an entity's jobs that follow the arrival `after` in the given order. */
 export async function listJobs(
   pool: Pool,
   filter: JobFilter,

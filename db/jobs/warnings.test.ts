@@ -3,14 +3,14 @@ import { pickNewWarnings } from './warnings.ts'
 
 const warn = (code: string, message = code) => ({ code, message })
 
-test('what is known is not told again, nor anything twice', () => {
+test('known warnings are not reported again, and no warning is reported twice', () => {
   const known = [warn('a'), warn('b')]
   const told = [warn('b'), warn('c'), warn('b', 'of another thing'), warn('c'), warn('a')]
   expect(pickNewWarnings(known, told)).toEqual([warn('c'), warn('b', 'of another thing')])
   expect(pickNewWarnings([], [])).toEqual([])
 })
 
-test('a job keeps twenty of them, the first', () => {
+test('a job keeps its first twenty warnings', () => {
   const many = Array.from({ length: 15 }, (_, index) => warn(`a${index}`))
   expect(
     pickNewWarnings(

@@ -1,24 +1,27 @@
 import type { Connection } from '../pool.ts'
 
-/** What a user should know of a job beside its state. `code` is one of docs/jobs.md, `message` a sentence and what to do. */
+/**
+ * Something that a user should know about a job, besides its state. docs/jobs.md lists the codes. `message` is a
+ * sentence that says what to do.
+ */
 export interface JobWarning {
   code: string
   message: string
 }
 
-/** How many a job keeps. */
+/** The maximum per job. */
 const maxWarnings = 20
 
-/** For SQL: all warnings of a job `j`, in order. */
+/** SQL: all warnings of a job `j`, in order. */
 export const warningsOfJob = 'j.creation_warnings || j.training_warnings'
 
-/** What `known` has not, in order, as far as there is room for more. */
+/** Returns the warnings of `told` that are not in `known`, in order, as long as there is room. */
 export function pickNewWarnings(known: JobWarning[], told: JobWarning[]): JobWarning[] {
   const all = new Map([...known, ...told].map((warning) => [`${warning.code} ${warning.message}`, warning]))
   return [...all.values()].slice(known.length, maxWarnings)
 }
 
-/** The warnings of a job that its `training_started` does not have. */
+/** Lists the warnings of a job that are not in its `training_started`. */
 export async function listUnreportedWarnings(connection: Connection, jobId: string): Promise<JobWarning[]> {
   const { rows } = await connection.query<{ unreported: JobWarning[] }>(
     `SELECT coalesce(jsonb_agg(warning ORDER BY place), '[]') AS unreported

@@ -7,12 +7,12 @@ export const aliasColumns = {
   updatedAt: column<Date>('updated_at', 'timestamptz'),
 }
 
-/** A name of a step of a model. */
+/** A name for a step of a model. */
 export type AliasRow = RowOf<typeof aliasColumns>
 
 const columns = selectColumns(aliasColumns)
 
-/** A model's aliases, by name. */
+/** Lists a model's aliases by name. */
 export async function listAliases(pool: Pool, modelId: string): Promise<AliasRow[]> {
   const { rows } = await pool.query<AliasRow>(
     `SELECT ${columns} FROM training.aliases WHERE model_id = $1 ORDER BY alias`,
@@ -21,7 +21,7 @@ export async function listAliases(pool: Pool, modelId: string): Promise<AliasRow
   return rows
 }
 
-/** Sets an alias to a step, new or moved; undefined when the model has no such step (0 it always has). */
+/** Sets a new or existing alias to a step. Returns undefined if the model has no such step. Step 0 always exists. */
 export async function setAlias(
   pool: Pool,
   modelId: string,
@@ -31,7 +31,7 @@ export async function setAlias(
   return withTransaction(pool, (connection) => setAliasIn(connection, modelId, alias, step))
 }
 
-/** The same as part of a transaction. */
+/** The same within a transaction. */
 export async function setAliasIn(
   connection: Connection,
   modelId: string,
@@ -49,7 +49,7 @@ export async function setAliasIn(
   return rows[0]
 }
 
-/** Removes an alias; the step stays. False when there is none. */
+/** Removes an alias; its step stays. Returns false if there is none. */
 export async function deleteAlias(connection: Connection, modelId: string, alias: string): Promise<boolean> {
   const { rowCount } = await connection.query('DELETE FROM training.aliases WHERE model_id = $1 AND alias = $2', [
     modelId,
@@ -59,7 +59,7 @@ export async function deleteAlias(connection: Connection, modelId: string, alias
   return rowCount === 1
 }
 
-/** Nobody deletes the step, or the model, before the transaction has ended. */
+/** Nobody can delete the step or the model before the transaction ends. */
 async function lockStep(connection: Connection, modelId: string, step: number): Promise<boolean> {
   const model = await connection.query('SELECT FROM training.models WHERE id = $1 AND deleted_at IS NULL FOR SHARE', [
     modelId,
@@ -72,7 +72,7 @@ async function lockStep(connection: Connection, modelId: string, step: number): 
   return checkpoint.rowCount === 1
 }
 
-/** Its resource's status shows the aliases. */
+/** The status of the model's resource shows the aliases. */
 async function notifyModel(connection: Connection, modelId: string): Promise<void> {
   await connection.query("SELECT pg_notify('training_models', $1::text)", [modelId])
 }

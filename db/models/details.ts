@@ -4,9 +4,9 @@ import { modelColumns } from './table.ts'
 
 const columns = pickColumns(modelColumns, 'id', 'entity', 'project', 'name', 'baseModel', 'createdAt', 'retention')
 
-/** A model with all that clients are shown of it. */
+/** A model with everything that clients see of it. */
 export interface ModelDetails extends RowOf<typeof columns> {
-  /** of its newest checkpoint; 0 without one */
+  /** The step of its newest checkpoint; 0 without one. */
   latestStep: number
   aliases: Record<string, number>
   forkedFrom: { modelId: string; step: number; checkpointId: string | null } | null
@@ -20,7 +20,7 @@ const select = `SELECT ${selectColumns(columns, 'm')},
       'modelId', m.forked_from_model, 'step', m.forked_from_step, 'checkpointId', m.forked_from) END AS "forkedFrom"
   FROM training.models m`
 
-/** An entity's own model that is not hidden. */
+/** Finds a visible model of an entity. */
 export async function findModelDetails(pool: Pool, entity: string, id: string): Promise<ModelDetails | undefined> {
   const { rows } = await pool.query<ModelDetails>(
     `${select} WHERE m.id = $1 AND m.entity = $2 AND m.hidden_at IS NULL AND m.deleted_at IS NULL`,
@@ -29,14 +29,14 @@ export async function findModelDetails(pool: Pool, entity: string, id: string): 
   return rows[0]
 }
 
-/** Which models of an entity a list has. */
+/** Selects models of an entity. */
 export interface ModelFilter {
   entity: string
   project: string | undefined
   name: string | undefined
 }
 
-/** The id itself, when the list has or had a model of this id: a deleted one goes on working as a cursor. */
+/** Returns the id if the list has or had this model: a deleted model still works as a cursor. */
 export async function findListedModel(pool: Pool, filter: ModelFilter, id: string): Promise<string | undefined> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT id FROM training.models
@@ -46,7 +46,7 @@ export async function findListedModel(pool: Pool, filter: ModelFilter, id: strin
   return rows[0]?.id
 }
 
-/** A page of an entity's models that are not hidden, by age, those after the model `after`. */
+/** Lists a page of an entity's visible models that follow the model `after`, by age. */
 export async function listModelDetails(
   pool: Pool,
   filter: ModelFilter,

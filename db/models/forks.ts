@@ -2,20 +2,22 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { insertModel } from './insert.ts'
 import type { NewModel } from './table.ts'
 
-/** A model that starts from another's step: from a copy of its checkpoint, or from step 0 where that is null. */
+/**
+ * A model that starts from a step of another model: from a copy of its checkpoint, or from step 0 if `copy` is null.
+ */
 export interface NewFork extends NewModel {
   forkedFromModel: string
-  /** The copy, whose files are there already. */
+  /** The copied checkpoint. Its files exist already. */
   copy: { id: string; uri: string } | null
 }
 
-/** What became of a fork: made, its name or id taken, or its source deleted meanwhile. */
+/** `taken`: its name or id exists. `gone`: the source was deleted meanwhile. */
 export type ForkOutcome = 'made' | 'taken' | 'gone'
 
-/** Makes the model and its first checkpoint, of the same number, at once. */
+/** Creates the model and its first checkpoint, with the same step number, in one transaction. */
 export async function insertFork(pool: Pool, fork: NewFork): Promise<ForkOutcome> {
   return withTransaction(pool, async (connection) => {
-    // As long as the source is not deleted, nobody has removed its files: what was copied from them is whole.
+    // The files of a source that is not deleted are not removed, so the copy is complete.
     if (!(await lockSource(connection, fork))) return 'gone'
     if (!(await insertModel(connection, fork))) return 'taken'
     if (fork.copy) await insertCopy(connection, fork, fork.copy)

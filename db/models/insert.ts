@@ -3,7 +3,7 @@ import type { Connection } from '../pool.ts'
 import { modelRowColumns, type ModelRow } from './models.ts'
 import { newModelColumns, type NewModel } from './table.ts'
 
-/** Inserts a model; undefined when its name or id is taken. Of many that are inserted at once exactly one gets a name. */
+/** Inserts a model. Returns undefined if its name or id is taken. Of concurrent inserts, only one gets the name. */
 export async function insertModel(connection: Connection, model: NewModel): Promise<ModelRow | undefined> {
   const { names, parameters, values } = insertRow(newModelColumns, model)
   const { rows } = await connection.query<ModelRow>(

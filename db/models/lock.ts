@@ -1,8 +1,8 @@
 import type { Connection } from '../pool.ts'
 
 /**
- * Keeps a model from being deleted until the transaction has ended; false when it is not there any more. A delete that
- * runs at the same time is waited for, or waits and then finds the new job.
+ * Protects a model from deletion until the transaction ends. Returns false if the model is deleted. Waits for a running
+ * deletion; a later deletion waits and then sees the new job.
  */
 export async function lockModel(connection: Connection, modelId: string): Promise<boolean> {
   const { rowCount } = await connection.query(

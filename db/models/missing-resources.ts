@@ -4,12 +4,12 @@ import { modelColumns } from './table.ts'
 
 const columns = pickColumns(modelColumns, 'id', 'entity', 'project', 'name', 'namespace', 'crName')
 
-/** A model with all that its resource is built from. */
+/** A model with everything that its resource is built from. */
 export interface ModelWithoutResource extends RowOf<typeof columns> {
   baseModelCrName: string
 }
 
-/** Models of a namespace whose resource is still to be created, oldest first; those without a base model wait. */
+/** Lists a namespace's models without a resource, oldest first. Models without a base model wait. */
 export async function listModelsWithoutResource(pool: Pool, namespace: string): Promise<ModelWithoutResource[]> {
   const { rows } = await pool.query<ModelWithoutResource>(
     `SELECT ${selectColumns(columns, 'm')}, b.cr_name AS "baseModelCrName"

@@ -4,7 +4,7 @@ import { modelColumns } from './table.ts'
 
 const modelNameColumns = pickColumns(modelColumns, 'entity', 'project', 'name')
 
-/** Where a model is: unique among all, hidden ones too. */
+/** A model's full name. It is unique among all models, hidden ones too. */
 export type ModelName = RowOf<typeof modelNameColumns>
 
 export const modelRowColumns = {
@@ -16,7 +16,7 @@ export type ModelRow = RowOf<typeof modelRowColumns>
 
 const columns = selectColumns(modelRowColumns, 'm')
 
-/** The model of this name, hidden or not. */
+/** Finds a model by name, hidden or not. */
 export async function findModelByName(pool: Pool, { entity, project, name }: ModelName): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(
     `SELECT ${columns} FROM training.models m WHERE entity = $1 AND project = $2 AND name = $3 AND deleted_at IS NULL`,
@@ -25,7 +25,7 @@ export async function findModelByName(pool: Pool, { entity, project, name }: Mod
   return rows[0]
 }
 
-/** The names of an entity's newest models that are not hidden. */
+/** Lists the names of an entity's newest visible models. */
 export async function listNewestModels(pool: Pool, entity: string, limit: number): Promise<ModelName[]> {
   const { rows } = await pool.query<ModelName>({
     name: 'list_newest_models',
@@ -36,7 +36,7 @@ export async function listNewestModels(pool: Pool, entity: string, limit: number
   return rows
 }
 
-/** An entity's own model that is not hidden. */
+/** Finds a visible model of an entity. */
 export async function findModel(pool: Pool, entity: string, id: string): Promise<ModelRow | undefined> {
   const { rows } = await pool.query<ModelRow>(
     `SELECT ${columns} FROM training.models m WHERE id = $1 AND entity = $2 AND hidden_at IS NULL AND deleted_at IS NULL`,
@@ -45,7 +45,7 @@ export async function findModel(pool: Pool, entity: string, id: string): Promise
   return rows[0]
 }
 
-/** Shows a hidden model again. Its resource is wanted again, so the operator creates it. */
+/** Makes a hidden model visible again. The operator recreates its resource. */
 export async function unhideModel(pool: Pool, id: string): Promise<void> {
   await pool.query(
     'UPDATE training.models SET hidden_at = NULL, resource_created_at = NULL WHERE id = $1 AND hidden_at IS NOT NULL',
@@ -53,7 +53,7 @@ export async function unhideModel(pool: Pool, id: string): Promise<void> {
   )
 }
 
-/** An entity's models that are not hidden, by name. */
+/** Lists an entity's visible models by name. */
 export async function listModels(pool: Pool, entity: string, limit: number): Promise<ModelRow[]> {
   const { rows } = await pool.query<ModelRow>(
     `SELECT ${columns} FROM training.models m WHERE entity = $1 AND hidden_at IS NULL AND deleted_at IS NULL ORDER BY project, name LIMIT $2`,

@@ -2,9 +2,8 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { deleteAlias, setAliasIn } from './aliases.ts'
 
 /**
- * Takes over what has changed in a resource's aliases since they were last taken over: rows are the truth, and an alias
- * that was moved over REST stays there until its resource says something new of it. One whose step there is not (yet) is
- * left for later.
+ * Applies the changes of a resource's aliases since the last call. The rows are authoritative: an alias that was moved
+ * over REST stays until the resource changes it. An alias of a step that does not exist yet is applied later.
  */
 export async function applyResourceAliases(pool: Pool, modelId: string, wanted: Record<string, number>): Promise<void> {
   await withTransaction(pool, async (connection) => {

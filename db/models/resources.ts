@@ -8,7 +8,7 @@ const columns = {
   ...pickColumns(modelColumns, 'resourceCreatedAt', 'hiddenAt', 'deletionPolicy', 'resourceAliases'),
 }
 
-/** A model as the operator sees it, with its checkpoints counted. */
+/** A model as the operator sees it, with the number of its checkpoints. */
 export interface OperatorModel extends RowOf<typeof columns> {
   /** The step of its newest checkpoint; 0 without one. */
   latestStep: number
@@ -22,7 +22,7 @@ const select = `SELECT ${selectColumns(columns, 'm')},
     (SELECT coalesce(jsonb_object_agg(alias, step), '{}') FROM training.aliases a WHERE a.model_id = m.id) AS aliases
   FROM training.models m`
 
-/** The model of a name, hidden ones too. */
+/** Finds a model by name, hidden ones too. */
 export async function findNamedModel(
   pool: Pool,
   { entity, project, name }: ModelName,
@@ -34,7 +34,7 @@ export async function findNamedModel(
   return rows[0]
 }
 
-/** Ties a model to the resource that was found for it, and shows it again when it was hidden. */
+/** Assigns a resource to a model, and makes a hidden model visible again. */
 export async function tieModel(pool: Pool, id: string, namespace: string, crName: string): Promise<void> {
   await pool.query(
     `UPDATE training.models
@@ -43,12 +43,14 @@ export async function tieModel(pool: Pool, id: string, namespace: string, crName
   )
 }
 
-/** Remembers what the deletion of a model's resource will mean: then nobody can ask the resource any more. */
+/** Records the deletion policy of a model's resource. Once the resource is deleted, nobody can read it there. */
 export async function recordDeletionPolicy(pool: Pool, id: string, policy: DeletionPolicy): Promise<void> {
   await pool.query('UPDATE training.models SET deletion_policy = $2 WHERE id = $1', [id, policy])
 }
 
-/** The visible models of a resource name whose resource was created: when that is gone, somebody deleted it. */
+/**
+ * Lists the visible models whose resource was created under this name. If the resource is gone, somebody deleted it.
+ */
 export async function listModelsOfResource(pool: Pool, namespace: string, crName: string): Promise<OperatorModel[]> {
   const { rows } = await pool.query<OperatorModel>(
     `${select} WHERE m.namespace = $1 AND m.cr_name = $2 AND m.hidden_at IS NULL AND m.deleted_at IS NULL
@@ -58,7 +60,7 @@ export async function listModelsOfResource(pool: Pool, namespace: string, crName
   return rows
 }
 
-/** Hides a model whose resource was deleted, unless that was created anew since the row was read. */
+/** Hides a model whose resource was deleted, unless the resource was recreated since the row was read. */
 export async function hideModel(pool: Pool, { id, resourceCreatedAt }: OperatorModel): Promise<void> {
   await pool.query(
     `UPDATE training.models SET hidden_at = now()
@@ -67,7 +69,7 @@ export async function hideModel(pool: Pool, { id, resourceCreatedAt }: OperatorM
   )
 }
 
-/** Resource names of the visible models of a namespace whose resource was created. */
+/** Lists the resource names of a namespace's visible models whose resource was created. */
 export async function listModelResources(pool: Pool, namespace: string): Promise<string[]> {
   const { rows } = await pool.query<{ crName: string }>(
     `SELECT cr_name AS "crName" FROM training.models
@@ -77,7 +79,7 @@ export async function listModelResources(pool: Pool, namespace: string): Promise
   return rows.map((row) => row.crName)
 }
 
-/** The resource name of a model, by its id. */
+/** The resource name of a model, by id. */
 export async function findModelResource(pool: Pool, id: string, namespace: string): Promise<string | undefined> {
   const { rows } = await pool.query<{ crName: string }>(
     'SELECT cr_name AS "crName" FROM training.models WHERE id = $1 AND namespace = $2',
@@ -88,13 +90,13 @@ export async function findModelResource(pool: Pool, id: string, namespace: strin
 
 /** The model that a TrainingJob resource names. */
 export interface JobModel extends RowOf<typeof jobModelColumns> {
-  /** False when its base model is gone. */
+  /** False if its base model is gone. */
   served: boolean
 }
 
 const jobModelColumns = pickColumns(modelColumns, 'id', 'entity', 'baseModel')
 
-/** The model of a resource name, unless it is hidden or deleted. */
+/** Finds the model of a resource name, unless it is hidden or deleted. */
 export async function findJobModel(pool: Pool, namespace: string, crName: string): Promise<JobModel | undefined> {
   const { rows } = await pool.query<JobModel>(
     `SELECT ${selectColumns(jobModelColumns, 'm')},

@@ -1,23 +1,25 @@
 import type { Pool } from '../pool.ts'
 import type { ModelName } from './models.ts'
 
-/** What answers for a model: its base model (no resource name when that is gone), and a checkpoint if there is one. */
+/**
+ * What answers for a model: its base model (without a resource name if it is gone), and a checkpoint if there is one.
+ */
 export interface ServedModelRow {
   modelId: string
   baseModel: string
   baseModelCrName: string | null
   checkpointId: string | null
-  /** The step that was asked for; null for the newest, and for an alias that does not exist. */
+  /** The requested step; null for the newest step, and for an alias that does not exist. */
   step: number | null
 }
 
-/** A step by its number, the one that an alias names, or the newest when both are null. */
+/** A step by number or by alias; the newest if both are null. */
 export interface ServedStep {
   step: number | null
   alias: string | null
 }
 
-/** A model that is not hidden, with its checkpoint of the step. */
+/** Finds a visible model with its checkpoint of the step. */
 export async function findServedModel(
   pool: Pool,
   { entity, project, name }: ModelName,

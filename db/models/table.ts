@@ -1,30 +1,30 @@
 import { column, type RowOf } from '../columns.ts'
 import type { Retention } from '../retention/checkpoints.ts'
 
-/** What the deletion of a model's resource means. */
+/** What happens to a model when its resource is deleted. */
 export type DeletionPolicy = 'Retain' | 'Delete'
 
-/** What a model is inserted with, whether it came over REST, with kubectl, or as a fork. */
+/** The columns of a new model, from REST, from kubectl or as a fork. */
 export const newModelColumns = {
   id: column<string>('id', 'uuid'),
   entity: column<string>('entity', 'text'),
   project: column<string>('project', 'text'),
-  /** Unique in a project, among hidden models too. */
+  /** Unique in a project, also among hidden models. */
   name: column<string>('name', 'text'),
-  /** The canonical name of its base model. */
+  /** The canonical name of the base model. */
   baseModel: column<string>('base_model', 'text'),
   namespace: column<string>('namespace', 'text'),
   /** The name of the custom resource. */
   crName: column<string>('cr_name', 'text'),
-  /** Null: the resource is wanted, and was not created yet. */
+  /** Null if the resource is still to be created. */
   resourceCreatedAt: column<Date | null>('resource_created_at', 'timestamptz'),
-  /** The key that asked for the model; null: it came with kubectl. */
+  /** The key of the request; null for kubectl. */
   keyId: column<string | null>('key_id', 'uuid'),
-  /** What keeps its checkpoints; null keeps all. */
+  /** Which checkpoints are kept; null keeps all. */
   retention: column<Retention | null>('retention', 'jsonb'),
-  /** The highest step ever given. */
+  /** The highest step that was ever assigned. */
   lastStep: column<number>('last_step', 'integer'),
-  /** The origin of a fork: the checkpoint that it starts from (null for step 0), its model and its step. */
+  /** The origin of a fork: its checkpoint (null for step 0), its model and its step. */
   forkedFromCheckpoint: column<string | null>('forked_from', 'uuid'),
   forkedFromModel: column<string | null>('forked_from_model', 'uuid'),
   forkedFromStep: column<number | null>('forked_from_step', 'integer'),
@@ -39,11 +39,11 @@ export const modelColumns = {
   /** When the resources, adapters and files of a deleted model were removed. */
   filesRemovedAt: column<Date | null>('files_removed_at', 'timestamptz'),
   deletionPolicy: column<DeletionPolicy>('deletion_policy', 'text'),
-  /** What was taken over of its resource's aliases. */
+  /** The aliases of the resource that were last applied. */
   resourceAliases: column<Record<string, number>>('resource_aliases', 'jsonb'),
 }
 
 export type NewModel = RowOf<typeof newModelColumns>
 
-/** What a model has that starts from its base model. */
+/** The values of a model that is no fork. */
 export const notForked = { lastStep: 0, forkedFromCheckpoint: null, forkedFromModel: null, forkedFromStep: null }

@@ -1,9 +1,9 @@
 import type { Pool } from '../pool.ts'
 import type { ResponseRow, ResponseTexts } from './responses.ts'
 
-/** One response on the way from the newest of a conversation to its first. */
+/** One response on the way from a conversation's newest to its first. */
 export type ConversationStep = Pick<ResponseRow, 'id' | 'previousId' | 'rootId'> & {
-  /** Of it and of all newer ones. */
+  /** The bytes of this response and all newer ones. */
   totalBytes: number
 }
 
@@ -12,7 +12,10 @@ export interface ConversationLimits {
   maxBytes: number
 }
 
-/** A response and those that it goes on from, the newest first; one more where they exceed a limit. */
+/**
+ * Lists a response and the responses that it continues, newest first. If they exceed a limit, one more than the limit
+ * allows is listed.
+ */
 export async function listConversation(
   pool: Pool,
   { entity, id }: Pick<ResponseRow, 'entity' | 'id'>,
@@ -33,7 +36,7 @@ export async function listConversation(
   return rows
 }
 
-/** The texts of responses, in the order of their ids; of those that are gone there are none. */
+/** Reads the texts of responses in the order of `ids`. Deleted responses are missing. */
 export async function readResponses(pool: Pool, entity: string, ids: readonly string[]): Promise<ResponseTexts[]> {
   const { rows } = await pool.query<ResponseTexts>(
     `SELECT r.input, r.response FROM unnest($2::text[]) WITH ORDINALITY AS wanted (id, place)

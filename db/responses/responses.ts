@@ -5,32 +5,31 @@ import { withTransaction } from '../pool.ts'
 export const responseColumns = {
   id: column<string>('id', 'text'),
   entity: column<string>('entity', 'text'),
-  /** What its usage is charged to. */
+  /** The project that its usage is charged to. */
   project: column<string | null>('project', 'text'),
-  /** The response that it goes on from. */
+  /** The response that it continues. */
   previousId: column<string | null>('previous_id', 'text'),
-  /** The first of its conversation. */
+  /** The first response of its conversation. */
   rootId: column<string>('root_id', 'text'),
-  /** When it was asked for. */
+  /** When it was requested. */
   createdAt: column<Date>('created_at', 'timestamptz'),
-  /** Of both texts. */
+  /** The bytes of both texts. */
   bytes: column<number>('bytes', 'bigint'),
   /** JSON: the items of its own input. */
   input: column<string>('input', 'text'),
-  /** JSON: the response as it was answered. */
+  /** JSON: the response as it was sent. */
   response: column<string>('response', 'text'),
 }
 
-/** A response that its entity can read again and go on from. */
+/** A stored response. Its entity can read it again and continue it. */
 export type ResponseRow = RowOf<typeof responseColumns>
 
-/** The texts of a response. */
 export type ResponseTexts = Pick<ResponseRow, 'input' | 'response'>
 
-// The clocks of the database and of its clients may differ by so much.
+// The clocks of the database and its clients may differ by this much.
 const clockSkew = "interval '5 seconds'"
 
-/** Stores a response, unless its entity or project was erased since it was asked for. */
+/** Stores a response, unless its entity or project was erased after it was requested. */
 export async function insertResponse(pool: Pool, row: ResponseRow): Promise<void> {
   const { names, parameters, values } = insertRow(responseColumns, row)
   await withTransaction(pool, async (connection) => {
@@ -44,7 +43,7 @@ export async function insertResponse(pool: Pool, row: ResponseRow): Promise<void
   })
 }
 
-/** The texts of an entity's own response. */
+/** The texts of a response of an entity. */
 export async function findResponse(pool: Pool, entity: string, id: string): Promise<ResponseTexts | undefined> {
   const { rows } = await pool.query<ResponseTexts>(
     'SELECT input, response FROM training.responses WHERE id = $1 AND entity = $2',
@@ -53,7 +52,7 @@ export async function findResponse(pool: Pool, entity: string, id: string): Prom
   return rows[0]
 }
 
-/** Removes an entity's own response. False where there is none. */
+/** Removes a response of an entity. Returns false if there is none. */
 export async function deleteResponse(pool: Pool, entity: string, id: string): Promise<boolean> {
   const { rowCount } = await pool.query('DELETE FROM training.responses WHERE id = $1 AND entity = $2', [id, entity])
   return rowCount === 1

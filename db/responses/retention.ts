@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 
-/** What an entity may have stored. */
+/** How much an entity can have stored. */
 export interface ResponseLimits {
   maxCount: number
   maxBytes: number

@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 
-/** Checkpoints that are no longer their model's newest and may have optimizer state. */
+/** Lists checkpoints that are not their model's newest and may have optimizer state. */
 export async function listExpiredOptimizers(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT c.id FROM training.checkpoints c
@@ -11,15 +11,15 @@ export async function listExpiredOptimizers(pool: Pool): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Records that the optimizer state of a checkpoint is removed. */
+/** Records that the optimizer state of a checkpoint was removed. */
 export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET optimizer_removed_at = now() WHERE id = $1', [id])
 }
 
-/** How many of a model's newest steps keep the files of their statistics. */
+/** The number of a model's newest steps that keep their statistics. */
 const keptSteps = 10
 
-/** Checkpoints whose statistics are not among those of their model's newest steps. */
+/** Lists checkpoints with statistics that are not among their model's newest steps. */
 export async function listExpiredStatistics(pool: Pool): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
     `SELECT c.id FROM training.checkpoints c JOIN training.models m ON m.id = c.model_id
@@ -29,7 +29,7 @@ export async function listExpiredStatistics(pool: Pool): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Records that the file of a checkpoint's statistics is removed. The pushes stay. */
+/** Records that the statistics file of a checkpoint was removed. The pushes stay. */
 export async function markStatisticsRemoved(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL, statistics_bytes = NULL WHERE id = $1', [
     id,

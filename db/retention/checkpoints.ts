@@ -1,13 +1,13 @@
 import type { Pool } from '../pool.ts'
 
-/** What keeps a checkpoint: it goes when none of these does. */
+/** The rules that keep checkpoints. A checkpoint that no rule keeps is deleted. */
 export interface Retention {
   keep_last?: number
   keep_best?: { metric: string; mode: 'max' | 'min'; count: number }
   ttl_seconds?: number
 }
 
-/** Sets what keeps a model's checkpoints; null keeps all. */
+/** Sets the retention of a model's checkpoints; null keeps all. */
 export async function setRetention(pool: Pool, modelId: string, retention: Retention | null): Promise<void> {
   await pool.query(
     `UPDATE training.models SET retention = $2, retention_applied_at = NULL WHERE id = $1 AND deleted_at IS NULL`,
@@ -15,13 +15,13 @@ export async function setRetention(pool: Pool, modelId: string, retention: Reten
   )
 }
 
-/** A model whose retention is to be looked at. */
+/** A model whose retention must be applied. */
 export interface RetainedModel {
   id: string
   retention: Retention
 }
 
-/** Models whose retention is new, that have a newer checkpoint, or that were not looked at for a while; oldest first. */
+/** Lists models with a new retention, with a newer checkpoint, or not checked for `afterSeconds`, oldest first. */
 export async function listRetentionDue(pool: Pool, afterSeconds: number): Promise<RetainedModel[]> {
   const { rows } = await pool.query<RetainedModel>(
     `SELECT m.id, m.retention FROM training.models m
@@ -35,14 +35,14 @@ export async function listRetentionDue(pool: Pool, afterSeconds: number): Promis
   return rows
 }
 
-/** A checkpoint as retention sees it. */
+/** A checkpoint with what the retention rules check. */
 export interface RetainedCheckpoint {
   step: number
   metrics: Record<string, unknown>
   ageSeconds: number
 }
 
-/** All checkpoints of a model, the newest first. */
+/** Lists all checkpoints of a model, newest first. */
 export async function listRetainedCheckpoints(pool: Pool, modelId: string): Promise<RetainedCheckpoint[]> {
   const { rows } = await pool.query<RetainedCheckpoint>(
     `SELECT step, metrics, extract(epoch FROM now() - created_at)::float8 AS "ageSeconds"
@@ -52,7 +52,7 @@ export async function listRetainedCheckpoints(pool: Pool, modelId: string): Prom
   return rows
 }
 
-/** Records that a model's retention was applied, at the database's time. */
+/** Records that a model's retention was applied now. */
 export async function markRetentionApplied(pool: Pool, modelId: string, retention: Retention): Promise<void> {
   await pool.query('UPDATE training.models SET retention_applied_at = now() WHERE id = $1 AND retention = $2::jsonb', [
     modelId,

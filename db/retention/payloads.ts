@@ -1,7 +1,10 @@
 import { uriPrefixOf } from '../../artifacts/layout.ts'
 import type { Connection } from '../pool.ts'
 
-/** Addresses of payloads whose jobs have all been over for as long as their entity keeps payloads; or that one of them. */
+/**
+ * Lists the addresses of payloads whose jobs are all over for longer than the entity's retention. With `only`, checks
+ * just that address.
+ */
 export async function listExpiredPayloads(connection: Connection, only?: string): Promise<string[]> {
   const { rows } = await connection.query<{ uri: string }>(
     `SELECT DISTINCT j.input_uri AS uri

@@ -8,7 +8,7 @@ export interface ReplacedPayload {
   id: string
 }
 
-/** Objects that newer payloads replaced so long ago that nobody reads them any more, and objects of calls that are gone. */
+/** Lists objects that were replaced so long ago that nobody reads them any more, and objects of removed calls. */
 export async function listReplacedPayloads(
   pool: Pool,
   { seconds, limit }: { seconds: number; limit: number },
@@ -21,7 +21,7 @@ export async function listReplacedPayloads(
   return rows
 }
 
-/** Whether a call needs an object (again): a value may come back. */
+/** Whether a call uses an object, perhaps again: a value may come back. */
 export async function isPayloadUsed(
   connection: Connection,
   { key, project, week, id }: ReplacedPayload,
@@ -34,12 +34,12 @@ export async function isPayloadUsed(
   return rows[0]?.used ?? false
 }
 
-/** Records that the object is removed, or used again. */
+/** Records that the object was removed, or is used again. */
 export async function markReplacedRemoved(connection: Connection, { project, key }: ReplacedPayload): Promise<void> {
   await connection.query('DELETE FROM tracing.replaced_payloads WHERE project = $1 AND key = $2', [project, key])
 }
 
-/** Looks at the object again later: another process writes it just now, and its call may need it then. */
+/** Postpones the check of an object: another process is writing it, and its call may need it then. */
 export async function postponeReplaced(pool: Pool, { project, key }: ReplacedPayload): Promise<void> {
   await pool.query('UPDATE tracing.replaced_payloads SET replaced_at = now() WHERE project = $1 AND key = $2', [
     project,

@@ -1,7 +1,7 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
-// A wait for a lock on the table of calls makes all others wait too. The next run is early enough.
+// While this waits for a lock on the table of calls, all others wait too. It is enough if the next run succeeds.
 const limits = "SET LOCAL lock_timeout = '2s'; SET LOCAL statement_timeout = '3s'"
 
 /** How long calls are kept, and how long ends wait for their start. */
@@ -10,7 +10,7 @@ export interface Kept {
   waitingDays: number
 }
 
-/** The weeks that have a partition and are over for so many days, oldest first. */
+/** Lists the weeks with a partition that ended at least `days` days ago, oldest first. */
 export async function listOldWeeks(pool: Pool, days: number): Promise<number[]> {
   const { rows } = await pool.query<{ week: number }>(
     `SELECT week FROM (
@@ -23,7 +23,10 @@ export async function listOldWeeks(pool: Pool, days: number): Promise<number[]> 
   return rows.map(({ week }) => week)
 }
 
-/** Whether a week's partition has a call that is kept, whatever its id says: one that began later, or waits for its start. */
+/**
+ * Whether a week's partition has a call that must be kept: one that began later than its id says, or an end that waits
+ * for its start.
+ */
 export async function hasKeptCalls(
   connection: Connection,
   week: number,
@@ -43,7 +46,7 @@ export async function hasKeptCalls(
   return rows.length > 0
 }
 
-/** Deletes some of a week's calls that have something in the artifact store, except for what is kept. */
+/** Deletes some of a week's calls that have objects in the artifact store, except for calls that must be kept. */
 export function expireSpilledOfWeek(
   pool: Pool,
   { week, days, waitingDays, limit }: Kept & { week: number; limit: number },
@@ -55,8 +58,8 @@ export function expireSpilledOfWeek(
 }
 
 /**
- * Drops a week's partition with all that is in it; false when something is to be kept or lies in the artifact store. From
- * the look to the end nobody writes.
+ * Drops a week's partition with all its calls. Returns false if a call must be kept or has objects in the artifact
+ * store. Nobody can write between the check and the drop.
  */
 export async function expireWeek(pool: Pool, week: number, kept: Kept): Promise<boolean> {
   return withTransaction(pool, async (connection) => {

@@ -1,13 +1,13 @@
 import type { Pool } from '../pool.ts'
 import { removeSomeCalls } from '../tracing/remove-calls.ts'
 
-/** How long a project keeps its calls, in days; null: without end. */
+/** How many days a project keeps its calls; null: forever. */
 export interface KeptProject {
   number: number
   days: number | null
 }
 
-/** All projects with what holds for them; `defaultDays` holds where nothing was set. */
+/** Lists all projects with their retention. `defaultDays` holds where nothing was set. */
 export async function listRetention(pool: Pool, defaultDays: number | null): Promise<KeptProject[]> {
   const { rows } = await pool.query<KeptProject>(
     'SELECT number, coalesce(retention_days, $1::int) AS days FROM tracing.projects WHERE closed_at IS NULL ORDER BY number',
@@ -16,7 +16,7 @@ export async function listRetention(pool: Pool, defaultDays: number | null): Pro
   return rows
 }
 
-/** The days that were set for a project; null where none were set, or where there is no such project. */
+/** The days that were set for a project; null if none were set, or if there is no such project. */
 export async function findRetention(pool: Pool, number: number): Promise<number | null> {
   const { rows } = await pool.query<{ days: number | null }>(
     'SELECT retention_days AS days FROM tracing.projects WHERE number = $1',
@@ -29,7 +29,7 @@ export async function setRetention(pool: Pool, number: number, days: number | nu
   await pool.query('UPDATE tracing.projects SET retention_days = $2 WHERE number = $1', [number, days])
 }
 
-/** Calls of a project that began longer ago than so many days. */
+/** Removes calls of a project that began more than `days` days ago. */
 export function expireCalls(
   pool: Pool,
   { number, days, limit }: { number: number; days: number; limit: number },
@@ -38,13 +38,13 @@ export function expireCalls(
   return removeSomeCalls(pool, { which, values: [number, days], limit })
 }
 
-/** Ends (and names) whose start has not come within so many days. */
+/** Removes ends and names whose start has not arrived within `days` days. */
 export function expireLoneEnds(pool: Pool, { days, limit }: { days: number; limit: number }): Promise<number> {
   const which = 'c.waiting_since < now() - make_interval(days => $2)'
   return removeSomeCalls(pool, { which, values: [days], limit })
 }
 
-/** Feedback on calls that is older than so many days: its calls are older still. */
+/** Removes feedback on calls that is older than `days` days: its calls are even older. */
 export async function expireFeedback(
   pool: Pool,
   { number, days, limit }: { number: number; days: number; limit: number },

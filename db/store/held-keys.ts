@@ -2,25 +2,27 @@ import { randomUUID } from 'node:crypto'
 import type { Connection, Pool } from '../pool.ts'
 import { isDatabaseUnavailable } from '../unavailable.ts'
 
-/** Where keys of the artifact store are held: in the database of the rows that point at them. */
+/** The database that records held keys of the artifact store. It also has the rows that refer to those keys. */
 export interface KeyHolds {
   pool: Pool
   schema: 'training' | 'tracing'
 }
 
-// Longer than any request takes. What a crash leaves ends by itself.
+// Longer than any request. A hold that a crash has left expires after this time.
 const maxHold = "interval '6 hours'"
 
 /**
- * Holds a key while `write` stores an object under it and commits the row that points at it: until then nobody removes what
- * is there. A removal that is under way is waited for.
+ * Holds a key while `write` stores an object under it and commits the row that refers to it. Until then nobody removes
+ * the object. Waits for a running removal of the key.
  */
 export async function whileHoldingKey<T>(holds: KeyHolds, key: string, write: () => Promise<T>): Promise<T> {
   const holders = [await holdKey(holds, key)]
   return releaseAfter(holds, holders, write)
 }
 
-/** Releases keys when `write` is over. Where the database went away, the row may be committed all the same: they stay held. */
+/**
+ * Releases keys after `write`. If the database is unavailable, the row may be committed anyway, so the keys stay held.
+ */
 export async function releaseAfter<T>(holds: KeyHolds, holders: string[], write: () => Promise<T>): Promise<T> {
   let isSettled = true
   try {
@@ -33,7 +35,7 @@ export async function releaseAfter<T>(holds: KeyHolds, holders: string[], write:
   }
 }
 
-/** Holds a key until it is released; gives the id of the hold. */
+/** Holds a key until it is released; returns the id of the hold. */
 export async function holdKey({ pool, schema }: KeyHolds, key: string): Promise<string> {
   const holder = randomUUID()
   await pool.query(
@@ -44,21 +46,21 @@ export async function holdKey({ pool, schema }: KeyHolds, key: string): Promise<
   return holder
 }
 
-/** What is written is written: a hold that cannot be released now ends by itself. */
+/** The write is already done. A hold that cannot be released now expires by itself. */
 async function releaseKeys({ pool, schema }: KeyHolds, holders: string[]): Promise<void> {
   if (holders.length === 0) return
   await pool.query(`DELETE FROM ${schema}.held_keys WHERE holder = ANY ($1::uuid[])`, [holders]).catch(() => {})
 }
 
-/** Deletes the holds that their holders did not release. */
+/** Deletes expired holds. */
 export async function expireHolds({ pool, schema }: KeyHolds): Promise<void> {
   await pool.query(`DELETE FROM ${schema}.held_keys WHERE held_at < now() - ${maxHold}`)
 }
 
 /**
- * Runs `work` while nobody writes under a key; false without doing so when somebody does just now. What
- * `work` finds out by this connection still holds when it removes the object: a writer that comes meanwhile waits, and puts
- * the object there anew.
+ * Runs `work` while nobody writes under a key. Returns false without running it if somebody is writing. What `work`
+ * reads over this connection stays true until it removes the object: a new writer waits, and then stores the object
+ * again.
  */
 export async function whileUnheld(
   { pool, schema }: KeyHolds,
@@ -68,7 +70,7 @@ export async function whileUnheld(
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    // Where that fails here, the server may grant it later: then only the end of the connection lets it go.
+    // If this fails here, the server may still grant the lock later. Only closing the connection releases it then.
     await client.query('SELECT pg_advisory_lock(hashtextextended($1, 0))', [key]).catch((error: Error) => {
       broken = error
       throw error

@@ -1,12 +1,12 @@
 import type { Connection, Pool } from '../pool.ts'
 import type { KeyHolds } from './held-keys.ts'
 
-/** The identity of this installation, for an artifact store that may have another owner. */
+/** The identity of this installation, because the artifact store may have another owner. */
 export interface Installation {
   id: string
-  /** An admin claims the store, whatever mark it has. */
+  /** An admin has claimed the store, whatever mark it has. */
   claimWanted: boolean
-  /** why nothing is removed from the store */
+  /** Why nothing is removed from the store. */
   trouble: string | null
 }
 
@@ -17,7 +17,7 @@ export async function readInstallation(connection: Connection): Promise<Installa
   return rows[0]!
 }
 
-/** Asks the operator to take the artifact store for ours. */
+/** Asks the operator to claim the artifact store for this installation. */
 export async function wantClaim(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.installation SET claim_wanted = true')
 }
@@ -26,12 +26,12 @@ export async function markClaimed(pool: Pool): Promise<void> {
   await pool.query('UPDATE training.installation SET claim_wanted = false')
 }
 
-/** Records why nothing is removed from the store; null when things are. */
+/** Records why nothing is removed from the store; null if nothing prevents it. */
 export async function recordTrouble(pool: Pool, trouble: string | null): Promise<void> {
   await pool.query('UPDATE training.installation SET trouble = $1 WHERE trouble IS DISTINCT FROM $1', [trouble])
 }
 
-/** Whether we have ever put this mark into the store, as far as this database knows. */
+/** Whether this database knows that we have put this mark into the store. */
 export async function isMarkKnown({ pool, schema }: KeyHolds, mark: string): Promise<boolean> {
   const { rowCount } = await pool.query(`SELECT FROM ${schema}.store_marks WHERE mark = $1`, [mark])
   return rowCount === 1
@@ -42,14 +42,14 @@ export async function addMark({ pool, schema }: KeyHolds, mark: string): Promise
   await pool.query(`INSERT INTO ${schema}.store_marks (mark) VALUES ($1)`, [mark])
 }
 
-/** Deletes marks that the store surely has no more, now that it has another one. */
+/** Deletes old marks that the store cannot have any more, because it has a newer one. */
 export async function expireMarks({ pool, schema }: KeyHolds, current: string): Promise<void> {
   await pool.query(`DELETE FROM ${schema}.store_marks WHERE mark <> $1 AND made_at < now() - interval '1 day'`, [
     current,
   ])
 }
 
-/** When the newest of the rows was made that people and trainers make, in both databases; undefined where there is none. */
+/** When people or trainers made the newest row, in both databases; undefined if there is none. */
 export async function findNewestRow(pool: Pool, tracing: Pool): Promise<Date | undefined> {
   const { rows } = await pool.query<{ newest: Date | null }>(
     `SELECT greatest(

@@ -3,17 +3,20 @@ import type { Connection } from '../pool.ts'
 import { isBlobNeeded } from '../artifacts/blobs.ts'
 import { unfinished } from '../jobs/states.ts'
 
-/** Whether rows point at a stored unit, or ever did. */
+/** Whether rows refer to a stored unit, or ever did. */
 export interface UnitReference {
   prefix: string
   referenced: boolean
-  /** the database does not know it */
+  /** The database has no trace of it. */
   unseen: boolean
 }
 
 const checkpoint = `${sqlPart('checkpoint', 'checkpoint', 'prefix')}::uuid`
 
-/** Looks up checkpoints by `checkpoints/<id>`. The files of deleted ones are left to the deletion until it has removed them. */
+/**
+ * Looks up checkpoints by `checkpoints/<id>`. The files of deleted checkpoints belong to the deletion until it has
+ * removed them.
+ */
 export const referToCheckpoints = referBy(
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${checkpoint} AND c.files_removed_at IS NULL)
      OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${checkpoint}
@@ -24,7 +27,7 @@ export const referToCheckpoints = referBy(
 
 const trainedCheckpoint = `${sqlPart('statistics', 'checkpoint', 'prefix')}::uuid`
 
-/** Looks up token statistics by their keys, `token-statistics/<checkpoint>.parquet`; a report comes after its file. */
+/** Looks up token statistics by `token-statistics/<checkpoint>.parquet`. The report comes after the file. */
 export const referToStatistics = referBy(
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${trainedCheckpoint}
            AND c.statistics_digest IS NOT NULL AND c.files_removed_at IS NULL)`,
@@ -35,7 +38,7 @@ export const referToStatistics = referBy(
 const job = `${sqlPart('progress', 'job', 'prefix')}::uuid`
 const save = `${sqlPart('progress', 'save', 'prefix')}::uuid`
 
-/** Looks up what jobs have saved, by `progress/<job>/<id>`. */
+/** Looks up saves of jobs by `progress/<job>/<id>`. */
 export const referToProgress = referBy(
   `EXISTS (SELECT FROM training.job_progress p
            WHERE p.job_id = ${job} AND p.id = ${save})`,
@@ -50,23 +53,23 @@ export const referToPayloads = referBy(
      OR EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = ${sqlUri('prefix')})`,
 )
 
-/** Looks up files of data sets by their keys, `artifacts/<entity>/<digest>`. */
+/** Looks up data set files by `artifacts/<entity>/<digest>`. */
 export const referToBlobs = referBy(
   `EXISTS (SELECT FROM training.blobs b
            WHERE b.entity = ${sqlPart('blob', 'entity', 'prefix')} AND b.digest = ${sqlPart('blob', 'digest', 'prefix')})
      OR EXISTS (SELECT FROM (VALUES (${sqlPart('blob', 'entity', 'prefix')}, ${sqlPart('blob', 'digest', 'prefix')})) AS b (entity, digest)
                 WHERE ${isBlobNeeded})`,
-  // Those whose rows were removed are recorded as garbage.
+  // Removed rows are recorded as garbage.
   'false',
 )
 
-/** Looks up parts of files, by `uploads/<entity>/<digest>`: nothing points at them, but whoever sends them has a key. */
+/** Looks up incomplete uploads by `uploads/<entity>/<digest>`. They are known if their entity has a key. */
 export const referToUploads = referBy(
   'false',
   `EXISTS (SELECT FROM auth.api_keys k WHERE k.entity = ${sqlPart('upload', 'entity', 'prefix')})`,
 )
 
-/** Looks up, in the database of traces, payloads of calls by their keys, `traces/<entity>/<project's number>/calls/<name>`. */
+/** Looks up call payloads in the tracing database, by `traces/<entity>/<project number>/calls/<name>`. */
 export const referToCalls = referBy(
   `EXISTS (SELECT FROM tracing.calls c WHERE c.spilled IS NOT NULL
            AND jsonb_path_query_array(c.spilled, '$.*.key') @> to_jsonb(prefix))
@@ -75,7 +78,7 @@ export const referToCalls = referBy(
   isProjectKnown('call'),
 )
 
-/** The same for files of traces, `traces/<entity>/<project's number>/files/<sha256>`. */
+/** Looks up trace files in the tracing database, by `traces/<entity>/<project number>/files/<sha256>`. */
 export const referToTraceFiles = referBy(
   'EXISTS (SELECT FROM tracing.files f WHERE f.artifact_key = prefix)',
   isProjectKnown('traceFile'),
@@ -86,7 +89,7 @@ function isProjectKnown(kind: 'call' | 'traceFile'): string {
     WHERE p.number = ${sqlPart(kind, 'project', 'prefix')}::int AND p.entity = ${sqlPart(kind, 'entity', 'prefix')})`
 }
 
-/** @param known in SQL: whether there is a trace of what nothing points at any more */
+/** @param known SQL: whether the database has a trace of an unreferenced unit */
 function referBy(referenced: string, known: string) {
   return async (connection: Connection, prefixes: string[]): Promise<UnitReference[]> => {
     if (prefixes.length === 0) return []

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { BinaryRows } from './binary-copy.ts'
 
-/** What is written between the header and the trailer. */
+/** Returns the bytes between the header and the trailer. */
 function write(fill: (rows: BinaryRows) => void): Buffer {
   const rows = new BinaryRows()
   fill(rows)
@@ -20,7 +20,7 @@ test.each([
   expect([field.readInt32BE(), field.readBigInt64BE(4)]).toEqual([8, micros])
 })
 
-test('times of several days, one after the other', () => {
+test('times of several days in sequence', () => {
   const times = ['2026-11-21T23:59:59.999999Z', '2026-11-22T00:00:00.000000Z', '2026-11-21T00:00:00.000001Z']
   const fields = write((rows) => times.forEach((time) => rows.instant(time)))
   const micros = times.map((_, index) => Number(fields.readBigInt64BE(index * 12 + 4)))
@@ -43,7 +43,7 @@ test('a row of each kind of field', () => {
   expect(row.toString('hex')).toBe([...words, ...texts].join(''))
 })
 
-test('rows that are larger than what was set aside', () => {
+test('rows that are larger than the first buffer', () => {
   const text = 'é'.repeat(100_000)
   const fields = write((rows) => {
     rows.text(text)

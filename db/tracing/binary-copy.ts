@@ -1,30 +1,34 @@
 import type { SqlType } from '../columns.ts'
 
-// The format of Postgres' binary COPY: a header, then for each row the number of its fields, each with its size before it.
+// The format of Postgres' binary COPY: a header, then rows. A row is its number of fields and the fields. Each field
+// has its size before it.
 // https://www.postgresql.org/docs/current/sql-copy.html
 const header = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const trailer = Buffer.from([0xff, 0xff])
 
 const firstBytes = 64 * 1024
-// Microseconds from 1970 to 2000, where Postgres begins to count.
+// Microseconds from 1970 to 2000. Postgres counts from 2000.
 const epochMicros = 946_684_800_000_000
 const textOid = 25
 
 type BinaryValue = string | number | boolean | Uint8Array | string[] | object | null | undefined
 
-/** Writes rows for a binary COPY. Every field is written as what its column is, in order; null is for any column. */
+/**
+ * Writes rows for a binary COPY. Write the fields in the order of the columns, each by its column's type. null fits any
+ * column.
+ */
 export class BinaryRows {
   #buffer = Buffer.allocUnsafe(firstBytes)
   #size = header.copy(this.#buffer)
   #day = { text: 'none', micros: 0 }
 
-  /** Begins a row of so many fields. */
+  /** Starts a row with this number of fields. */
   row(fields: number): void {
     this.#reserve(2)
     this.#size = this.#buffer.writeInt16BE(fields, this.#size)
   }
 
-  /** A field by the type of its column; JSON may be its bytes. */
+  /** Writes a field by its column's type. JSON can be given as bytes. */
   value(type: SqlType, value: BinaryValue): void {
     if (value === null || value === undefined) this.null()
     else if (typeof value === 'string') this.#string(type, value)
@@ -59,7 +63,7 @@ export class BinaryRows {
     this.#size = this.#buffer.writeUInt8(value ? 1 : 0, this.#size)
   }
 
-  /** A time as ISO text in UTC with microseconds. */
+  /** Writes a time, given as ISO text in UTC with microseconds. */
   instant(value: string): void {
     const day = this.#dayMicros(value)
     const micros = microsOfDay(value)
@@ -68,14 +72,14 @@ export class BinaryRows {
   }
 
   text(value: string): void {
-    // No character takes more bytes.
+    // The most bytes that a character takes.
     this.#reserve(4 + value.length * 3)
     const size = this.#buffer.write(value, this.#size + 4)
     this.#word(size)
     this.#size += size
   }
 
-  /** A text, or a JSON text, as its bytes. */
+  /** Writes a text or a JSON text, given as bytes. */
   bytes(value: Uint8Array): void {
     this.#field(value.length)
     this.#buffer.set(value, this.#size)
@@ -91,12 +95,12 @@ export class BinaryRows {
     const parts = values.map((value) => Buffer.from(value))
     const size = parts.reduce((sum, part) => sum + 4 + part.length, 20)
     this.#field(size)
-    // One dimension, no nulls, from index 1 on.
+    // One dimension, no nulls, first index 1.
     for (const word of [1, 0, textOid, parts.length, 1]) this.#word(word)
     for (const part of parts) this.bytes(part)
   }
 
-  /** All of it. */
+  /** Returns all bytes, with the trailer. */
   finish(): Buffer {
     this.#reserve(trailer.length)
     this.#size += trailer.copy(this.#buffer, this.#size)
@@ -114,7 +118,10 @@ export class BinaryRows {
     else this.bigint(value)
   }
 
-  /** When a time's day begins: rows that go together are mostly of one. A multiple of 2^13, so exact in any year. */
+  /**
+   * The start of a time's day. Rows that are written together are mostly of the same day. The result is a multiple of
+   * 2^13, so it is exact in any year.
+   */
   #dayMicros(value: string): number {
     if (!value.startsWith(this.#day.text)) {
       const text = value.slice(0, 11)
@@ -135,7 +142,7 @@ export class BinaryRows {
     this.#size = this.#buffer.writeBigInt64BE(value, this.#size)
   }
 
-  /** 32 bits, however they are signed. */
+  /** Writes 32 bits, signed or unsigned. */
   #word(value: number): void {
     const buffer = this.#buffer
     const at = this.#size
@@ -159,7 +166,7 @@ export class BinaryRows {
   }
 }
 
-// A time as YYYY-MM-DDTHH:MM:SS.UUUUUUZ.
+// Parses YYYY-MM-DDTHH:MM:SS.UUUUUUZ.
 function microsOfDay(time: string): number {
   const seconds = digits(time, 11, 2) * 3_600 + digits(time, 14, 2) * 60 + digits(time, 17, 2)
   return seconds * 1_000_000 + digits(time, 20, 6)

@@ -22,7 +22,7 @@ const optional = <Each extends CallColumn<unknown, string>>(column: Each): Each 
   optional: true,
 })
 
-/** What is known of a call when it starts, beside its payloads. */
+/** The columns that a call's start sets, except payloads. */
 export const startColumns = {
   traceId: text('trace_id'),
   parentId: optional(text('parent_id')),
@@ -37,7 +37,7 @@ export const startColumns = {
   wbRunStep: optional(bigint('wb_run_step')),
 }
 
-/** What is known of it when it ends. */
+/** The columns that a call's end sets. */
 export const endColumns = {
   endedAt: time('ended_at'),
   exception: optional(text('exception')),
@@ -46,12 +46,12 @@ export const endColumns = {
   wbRunStepEnd: optional(bigint('wb_run_step_end')),
 }
 
-/** The columns of payloads, which are JSON texts in UTF-8, as they come with the start and with the end. */
+/** The payload columns of starts and ends. They are JSON texts in UTF-8. */
 export const startPayloads = ['attributes', 'inputs', 'otel_dump'] as const
 export const endPayloads = ['output', 'summary'] as const
 export type Payload = (typeof startPayloads)[number] | (typeof endPayloads)[number]
 
-/** The payloads that clients name; the span of OpenTelemetry is shown as a part of the attributes. */
+/** The payloads that clients name. The OpenTelemetry span is shown as a part of the attributes. */
 export const clientPayloads = ['attributes', 'inputs', 'output', 'summary'] as const satisfies readonly Payload[]
 
 /** A row of these columns as it is written. */
@@ -61,7 +61,7 @@ export type PartRow<Columns extends CallColumns> = {
   -readonly [Field in Exclude<keyof Columns, RequiredField<Columns>>]?: ValueOf<Columns[Field]> | null | undefined
 }
 
-/** The same as it is read: under the names of SQL, and only what was asked for. */
+/** A row as it is read: under its SQL names, and only with the requested columns. */
 export type StoredPart<Columns extends CallColumns> = {
   -readonly [Field in keyof Columns as Columns[Field]['name']]?: ValueOf<Columns[Field]> | null
 }
@@ -72,7 +72,7 @@ type RequiredField<Columns extends CallColumns> = {
 
 type ValueOf<Each> = Each extends Column<infer Value> ? Value : never
 
-/** A column that clients name, and the type of its values. */
+/** A column that clients can name, and the type of its values. */
 export interface ClientColumn {
   name: string
   type: SqlType
@@ -80,12 +80,12 @@ export interface ClientColumn {
 
 const notForClients: ReadonlySet<SqlType> = new Set(['text[]', 'boolean'])
 
-/** The columns that clients name in lists and queries, beside the payloads. */
+/** The columns that clients can name in lists and queries, besides the payloads. */
 export const clientColumns: readonly ClientColumn[] = [
   text('id'),
   ...Object.values(startColumns),
   ...Object.values(endColumns),
 ].filter(({ type }) => !notForClients.has(type))
 
-/** Every call that is shown has these. */
+/** The columns that every visible call has. */
 export const columnsOfEveryCall = ['id', 'trace_id', 'op_name', 'started_at'] as const

@@ -10,13 +10,13 @@ import {
   type columnsOfEveryCall,
 } from './call-columns.ts'
 
-/** Where a payload is that is too large for its row, and its size in bytes. */
+/** The key of a payload that is too large for its row, and its size in bytes. */
 export interface SpilledPart {
   key: string
   size: number
 }
 
-/** A call, or what has come of it. */
+/** A call, or the part of it that has arrived. */
 export interface CallRow {
   week: number
   project: number
@@ -33,7 +33,7 @@ export interface CallRow {
 type StoredColumns = StoredPart<typeof startColumns> &
   StoredPart<typeof endColumns> & { [Name in Payload]?: string | null }
 
-/** A call as it is read. Payloads are JSON texts; columns that were not asked for are undefined. */
+/** A call as it is read. Payloads are JSON texts. Columns that were not requested are undefined. */
 export interface StoredCall extends Omit<StoredColumns, (typeof columnsOfEveryCall)[number]> {
   id: string
   trace_id: string
@@ -42,14 +42,14 @@ export interface StoredCall extends Omit<StoredColumns, (typeof columnsOfEveryCa
   spilled?: Record<string, SpilledPart> | null
   storage_size_bytes?: number
   total_storage_size_bytes?: number | null
-  /** Where a call's texts are read apart: its project, its week, and their bytes. */
+  /** Set if a call's texts are read separately: its project, its week, and the bytes of the texts. */
   held?: [project: number, week: number, bytes: number] | null
 }
 
-/** What a column holds before it is written; a payload is its bytes. */
+/** A column's value before it is written. Payloads are bytes. */
 export type CallValue = string | number | boolean | string[] | Buffer | CallRow['spilled'] | null
 
-/** A column that is written, and what it holds of a row. `part` is what it comes with: that part replaces it. */
+/** A written column, and how its value is read from a row. `part` is the part of the call that sets and replaces it. */
 export interface WrittenColumn {
   name: string
   type: SqlType
@@ -57,7 +57,7 @@ export interface WrittenColumn {
   read: (row: CallRow) => CallValue
 }
 
-/** All columns that calls are written with, by COPY or by a merge. */
+/** All columns of calls that COPY or a merge writes. */
 export const writtenColumns: readonly WrittenColumn[] = [
   { name: 'week', type: 'smallint', part: undefined, read: ({ week }) => week },
   { name: 'project', type: 'integer', part: undefined, read: ({ project }) => project },
@@ -76,7 +76,7 @@ function writePart(
   field: string,
   { name, type }: Pick<WrittenColumn, 'name' | 'type'>,
 ): WrittenColumn {
-  // The column of a truth value is never null.
+  // Boolean columns are never null.
   const missing = type === 'boolean' ? false : undefined
   const read = (row: CallRow): CallValue => {
     const values: Readonly<Record<string, CallValue>> | undefined = row[part]

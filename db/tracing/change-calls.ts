@@ -1,14 +1,14 @@
 import type { Pool } from '../pool.ts'
 import { retryDuringPartitionCreation } from './create-partitions.ts'
 
-/** Where a call is. */
+/** Addresses a call. */
 export interface CallAddress {
   week: number
   project: number
   id: string
 }
 
-/** Gives a call another name, null for none, which a start that comes later does not undo. */
+/** Renames a call; null removes the name. A start that arrives later does not undo this. */
 export async function renameCall(pool: Pool, { week, project, id }: CallAddress, name: string | null): Promise<void> {
   const text = `INSERT INTO tracing.calls AS c (week, project, id, display_name, renamed, waiting_since)
     VALUES ($1, $2, $3, $4, true, now())
@@ -17,7 +17,7 @@ export async function renameCall(pool: Pool, { week, project, id }: CallAddress,
   await retryDuringPartitionCreation(() => pool.query(text, [week, project, id, name]))
 }
 
-/** The traces of those of the calls that are there and not deleted. */
+/** The traces of these calls, without calls that are deleted or unknown. */
 export async function listTraces(
   pool: Pool,
   { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },
@@ -30,7 +30,7 @@ export async function listTraces(
   return rows
 }
 
-/** Which call is the parent of which in a trace; at most `limit` calls, those that began first. */
+/** Lists the parent of each call in a trace: at most `limit` calls, those that began first. */
 export async function listParents(
   pool: Pool,
   { project, traceId, limit }: { project: number; traceId: string; limit: number },
@@ -44,7 +44,7 @@ export async function listParents(
   return rows
 }
 
-/** Marks calls as deleted; answers how many. They count as stored until their rows are removed. */
+/** Marks calls as deleted; returns how many. They count as stored until their rows are removed. */
 export async function deleteCalls(
   pool: Pool,
   { weeks, project, ids }: { weeks: number[]; project: number; ids: string[] },

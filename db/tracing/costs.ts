@@ -21,10 +21,10 @@ export const costColumns = {
   createdAt: column<string>('created_at', 'timestamptz'),
 }
 
-/** What a project pays for each token of a model, from a date on. */
+/** What a project pays for each token of a model from a date on. */
 export type CostRow = RowOf<typeof costColumns>
 
-/** A cost to be; without a date it begins at once. */
+/** A cost to insert. Without a date it takes effect now. */
 export interface NewCost extends RowOf<typeof givenColumns> {
   effectiveDate: string | null
 }
@@ -41,7 +41,7 @@ export async function insertCosts(pool: Pool, project: number, costs: NewCost[])
   )
 }
 
-/** All costs, of any date, that a project has for models. */
+/** Lists all costs that a project has set for models, of any date. */
 export async function listCostsOf(pool: Pool, project: number, llmIds: string[]): Promise<CostRow[]> {
   const { rows } = await pool.query<CostRow>(
     `SELECT ${columns} FROM tracing.costs WHERE project = $1 AND llm_id = ANY ($2)`,

@@ -1,11 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
-// A wait for a lock on the table of calls makes all others wait too. The next run is early enough.
+// While this waits for a lock on the table of calls, all others wait too. It is enough if the next run succeeds.
 const lockLimit = "SET LOCAL lock_timeout = '2s'"
-// The wait for the lock is in it. Calls that take longer to be moved stay where they are.
+// This includes the wait for the lock. Calls that take longer to move stay where they are.
 const moveLimit = "SET LOCAL statement_timeout = '3s'"
-// Nobody waits while calls are looked through that have no partition of their own.
+// Nobody waits while this checks the calls in the default partition.
 const lookMs = 600_000
 
 const others = 'tracing.calls_of_other_weeks'
@@ -15,7 +15,10 @@ const cannotNow = new Set(['55P03', '57014', checkViolation])
 const pauseMs = 500
 const maxPauses = 20
 
-/** Makes the partitions of this week and the coming ones; answers the weeks that could not get one this time. */
+/**
+ * Creates the partitions of this week and the next ones. Returns the weeks whose partitions could not be created this
+ * time.
+ */
 export async function createPartitions(pool: Pool, weeksAhead: number): Promise<number[]> {
   const { rows } = await pool.query<{ week: number; used: boolean }>(
     `SELECT week, EXISTS (SELECT FROM ${others} o WHERE o.week = wanted.week) AS used
@@ -35,7 +38,7 @@ export async function createPartitions(pool: Pool, weeksAhead: number): Promise<
   return left
 }
 
-/** Repeats a write while a week that it writes into is being made. */
+/** Repeats a write while a partition that it writes to is being created. */
 export async function retryDuringPartitionCreation<T>(write: () => Promise<T>): Promise<T> {
   for (let pauses = 0; ; pauses++) {
     try {
@@ -56,8 +59,9 @@ async function moveWeek(pool: Pool, week: number): Promise<void> {
 }
 
 /**
- * Postgres makes sure that a new partition's rows are not among those of other weeks, with everything locked, unless a
- * constraint says so. To prove that takes no lock that writers feel; only who writes into the very week waits.
+ * Postgres checks that no row in the default partition belongs to a new partition. It locks everything during the
+ * check, unless a constraint proves the same. Validating that constraint blocks no writers. Only writers of this week
+ * wait.
  */
 async function makeWeek(pool: Pool, week: number): Promise<void> {
   const constraint = `not_week_${week}`

@@ -4,7 +4,7 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 const givenColumns = {
   id: column<string>('id', 'text'),
   weaveRef: column<string>('weave_ref', 'text'),
-  /** What `weaveRef` names, when that is a call of the project. */
+  /** The call in `weaveRef`, if it belongs to the project. */
   callId: column<string | null>('call_id', 'text'),
   feedbackType: column<string>('feedback_type', 'text'),
   creator: column<string | null>('creator', 'text'),
@@ -23,13 +23,13 @@ export const feedbackColumns = {
   createdAt: column<string>('created_at', 'timestamptz'),
 }
 
-/** What somebody says of a call or an object. */
+/** Feedback on a call or an object. */
 export interface NewFeedback extends RowOf<typeof givenColumns> {
   /** JSON text of an object. */
   payload: string
 }
 
-/** What is known of feedback once it is stored. */
+/** The columns that storing the feedback adds. */
 export type StoredFeedback = RowOf<typeof storedColumns>
 
 /** Feedback on a call. */
@@ -42,9 +42,9 @@ const stored = selectColumns(storedColumns)
 const given = readRecords(givenColumns, 'g')
 
 /**
- * Stores feedback, all or nothing. An id that is there already was stored by a request whose answer the client has not
- * seen: it stays as it is. In the order of their ids: those who repeat a request wait for the first one, and not in a
- * circle.
+ * Stores all the feedback, or none. An existing id was stored by an earlier request whose answer was lost: it stays as
+ * it is. Rows are inserted in the order of their ids, so that repeated requests wait for the first one without a
+ * deadlock.
  */
 export async function insertFeedback(
   connection: Connection,
@@ -62,7 +62,7 @@ export async function insertFeedback(
   const found = new Map(rows.map((row) => [row.id, row]))
   const known = items.map(({ id }) => id).filter((id) => !found.has(id))
   for (const row of known.length > 0 ? await findFeedback(connection, project, known) : []) found.set(row.id, row)
-  // Another request may have deleted one just now.
+  // A concurrent request may have deleted one.
   const gone = items.filter(({ id }) => !found.has(id))
   for (const row of gone.length > 0 ? await insertFeedback(connection, project, gone) : []) found.set(row.id, row)
   return items.map(({ id }) => found.get(id)!)
@@ -76,7 +76,7 @@ async function findFeedback(connection: Connection, project: number, ids: string
   return rows
 }
 
-/** Puts feedback in the place of another. */
+/** Replaces feedback by new feedback. */
 export async function replaceFeedback(
   pool: Pool,
   project: number,
@@ -84,24 +84,24 @@ export async function replaceFeedback(
 ): Promise<StoredFeedback> {
   return withTransaction(pool, async (connection) => {
     const gone = await deleteFeedback(connection, project, [replaced])
-    // A request that is repeated finds nothing to replace, and its own feedback is stored already.
+    // A repeated request finds nothing to replace, because its own feedback is stored already.
     const isTaken = gone > 0 && (await findFeedback(connection, project, [by.id])).length > 0
     const [inserted] = await insertFeedback(connection, project, [isTaken ? { ...by, id: spareId } : by])
     return inserted!
   })
 }
 
-/** Answers how many there were. */
+/** Deletes feedback; returns how many. */
 export async function deleteFeedback(connection: Connection, project: number, ids: string[]): Promise<number> {
   const statement = 'DELETE FROM tracing.feedback WHERE project = $1 AND id = ANY ($2)'
   return (await connection.query(statement, [project, ids])).rowCount ?? 0
 }
 
-// The most feedback of one call in a list; it is in memory as a whole.
+// The most feedback of one call in a list. All of it is in memory at once.
 const maxBytes = 16 * 1024 * 1024
 const bytes = 'octet_length(f::text)'
 
-/** Bytes of what is said of calls, as far as it is listed with them. */
+/** Sums the bytes of the feedback that is listed with calls. */
 export async function measureFeedbackOfCalls(
   pool: Pool,
   project: number,
@@ -115,7 +115,7 @@ export async function measureFeedbackOfCalls(
   return new Map(rows.map((row) => [row.id, row.bytes]))
 }
 
-/** What is said of calls, oldest first; of each call the first 16 MiB. */
+/** Lists the feedback on calls, oldest first, and at most 16 MiB for each call. */
 export async function listFeedbackOfCalls(pool: Pool, project: number, callIds: string[]): Promise<FeedbackRow[]> {
   const { rows } = await pool.query<FeedbackRow>(
     `SELECT ${selectColumns(feedbackColumns, 'f')}

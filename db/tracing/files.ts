@@ -1,9 +1,9 @@
 import type { Pool } from '../pool.ts'
 
-/** Where the content of a file is: here, or in the artifact store. */
+/** The content of a file, or its key in the artifact store. */
 export type FilePlace = { content: Buffer } | { artifactKey: string }
 
-/** Keeps a file of a project; one that is there stays as it is. */
+/** Stores a file of a project. An existing one stays as it is. */
 export async function addFile(
   pool: Pool,
   project: number,
@@ -26,7 +26,7 @@ export async function hasFile(pool: Pool, project: number, digest: string): Prom
 export interface StoredFile {
   size: number
   content: Buffer | null
-  /** Where it is, when it is not here. */
+  /** The key in the artifact store, if the content is not in the database. */
   artifactKey: string | null
 }
 
@@ -38,7 +38,7 @@ export async function findFile(pool: Pool, project: number, digest: string): Pro
   return rows[0]
 }
 
-/** The size of a project's files, in bytes. */
+/** The total bytes of a project's files. */
 export async function sumFiles(pool: Pool, project: number): Promise<number> {
   const { rows } = await pool.query<{ bytes: number }>(
     'SELECT coalesce(sum(size), 0)::bigint AS bytes FROM tracing.files WHERE project = $1',

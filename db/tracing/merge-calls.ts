@@ -3,13 +3,13 @@ import { writtenColumns, type CallRow, type CallValue, type WrittenColumn } from
 import { retryDuringPartitionCreation } from './create-partitions.ts'
 import { bytesOfCall, countChanged } from './stored-bytes.ts'
 
-/** Inserts calls, or merges them into what is there: a start replaces the start, an end the end. */
+/** Inserts calls, or merges them into existing rows: a start replaces the start, an end replaces the end. */
 export async function mergeCalls(connection: Connection, rows: CallRow[]): Promise<void> {
   const values = writtenColumns.map(({ read }) => rows.map((row) => toParameter(read(row))))
   await retryDuringPartitionCreation(() => connection.query({ name: 'merge calls', text: statement, values }))
 }
 
-/** Arrays are passed as JSON: an array of arrays has another meaning. */
+/** Arrays are passed as JSON, because the driver would write an array of arrays as a multidimensional array. */
 function toParameter(value: CallValue): string | number | boolean | null {
   if (value === undefined || value === null) return null
   if (Buffer.isBuffer(value)) return value.toString()
@@ -26,13 +26,13 @@ const selected = ({ name, type }: WrittenColumn) => {
 const replaced = ({ name, part }: WrittenColumn) =>
   `${name} = CASE WHEN excluded.${part === 'start' ? 'started_at' : 'ended_at'} IS NULL THEN c.${name} ELSE excluded.${name} END`
 
-// A name that was given later stays, whatever start comes.
+// A start does not replace a name that was set later.
 const replacedColumns = writtenColumns.filter(({ name, part }) => part !== undefined && name !== 'display_name')
 
 const names = writtenColumns.map(({ name }) => name).join(', ')
 
-// A row counts what it has become, less what it was. Only the row knows that: others may have made or changed it since the
-// statement began. The calls are written before they are counted: whoever holds a count waits for nobody.
+// Each row counts its new size minus its old size. Only the row knows its old size: others may have changed it since
+// the statement began. Calls are written before they are counted, so that the holder of a count waits for nobody.
 const statement = `
   WITH changed AS (
     INSERT INTO tracing.calls AS c (${names}, waiting_since)

@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 import type { VersionName } from './object-lists.ts'
 
-/** Gives a version tags; those that it has stay. */
+/** Adds tags to a version. Existing tags stay. */
 export async function addTags(
   pool: Pool,
   project: number,
@@ -14,7 +14,7 @@ export async function addTags(
   )
 }
 
-/** Takes tags from a version; those that it has not do not matter. */
+/** Removes tags from a version. Ignores tags that it does not have. */
 export async function removeTags(
   pool: Pool,
   project: number,
@@ -26,7 +26,7 @@ export async function removeTags(
   )
 }
 
-/** Makes names of a version; those that another version of the object had are this one's now. */
+/** Sets aliases of a version. Aliases of the object's other versions move to this one. */
 export async function setAliases(
   pool: Pool,
   project: number,
@@ -40,7 +40,7 @@ export async function setAliases(
   )
 }
 
-/** Takes names from an object; those that it has not do not matter. */
+/** Removes aliases from an object. Ignores aliases that it does not have. */
 export async function removeAliases(
   pool: Pool,
   project: number,
@@ -57,7 +57,7 @@ const ofLiveVersion = `EXISTS (
   SELECT FROM tracing.object_versions v
   WHERE v.project = l.project AND v.object_id = l.object_id AND v.digest = l.digest AND v.deleted_at IS NULL)`
 
-/** All tags of live versions. */
+/** Lists all tags of live versions. */
 export async function listTags(pool: Pool, project: number): Promise<string[]> {
   const { rows } = await pool.query<{ tag: string }>(
     `SELECT DISTINCT l.tag FROM tracing.object_tags l WHERE l.project = $1 AND ${ofLiveVersion} ORDER BY l.tag`,
@@ -66,7 +66,7 @@ export async function listTags(pool: Pool, project: number): Promise<string[]> {
   return rows.map(({ tag }) => tag)
 }
 
-/** All aliases of live versions. */
+/** Lists all aliases of live versions. */
 export async function listAliases(pool: Pool, project: number): Promise<string[]> {
   const { rows } = await pool.query<{ alias: string }>(
     `SELECT DISTINCT l.alias FROM tracing.object_aliases l WHERE l.project = $1 AND ${ofLiveVersion} ORDER BY l.alias`,
@@ -80,7 +80,7 @@ export interface VersionLabels {
   aliases: string[]
 }
 
-/** The labels of versions, in the order of these. */
+/** Reads the labels of versions, in the order of the versions. */
 export async function readLabels(pool: Pool, project: number, versions: VersionName[]): Promise<VersionLabels[]> {
   const { rows } = await pool.query<VersionLabels>(
     `SELECT
@@ -94,7 +94,7 @@ export async function readLabels(pool: Pool, project: number, versions: VersionN
   return rows
 }
 
-/** The digests that an object's aliases name, of those aliases that it has. */
+/** The digests of an object's aliases, of those aliases that exist. */
 export async function listObjectAliases(
   pool: Pool,
   project: number,

@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 import { fromVersions, versionColumns, type ObjectVersion } from './objects.ts'
 
-/** Which versions a list has. A filter that is undefined or null leaves none out. */
+/** Selects versions. A filter that is undefined or null matches all versions. */
 export interface VersionFilter {
   objectIds?: string[] | null
   isOp?: boolean | null
@@ -9,9 +9,9 @@ export interface VersionFilter {
   baseObjectClasses?: string[] | null
   excludeBaseObjectClasses?: string[] | null
   leafObjectClasses?: string[] | null
-  /** Any of them. */
+  /** Matches any of these. */
   tags?: string[] | null
-  /** Any of them; `latest` is one. */
+  /** Matches any of these. `latest` is an alias too. */
   aliases?: string[] | null
 }
 
@@ -26,10 +26,10 @@ export interface VersionPage {
   offset: number
 }
 
-/** A listed version; its value is there if all values up to it fit into what was asked for. */
+/** A listed version. Its value is there if all values up to it fit into `valueBytes`. */
 export type ListedVersion = ObjectVersion & { val: string | null }
 
-/** The live versions that a filter leaves, in order, with values of up to `valueBytes` altogether. */
+/** Lists the live versions that match a filter, in order, with values of up to `valueBytes` in total. */
 export async function listVersions(
   pool: Pool,
   project: number,
@@ -59,7 +59,7 @@ const listedNames = {
   version_index: 'listed."versionIndex"',
 }
 
-/** As is wanted, and then the oldest first; an index has the versions of a project in that order. */
+/** The requested order, then oldest first. An index has the versions of a project in that order. */
 function writeOrder(wanted: VersionOrder[], names: typeof storedNames): string {
   const keys = wanted.map(({ by, direction }) => `${names[by]} ${direction === 'desc' ? 'DESC' : 'ASC'}`)
   return [...keys, names.created_at, names.object_id, names.version_index].join(', ')
@@ -78,7 +78,7 @@ function listFilter(filter: VersionFilter): unknown[] {
   ]
 }
 
-// A version without a class is in no list of classes, and outside of none.
+// Any filter of classes leaves out versions without a class.
 const conditions = `v.project = $1 AND v.deleted_at IS NULL
   AND ($2::text[] IS NULL OR v.object_id = ANY($2))
   AND ($3::boolean IS NULL OR (v.kind = 'op') = $3)
@@ -93,13 +93,13 @@ const conditions = `v.project = $1 AND v.deleted_at IS NULL
     SELECT FROM tracing.object_aliases a
     WHERE a.project = $1 AND a.object_id = v.object_id AND a.digest = v.digest AND a.alias = ANY($9)))`
 
-/** What names a version of a project: digests of an op and of an object are never equal. */
+/** Names a version of a project. The digests of an op and of an object are never equal. */
 export interface VersionName {
   objectId: string
   digest: string
 }
 
-/** The versions that are there, deleted or not, with values of up to `valueBytes` altogether. */
+/** Reads versions, deleted or not, with values of up to `valueBytes` in total. */
 export async function readVersions(
   pool: Pool,
   project: number,
@@ -120,7 +120,7 @@ export async function readVersions(
   return rows
 }
 
-/** A version with its value, unless there was no room for it. */
+/** A version with its value. The value is missing if it exceeds the limit. */
 export interface ReadVersion extends VersionName {
   isDeleted: boolean
   leafObjectClass: string | null

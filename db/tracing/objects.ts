@@ -1,7 +1,7 @@
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
-/** The columns of `tracing.object_versions` but for their values. */
+/** The columns of `tracing.object_versions`, except for the value. */
 export const objectColumns = {
   objectId: column<string>('object_id', 'text'),
   kind: column<'op' | 'object'>('kind', 'text'),
@@ -16,12 +16,12 @@ export const objectColumns = {
   deletedAt: column<string | null>('deleted_at', 'timestamptz'),
 }
 
-/** A version of what is published under a name, without its value. */
+/** A published version of a name, without its value. */
 export interface ObjectVersion extends RowOf<typeof objectColumns> {
   isLatest: boolean
 }
 
-/** The same with its value's text. */
+/** A version with the text of its value. */
 export interface ObjectValue extends ObjectVersion {
   val: string
 }
@@ -33,7 +33,7 @@ export interface NewVersion extends Pick<
   val: string
 }
 
-/** Which version is meant: by its digest, by its index, by an alias, or the latest one. */
+/** Names a version by digest, by index, by alias, or as the latest. */
 export type VersionSelector = { digest: string } | { index: number } | { alias: string } | 'latest'
 
 export const versionColumns = `${selectColumns(objectColumns, 'v')},
@@ -42,9 +42,9 @@ export const fromVersions = 'tracing.object_versions v JOIN tracing.objects o US
 const sameVersion = 'project = $1 AND object_id = $2 AND kind = $3 AND digest = $4'
 
 /**
- * Publishes a value. The lock on the name's row orders those who publish and delete at the same time: indexes have no
- * gaps, and each version is there once. A version that is there becomes the latest one, and lives again if it was
- * deleted, with the index that it had and with its value, which may have been removed.
+ * Publishes a value. The lock on the name's row orders concurrent publications and deletions, so indexes have no gaps
+ * and each version exists once. An existing version becomes the latest. If it was deleted, it is restored with its
+ * index, and with its value, which may have been removed.
  */
 export async function publishVersion(pool: Pool, project: number, version: NewVersion): Promise<void> {
   if (await isLatestAlready(pool, project, version)) return
@@ -55,7 +55,7 @@ export async function publishVersion(pool: Pool, project: number, version: NewVe
   })
 }
 
-/** Programs publish the same things at each of their starts; then there is nothing to write. */
+/** Programs publish the same values at each start. Then there is nothing to write. */
 async function isLatestAlready(pool: Pool, project: number, { objectId, kind, digest }: NewVersion): Promise<boolean> {
   const { rows } = await pool.query(
     `SELECT FROM ${fromVersions}
@@ -102,8 +102,8 @@ async function insertVersion(connection: Connection, project: number, version: P
 }
 
 /**
- * A version, deleted or not, with its value if that has at most `valueBytes`. An op and an object of one name can both be
- * meant: the live one goes first, then the newest.
+ * Finds a version, deleted or not, with its value if that has at most `valueBytes`. If an op and an object have the
+ * same name, a live version wins, then the newest.
  */
 export async function findVersion(
   pool: Pool,
@@ -120,7 +120,7 @@ export async function findVersion(
   return rows[0]
 }
 
-/** With its parameter, which is $4. */
+/** The condition and the value of its parameter $4. */
 function matchVersion(selector: VersionSelector): [condition: string, value?: string | number] {
   if (selector === 'latest') return ['v.digest = o.latest']
   if ('index' in selector) return ['v.version_index = $4', selector.index]
@@ -133,8 +133,8 @@ function matchVersion(selector: VersionSelector): [condition: string, value?: st
 }
 
 /**
- * Deletes those live versions of a name that `choose` names, or none when it throws; answers how many. Nobody publishes
- * under the name meanwhile.
+ * Deletes the live versions of a name that `choose` returns; returns how many. Deletes none if `choose` throws. Nobody
+ * can publish under the name meanwhile.
  */
 export async function deleteVersions(
   pool: Pool,

@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 
-/** The numbers of those of an entity's projects that are there. */
+/** The numbers of an entity's existing projects. */
 export async function listProjectNumbers(
   pool: Pool,
   entity: string,
@@ -13,10 +13,10 @@ export async function listProjectNumbers(
   return rows
 }
 
-/** What a project keeps, by its kinds. */
+/** The kinds of data that a project stores. */
 export type StoredKind = 'trace' | 'objects' | 'tables' | 'files'
 
-// What is deleted counts no more, though its row may be there for a while.
+// Deleted rows do not count, even before they are removed.
 const sums: Record<StoredKind, string> = {
   trace: 'SELECT sum(start_size::int8 + end_size) AS sum FROM tracing.calls WHERE project = $1 AND deleted_at IS NULL',
   objects: 'SELECT sum(size) AS sum FROM tracing.object_versions WHERE project = $1 AND deleted_at IS NULL',

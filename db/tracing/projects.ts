@@ -1,9 +1,10 @@
 import type { Pool } from '../pool.ts'
 
-// Somebody else may open it before us, and an erasure close that before we look again; but hardly twice.
+// Another process may create the project first, and an erasure may close it before we look again. That hardly happens
+// twice.
 const maxTries = 10
 
-/** The number of a project; 0, which no project has, when it is not there. */
+/** The number of a project; 0 if it does not exist. */
 export async function findTraceProject(pool: Pool, entity: string, name: string): Promise<number> {
   const { rows } = await pool.query<{ number: number }>(
     'SELECT number FROM tracing.projects WHERE entity = $1 AND name = $2 AND closed_at IS NULL',
@@ -12,7 +13,7 @@ export async function findTraceProject(pool: Pool, entity: string, name: string)
   return rows[0]?.number ?? 0
 }
 
-/** The number of a project, which begins with this when it is not there. */
+/** The number of a project. Creates the project if it does not exist. */
 export async function openTraceProject(pool: Pool, entity: string, name: string): Promise<number> {
   for (let tries = 0; tries < maxTries; tries++) {
     const found = await findTraceProject(pool, entity, name)

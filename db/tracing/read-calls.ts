@@ -4,20 +4,20 @@ import { endPayloads, startPayloads } from './call-columns.ts'
 import type { StoredCall } from './call-rows.ts'
 import { streamRows, type Statement } from './stream-rows.ts'
 
-/** Which calls, in which order: SQL over `tracing.calls c`. */
+/** Selects calls and their order, in SQL over `tracing.calls c`. */
 export interface CallSelection {
-  /** Names of columns; `StoredCall` has them. */
+  /** Column names, as in `StoredCall`. */
   columns: readonly string[]
-  /** A condition that names the project and keeps to what can be seen. */
+  /** A condition that names the project and excludes invisible calls. */
   where: string
-  /** `ORDER BY …`, or nothing for any order. */
+  /** `ORDER BY …`, or empty for any order. */
   orderBy: string
   limit?: number | null | undefined
   offset?: number | null | undefined
   values: unknown[]
 }
 
-// What is computed: the bytes of a call's payloads, and those of its whole trace when it is the first of it.
+// Computed columns: the bytes of a call's payloads, and those of its whole trace if it is the root.
 const computed: Record<string, string> = {
   storage_size_bytes: 'c.start_size + c.end_size',
   total_storage_size_bytes: `CASE WHEN c.parent_id IS NULL THEN (
@@ -26,14 +26,17 @@ const computed: Record<string, string> = {
   )::bigint END`,
 }
 
-// Columns of any size. Calls in which they have more than `maxBytes` are listed without them: these are then read by
-// their keys, so that no chunk of a list is large, whatever the calls are.
+// Columns without a size limit. If they have more than `maxBytes` in a call, the call is listed without them and they
+// are read by key. So no chunk of a list is large.
 const texts: ReadonlySet<string> = new Set([...startPayloads, ...endPayloads, 'exception'])
 const textBytes = '(c.start_size + c.end_size + coalesce(octet_length(c.exception), 0))'
 const maxBytes = 16 * 1024
 const maxBytesApart = 4 * 1024 * 1024
 
-/** Calls in chunks, in bounded memory. @param announce gets the bytes that are read apart for each chunk, before they are read */
+/**
+ * Reads calls in chunks, in bounded memory. @param announce is called with the bytes of each chunk that are read
+ * separately, before they are read
+ */
 export function streamCalls(
   pool: Pool,
   selection: CallSelection,
@@ -63,7 +66,7 @@ async function readTexts(connection: Connection, calls: StoredCall[], columns: s
   for (const row of rows) Object.assign(waiting.get(row.id)!, row)
 }
 
-/** How many calls there are, up to a limit, and their bytes if they are asked for. */
+/** Counts calls up to a limit, and sums their bytes if requested. */
 export async function countCalls(
   pool: Pool,
   { where, limit, values }: Pick<CallSelection, 'where' | 'limit' | 'values'>,
@@ -78,11 +81,11 @@ export async function countCalls(
   return { count, bytes: withSize ? (bytes ?? 0) : null }
 }
 
-// As lists are unless something else is asked for, and the newest first: the index of calls in time serves both.
+// The default order of lists, and newest first. The time index of calls serves both.
 const oldestFirst = 'ORDER BY c.started_at ASC, c.id ASC'
 const newestFirst = 'ORDER BY c.started_at DESC, c.id ASC'
 
-// Where a far page begins is counted out in the index alone, without reading the rows before it.
+// The start of a far page is found in the index alone, without reading the rows before it.
 const fromPage: Record<string, string> = {
   [oldestFirst]: '(c.started_at, c.id) >= (SELECT page.started_at, page.id FROM page)',
   [newestFirst]: `c.started_at <= (SELECT page.started_at FROM page)

@@ -2,8 +2,8 @@ import { withTransaction, type Pool } from '../pool.ts'
 import { bytesOfCall, countStored, type StoredChange } from './stored-bytes.ts'
 
 /**
- * Deletes the rows of some calls; answers how many. To be repeated while it deletes as many as it may. Their objects in the
- * artifact store are recorded as replaced long ago, so that retention removes them next.
+ * Deletes the rows of some calls; returns how many. Repeat it while it deletes as many as the limit. Their objects in
+ * the artifact store are recorded as replaced long ago, so that retention removes them next.
  *
  * @param which a condition on `tracing.calls c` with parameters from $2 on
  */

@@ -1,10 +1,10 @@
 import type { Pool } from '../pool.ts'
 import { streamRows } from './stream-rows.ts'
 
-/** A query whose columns and conditions were made for one request. */
+/** A query that was built for one request. */
 export interface RowSelection {
   from: 'tracing.feedback f' | 'tracing.costs f'
-  /** Expressions; a row has their values under `0`, `1` and so on. */
+  /** SQL expressions. A row has their values under `0`, `1` and so on. */
   columns: readonly string[]
   /** A condition that names the project. */
   where: string
@@ -14,17 +14,17 @@ export interface RowSelection {
   values: unknown[]
 }
 
-/** SQL of the `entity/project` of a row. */
+/** SQL: the `entity/project` of a row. */
 export function projectIdOf(alias: string): string {
   return `(SELECT p.entity || '/' || p.name FROM tracing.projects p WHERE p.number = ${alias}.project)`
 }
 
 export type SelectedRow = Record<string, string | number | null>
 
-// Feedback has a payload of up to a MiB.
+// The payload of a feedback has up to 1 MiB.
 const maxRowBytes = { 'tracing.feedback f': 1024 * 1024, 'tracing.costs f': 16 * 1024 }
 
-/** The rows in chunks, in bounded memory. */
+/** Reads the rows in chunks, in bounded memory. */
 export function selectRows(pool: Pool, selection: RowSelection): AsyncGenerator<SelectedRow[], void, undefined> {
   const { from, columns, where, orderBy, limit, offset, values } = selection
   const named = columns.map((column, index) => `${column} AS "${index}"`)

@@ -1,22 +1,22 @@
 import type { Connection, Pool } from '../pool.ts'
 import type { CallRow } from './call-rows.ts'
 
-/** Bytes that are added to what a project keeps of a week's calls, or taken from it. */
+/** A change of the bytes that a project stores for the calls of a week. */
 export interface StoredChange {
   project: number
   week: number
   bytes: number
 }
 
-/** What a call counts, of its row `c`. */
+/** SQL: the stored bytes of a call `c`. */
 export const bytesOfCall = 'c.start_size::bigint + c.end_size + coalesce(octet_length(c.exception), 0)'
 
-/** The last part of a statement that counts; what it counts are the rows (project, week, bytes) of `changed`. */
+/** The last part of a counting statement. It adds the rows (project, week, bytes) of `changed`. */
 export const countChanged = `INSERT INTO tracing.stored_bytes AS s (project, week, bytes)
   SELECT project, week, sum(bytes) FROM changed GROUP BY project, week HAVING sum(bytes) <> 0 ORDER BY project, week
   ON CONFLICT (project, week) DO UPDATE SET bytes = greatest(s.bytes + excluded.bytes, 0)`
 
-/** What new calls count. */
+/** The stored bytes of new calls. */
 export function measureCalls(rows: readonly CallRow[]): StoredChange[] {
   return rows.map(({ project, week, startSize, endSize, end }) => ({
     project,
@@ -25,7 +25,7 @@ export function measureCalls(rows: readonly CallRow[]): StoredChange[] {
   }))
 }
 
-/** Counts changes, in the transaction that makes them and as its last statement: others wait for it meanwhile. */
+/** Counts changes. Call it as the last statement of the transaction that makes them, because others wait for it. */
 export async function countStored(connection: Connection, changes: readonly StoredChange[]): Promise<void> {
   const sums = new Map<string, StoredChange>()
   for (const { project, week, bytes } of changes) {
@@ -42,8 +42,8 @@ export async function countStored(connection: Connection, changes: readonly Stor
 }
 
 /**
- * What an entity's projects keep, those that are being erased too, and what lies in the artifact store until it is removed
- * because it was replaced.
+ * Sums the bytes that an entity's projects store. It includes projects that are being erased, and replaced objects that
+ * are still in the artifact store.
  */
 export async function sumTraceBytes(pool: Pool, entity: string): Promise<number> {
   const { rows } = await pool.query<{ bytes: number }>(

@@ -4,20 +4,21 @@ import type { Connection, Pool } from '../pool.ts'
 export interface Statement {
   text: string
   values: unknown[]
-  /** About how many bytes a row of it may have, if the largest texts were stored that are taken. */
+  /** About the most bytes of one row, if it has the largest texts that are accepted. */
   maxRowBytes: number
 }
 
-// The first rows come at once; then as many as are worth a round trip and fit into memory whatever they hold.
+// The first rows come at once. Later chunks have as many rows as are worth a round trip and always fit into memory.
 const firstRows = 100
 const maxRows = 1_000
 const maxBytes = 4 * 1024 * 1024
 
 /**
- * The rows of a query in chunks, in bounded memory however many there are, all as of the same moment. The connection is
- * held until the last chunk was taken or the iteration was left.
+ * Reads the rows of a query in chunks, in bounded memory. All rows come from the same snapshot. The connection is held
+ * until the last chunk was read or the iteration ended.
  *
- * @param complete puts into rows what a statement of its own has to read, as of that moment, and may give them in parts
+ * @param complete reads more columns of the rows with another statement, in the same snapshot. It may yield the rows in
+ * several parts.
  */
 export async function* streamRows<Row>(
   pool: Pool,
@@ -27,7 +28,7 @@ export async function* streamRows<Row>(
   const client = await pool.connect()
   let failure: Error | undefined
   try {
-    // A plan that gives its first rows soon is better than one that gives the last ones soon.
+    // A plan that returns its first rows soon is better than one that returns its last rows soon.
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL cursor_tuple_fraction = 0.001')
     await client.query(`DECLARE found NO SCROLL CURSOR FOR ${text}`, values)
     const maxWanted = Math.max(1, Math.min(maxRows, Math.floor(maxBytes / maxRowBytes)))

@@ -12,7 +12,7 @@ const writeTable = `added AS (
     GROUP BY 2, 3
   )`
 
-// In the order of their digests: those who add the same rows at the same time wait for each other, and not in a circle.
+// The rows are inserted in the order of their digests, so that concurrent inserts of the same rows do not deadlock.
 const writeRows = `rows AS (
     INSERT INTO tracing.table_rows (project, digest, val, size)
     SELECT $1, r.digest, r.val, octet_length(r.val::text)
@@ -21,13 +21,13 @@ const writeRows = `rows AS (
     ON CONFLICT DO NOTHING
   )`
 
-/** The order of a table's rows; its digest is that of theirs. */
+/** The order of a table's rows. The table's digest is computed from theirs. */
 export interface TableOrder {
   digest: string
   rowDigests: string[]
 }
 
-/** Makes a table, in one statement; what is there already stays as it is. */
+/** Creates a table in one statement. Existing rows and tables stay as they are. */
 export async function addTable(
   pool: Pool,
   project: number,
@@ -40,9 +40,9 @@ export async function addTable(
   } else await pool.query(`WITH ${writeTable} SELECT`, order)
 }
 
-/** The digests of a table's rows in their order, chunk by chunk; none when there is no such table. */
+/** Reads the digests of a table's rows in order, in chunks. Undefined if there is no such table. */
 export async function readOrder(pool: Pool, project: number, digest: string): Promise<string[][] | undefined> {
-  // Parsing JSON is far cheaper than parsing Postgres' form of arrays.
+  // Parsing JSON is far cheaper than parsing an array in Postgres' form.
   const { rows } = await pool.query<{ rowDigests: string | null }>(
     `SELECT array_to_json(c.row_digests) AS "rowDigests" FROM tracing.tables t
      LEFT JOIN tracing.table_chunks c ON c.project = t.project AND c.table_digest = t.digest
@@ -54,10 +54,10 @@ export async function readOrder(pool: Pool, project: number, digest: string): Pr
     : rows.flatMap(({ rowDigests }) => (rowDigests ? [JSON.parse(rowDigests) as string[]] : []))
 }
 
-/** A row of a table; its value is there if all values up to it fit into what was asked for. */
+/** A row of a table. Its value is there if all values up to it fit into `valueBytes`. */
 export interface TableRow {
   digest: string
-  /** Its place in the table, from 0 on. */
+  /** Its index in the table, from 0. */
   index: number
   size: number
   val: string | null
@@ -73,7 +73,7 @@ const positions = `SELECT d.digest, c.chunk * ${chunkRows} + d.place - 1 AS inde
   FROM tracing.table_chunks c, unnest(c.row_digests) WITH ORDINALITY AS d (digest, place)
   WHERE c.project = $1 AND c.table_digest = $2`
 
-/** A page of a table's rows in their order; positions of rows that are not there are left out. */
+/** Reads a page of a table's rows in order. Indices outside of the table are left out. */
 export async function pageTable(
   pool: Pool,
   project: number,
@@ -92,16 +92,16 @@ export async function pageTable(
   return rows
 }
 
-/** How many parameters `queryTable` has of its own. */
+/** The number of parameters that `queryTable` uses itself. */
 export const queryTableParameters = 6
 
-/** An ORDER BY list over `r.val`, and its parameters, whose numbers follow those of `queryTable`. */
+/** An ORDER BY list over `r.val` and its parameters. Their numbers follow those of `queryTable`. */
 export interface RowSort {
   sql: string
   values: unknown[]
 }
 
-/** A page of those rows of a table that have one of the digests, sorted. */
+/** Reads a sorted page of a table's rows among these digests. */
 export async function queryTable(
   pool: Pool,
   project: number,
@@ -133,7 +133,7 @@ export async function queryTable(
   return rows
 }
 
-/** Those rows of the digests that a table has, each once, with values of up to `valueBytes` altogether. */
+/** Reads the table's rows among these digests, each once, with values of up to `valueBytes` in total. */
 export async function readTableRows(
   pool: Pool,
   project: number,
@@ -150,7 +150,7 @@ export async function readTableRows(
   return rows
 }
 
-/** The values of rows, by their digests. */
+/** Reads the values of rows by digest. */
 export async function readRows(pool: Pool, project: number, digests: string[]): Promise<Map<string, string>> {
   const { rows } = await pool.query<{ digest: string; val: string }>(
     'SELECT digest, val FROM tracing.table_rows WHERE project = $1 AND digest = ANY($2)',
@@ -162,11 +162,11 @@ export async function readRows(pool: Pool, project: number, digests: string[]): 
 export interface TableStatistics {
   digest: string
   rowCount: number
-  /** Of its rows, in bytes, if that was asked for. */
+  /** The bytes of its rows, if requested. */
   size: number | null
 }
 
-/** The statistics of those tables that exist. */
+/** Reads the statistics of existing tables. */
 export async function measureTables(
   pool: Pool,
   project: number,

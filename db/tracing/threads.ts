@@ -1,7 +1,7 @@
 import type { Pool } from '../pool.ts'
 import { streamRows } from './stream-rows.ts'
 
-/** A conversation: its turns, which are the outermost calls in it. */
+/** A conversation. Its turns are the outermost calls in it. */
 export interface ThreadRow {
   thread_id: string
   turn_count: number
@@ -28,7 +28,7 @@ export interface ThreadSort {
 }
 
 export interface ThreadPage {
-  /** Bounds, themselves not among them, of when the counted turns started. */
+  /** Exclusive bounds of the start times of the counted turns. */
   after: string | null
   before: string | null
   threadIds: string[] | null
@@ -39,7 +39,7 @@ export interface ThreadPage {
 
 const durationMs = 'extract(epoch FROM ended_at - started_at)::float8 * 1000'
 
-/** A project's threads. One of which no turn has ended is not among them. */
+/** Reads the threads of a project. Threads without an ended turn are left out. */
 export function streamThreads(
   pool: Pool,
   project: number,

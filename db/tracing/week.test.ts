@@ -15,6 +15,6 @@ test.each([
   expect(weekOf(id)).toBe(expected)
 })
 
-test('weeks of several are told once', () => {
+test('each week of several calls is listed once', () => {
   expect(weeksOf(['x', 'y', '00000000-0000-7000-8000-000000000000'])).toEqual([-1, 0])
 })

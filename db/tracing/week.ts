@@ -1,9 +1,9 @@
 const weekMs = 7 * 24 * 3600 * 1000
 const uuid7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-// Postgres smallint.
+// The maximum of a Postgres smallint.
 const lastWeek = 32_767
 
-/** The partition of ids that contain no time. */
+/** The partition of ids without a time. */
 export const otherIds = -1
 
 /** The partition of a call, computed from its id: the week (since 1970) of the time in a UUIDv7. */
@@ -13,7 +13,6 @@ export function weekOf(id: string): number {
   return week <= lastWeek ? week : otherIds
 }
 
-/** The partitions of these calls. */
 export function weeksOf(ids: readonly string[]): number[] {
   return [...new Set(ids.map(weekOf))]
 }

@@ -12,8 +12,8 @@ const columns = writtenColumns.map(({ name }) => name).join(', ')
 const uniqueViolation = '23505'
 
 /**
- * Writes calls of which each id is there once, in the order of their ids. New ones go in by COPY, which is the fastest way
- * that there is; when one of them is there already, all of them are merged into what is there.
+ * Writes calls with distinct ids, ordered by id. New calls are inserted by COPY, which is the fastest way. If one of
+ * them exists already, all of them are merged instead.
  */
 export async function writeCalls(pool: Pool, rows: CallRow[]): Promise<void> {
   const [begun, others] = [rows.filter(({ start }) => start), rows.filter(({ start }) => !start)]

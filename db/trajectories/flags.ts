@@ -1,8 +1,8 @@
-/** What a trajectory's row in the index is marked with. */
+/** The flags of a trajectory in the index. */
 export const trajectoryFlags = [
-  // Nothing of it can be trained on: no sampled choice has logprobs.
+  // Nothing can be trained on: no sampled choice has logprobs.
   'no_logprobs',
-  // It is as good as its group: training passes it over.
+  // It has the average reward of its group, so training skips it.
   'zero_advantage',
   // A sampled choice ended at its length limit.
   'truncated',

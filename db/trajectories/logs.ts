@@ -10,14 +10,14 @@ const countedColumns = {
   meanReward: column<number>('mean_reward', 'double precision'),
   minReward: column<number>('min_reward', 'double precision'),
   maxReward: column<number>('max_reward', 'double precision'),
-  /** Sum of squared distances from the mean. */
+  /** The sum of squared distances from the mean. */
   rewardSquares: column<number>('reward_squares', 'double precision'),
 }
 
 const newLogColumns = {
   ...countedColumns,
   modelId: column<string>('model_id', 'uuid'),
-  /** The key that logged them. */
+  /** The key that logged the trajectories. */
   keyId: column<string>('key_id', 'uuid'),
   payloadUri: column<string>('payload_uri', 'text'),
   payloadDigest: column<string>('payload_digest', 'text'),
@@ -33,11 +33,13 @@ const rowColumns = {
 /** The columns of `training.logs`. */
 export const logColumns = { ...newLogColumns, ...rowColumns }
 
-/** Groups of trajectories that were logged at one time. */
+/** Groups of trajectories that were logged together. */
 export type LogRow = RowOf<typeof rowColumns>
 export type NewLog = RowOf<typeof newLogColumns>
 
-/** Inserts a log at the step of the model's newest checkpoint; gives that step, or undefined when its id is there already. */
+/**
+ * Inserts a log at the step of the model's newest checkpoint. Returns that step, or undefined if the id exists already.
+ */
 export async function insertLog(connection: Connection, log: NewLog): Promise<number | undefined> {
   const { names, parameters, values } = insertRow(newLogColumns, log)
   const { rows } = await connection.query<{ step: number }>(
@@ -52,7 +54,7 @@ export async function insertLog(connection: Connection, log: NewLog): Promise<nu
 
 const columns = selectColumns(rowColumns)
 
-/** One log of a model. */
+/** Finds a log of a model. */
 export async function findLog(connection: Connection, modelId: string, id: string): Promise<LogRow | undefined> {
   const { rows } = await connection.query<LogRow>(
     `SELECT ${columns} FROM training.logs WHERE model_id = $1 AND id = $2`,
@@ -61,7 +63,7 @@ export async function findLog(connection: Connection, modelId: string, id: strin
   return rows[0]
 }
 
-/** The place of a log among its model's; undefined when it is none of them. */
+/** The position of a log in its model's list; undefined if the model does not have it. */
 export async function findLogPosition(
   pool: Pool,
   { modelId, split }: { modelId: string; split: string | undefined },
@@ -74,7 +76,7 @@ export async function findLogPosition(
   return rows[0]?.position
 }
 
-/** A page of a model's logs in the order in which they came, those after `after` (a position). */
+/** Lists a page of a model's logs that follow the position `after`, in order of arrival. */
 export async function listLogs(
   pool: Pool,
   modelId: string,
@@ -91,8 +93,8 @@ export async function listLogs(
 }
 
 /**
- * All logs of one split at one step, taken together. Rewards are null where there are none, and their mean and squares
- * where some are so large that they cannot be computed.
+ * The combined logs of one split at one step. Rewards are null if there are none. Their mean and squares are null if
+ * some are too large to compute with.
  */
 export interface LogStatistics extends Pick<LogRow, 'split' | 'step' | 'groups' | 'trajectories' | 'exceptions'> {
   logs: number
@@ -102,7 +104,7 @@ export interface LogStatistics extends Pick<LogRow, 'split' | 'step' | 'groups' 
   rewardSquares: number | null
 }
 
-/** What logs are put together by. */
+/** Logs are combined by these. */
 export interface SplitStep {
   split: string
   step: number
@@ -117,14 +119,15 @@ export async function hasLogs(pool: Pool, modelId: string, { split, step }: Spli
   return rowCount === 1
 }
 
-/** A page of the statistics of a model's logs per split and step, in that order, those after `after`. */
+/** Lists a page of the statistics of a model's logs that follow `after`, ordered by split and step. */
 export async function listLogStatistics(
   pool: Pool,
   modelId: string,
   page: { split: string | undefined; after: SplitStep | undefined; order: 'asc' | 'desc'; limit: number },
 ): Promise<LogStatistics[]> {
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
-  // Squared distances from the mean of all are those from each log's own, and that mean's distance for each trajectory.
+  // The squared distances from the common mean are those from each log's own mean, plus the squared distance of that
+  // mean for each trajectory.
   const { rows } = await pool.query<LogStatistics>(
     `WITH filled AS (
        SELECT *, CASE WHEN trajectories > 0 THEN min_reward END AS least,

@@ -2,7 +2,7 @@ import type { TrajectoryFlag } from './flags.ts'
 import { column, readRecords, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
 
-/** What the index says of each trajectory; its rows come in JSON under the names of SQL. */
+/** The index columns that describe a trajectory. The rows come as JSON under the SQL names. */
 const indexColumns = {
   groupIndex: column<number>('group_index', 'integer'),
   trajectoryIndex: column<number>('trajectory_index', 'integer'),
@@ -18,7 +18,7 @@ const indexColumns = {
   payloadLength: column<number>('payload_length', 'bigint'),
 }
 
-/** The columns of `training.trajectories` but for its step. */
+/** The columns of `training.trajectories`, except for the step. */
 export const trajectoryColumns = {
   id: column<string>('id', 'uuid'),
   modelId: column<string>('model_id', 'uuid'),
@@ -26,32 +26,32 @@ export const trajectoryColumns = {
   logId: column<string | null>('log_id', 'uuid'),
   split: column<string>('split', 'text'),
   payloadUri: column<string>('payload_uri', 'text'),
-  /** How strongly a trained one moved the policy; null until its trainer reports it. */
+  /** How strongly a trained trajectory moved the policy; null until its trainer reports it. */
   push: column<number | null>('push', 'double precision'),
   ...indexColumns,
 }
 
-/** Where a trajectory is stored, and what it is found by. */
+/** The location of a trajectory, with what lists filter by. */
 export interface TrajectoryRow extends RowOf<typeof trajectoryColumns> {
-  /** The step of the log, or of the checkpoint that its job made; null while there is none. */
+  /** The step of the log, or of the job's checkpoint; null while there is none. */
   step: number | null
   createdAt: Date
 }
 
 const given = readRecords(Object.fromEntries(Object.values(indexColumns).map((each) => [each.name, each])), 'r')
 
-/** What the trajectories of one body have in common: they came with a job or with a log. */
+/** What all trajectories of a request body share. They come with a job or with a log. */
 export interface TrajectorySource {
   modelId: string
   jobId?: string
   logId?: string
   split: string
-  /** A log's. */
+  /** For a log only. */
   step?: number
   payloadUri: string
 }
 
-/** Inserts index rows that come as JSON arrays of objects, each by one statement and in order. */
+/** Inserts index rows that come as JSON arrays of objects. Each array is one statement; they run in order. */
 export async function insertTrajectories(
   connection: Connection,
   source: TrajectorySource,
@@ -88,7 +88,7 @@ const select = `SELECT ${selectColumns(trajectoryColumns, 't')},
   LEFT JOIN training.logs l ON l.id = t.log_id
   LEFT JOIN training.checkpoints c ON c.job_id = t.job_id`
 
-/** A page of a model's trajectories in the order in which they came, those after `after` (a position). */
+/** Lists a page of a model's trajectories that follow the position `after`, in order of arrival. */
 export async function listTrajectories(
   pool: Pool,
   modelId: string,
@@ -123,13 +123,13 @@ function describeFilter(filter: TrajectoryFilter, place: (value: unknown) => str
   ].filter((condition) => condition !== false)
 }
 
-// By two small look-ups, so that the indexes of both serve.
+// Uses two small look-ups, so that both indexes are used.
 function describeStep(step: string): string {
   const ofJob = `SELECT job_id FROM training.checkpoints WHERE model_id = $1 AND checkpoints.step = ${step}::integer`
   return `(t.step = ${step}::integer OR t.job_id = (${ofJob}))`
 }
 
-/** The place of a trajectory among its model's; undefined when it is none of them. */
+/** The position of a trajectory in its model's list; undefined if the model does not have it. */
 export async function findTrajectoryPosition(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ position: number }>(
     'SELECT position FROM training.trajectories WHERE id = $2 AND model_id = $1',

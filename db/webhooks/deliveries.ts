@@ -25,13 +25,13 @@ const select = `SELECT ${selectColumns(deliveryColumns, 'd')}, ${selectColumns(c
 const tryAgain = `state = 'pending', next_attempt_at = clock_timestamp(), delivered_at = NULL,
   gives_up_at = clock_timestamp() + interval '24 hours', claim = NULL, claimed_until = NULL`
 
-/** A webhook's delivery. */
+/** Finds a delivery of a webhook. */
 export async function findDelivery(pool: Pool, webhookId: string, id: string): Promise<DeliveryRow | undefined> {
   const { rows } = await pool.query<DeliveryRow>(`${select} WHERE d.webhook_id = $1 AND d.id = $2`, [webhookId, id])
   return rows[0]
 }
 
-/** A page of a webhook's deliveries, the newest first: those before `before` (a position). */
+/** Lists a page of a webhook's deliveries before the position `before`, newest first. */
 export async function listDeliveries(
   pool: Pool,
   webhookId: string,
@@ -44,7 +44,7 @@ export async function listDeliveries(
   return rows
 }
 
-/** Lets a delivery be made again. */
+/** Schedules a delivery to be sent again. */
 export async function replayDelivery(pool: Pool, webhookId: string, id: string): Promise<void> {
   await pool.query(`UPDATE training.webhook_deliveries SET ${tryAgain} WHERE webhook_id = $1 AND id = $2`, [
     webhookId,
@@ -53,7 +53,7 @@ export async function replayDelivery(pool: Pool, webhookId: string, id: string):
   await wakeWebhook(pool, webhookId)
 }
 
-/** Lets all deliveries that failed or still wait be made. @returns how many */
+/** Schedules all failed or waiting deliveries. @returns how many */
 export async function replayUndelivered(pool: Pool, webhookId: string): Promise<number> {
   const { rowCount } = await pool.query(
     `UPDATE training.webhook_deliveries SET ${tryAgain} WHERE webhook_id = $1 AND state <> 'delivered'`,
@@ -63,7 +63,10 @@ export async function replayUndelivered(pool: Pool, webhookId: string): Promise<
   return rowCount ?? 0
 }
 
-/** Lets everything of the last week after a position and a time be delivered again, also what was there before the webhook. @returns how many */
+/**
+ * Schedules everything of the last week after a position and a time, also changes from before the webhook was created.
+ * @returns how many
+ */
 export async function replayAfter(
   pool: Pool,
   webhookId: string,

@@ -1,4 +1,6 @@
-/** What webhooks may be called for: changes of a job's state, and of models. The outbox has these as its kinds. */
+/**
+ * The events that webhooks can subscribe to: changes of jobs' states and of models. They are the kinds of the outbox.
+ */
 export const eventTypes = [
   'training_job.pending',
   'training_job.queued',

@@ -1,6 +1,6 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
-/** Where Postgres says that the outbox or what is to be delivered has changed. */
+/** Postgres notifies this channel when the outbox or the pending deliveries have changed. */
 export const outboxChannel = 'training_outbox'
 
 const batchRows = 500
@@ -8,8 +8,8 @@ const batchRows = 500
 const keptFor = "interval '8 days'"
 
 /**
- * Gives the committed rows of the outbox that have none their positions, in order, and makes the deliveries of those
- * that a webhook asks for, in one transaction. At most 500 rows a call. Of several callers one waits for the other.
+ * Numbers the committed rows of the outbox that have no position, in order. Creates their deliveries for the subscribed
+ * webhooks. Handles at most 500 rows in one transaction. Concurrent callers wait for each other.
  *
  * @returns how many rows there were
  */
@@ -51,7 +51,7 @@ async function insertDeliveries(connection: Connection, head: number): Promise<v
   )
 }
 
-/** Removes old changes, with their deliveries. */
+/** Removes old changes with their deliveries. */
 export async function expireOutbox(pool: Pool): Promise<void> {
   await pool.query(`DELETE FROM training.outbox WHERE position IS NOT NULL AND at < clock_timestamp() - ${keptFor}`)
 }

@@ -1,17 +1,17 @@
 import type { Pool } from '../pool.ts'
 
-/** A delivery that is ours to make, for a while. */
+/** A delivery that this process has claimed for a while. */
 export interface ClaimedDelivery {
   id: string
   webhookId: string
-  /** which attempt holds it */
+  /** Identifies the attempt that holds it. */
   claim: string
-  /** this one included */
+  /** Including this one. */
   attempts: number
   url: string
-  /** what it is signed with: two while a secret is being rotated */
+  /** The secrets to sign with: two while a secret is being rotated. */
   secrets: string[]
-  /** attempts to this webhook that failed since the last that did not */
+  /** Failed attempts to this webhook since its last success. */
   failures: number
   eventId: string
   kind: string
@@ -22,23 +22,23 @@ export interface ClaimedDelivery {
 /** How an attempt ended. */
 export interface AttemptOutcome {
   delivered: boolean
-  /** of the HTTP answer */
+  /** The status of the HTTP response. */
   status: number | null
   error: string | null
-  /** if it was not delivered: when to try it again, */
+  /** After a failure: when to try it again. */
   retryInMs: number
-  /** and how long to leave the webhook alone */
+  /** After a failure: how long to pause the webhook. */
   pauseMs: number
 }
 
-// An attempt takes 10 s at most; what a killed operator had under way is sent again after this.
+// An attempt takes at most 10 s. The deliveries of a killed operator are sent again after this time.
 const claimSeconds = 20
 const atOncePerWebhook = 4
 
 /**
- * Claims deliveries that are due, at most `limit`: of one subject only the earliest, so that they keep their order; of
- * one webhook a few, and a single one while its attempts fail, so that a dead endpoint takes no room from others; those
- * with the fewest attempts under way come first.
+ * Claims at most `limit` due deliveries. Of each subject only the earliest is claimed, so that its deliveries stay in
+ * order. Each webhook has a few at a time, but only one while its attempts fail, so that a dead endpoint takes no room
+ * from others. Webhooks with the fewest running attempts come first.
  */
 export async function claimDeliveries(pool: Pool, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await pool.query<ClaimedDelivery>(
@@ -82,7 +82,7 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
   return rows
 }
 
-/** Records how an attempt ended, unless the delivery was given to another process or is to be replayed. */
+/** Records how an attempt ended, unless another process has the delivery or it will be replayed. */
 export async function recordAttempt(pool: Pool, delivery: ClaimedDelivery, outcome: AttemptOutcome): Promise<void> {
   const { delivered, status, error, retryInMs, pauseMs } = outcome
   await pool.query(
@@ -100,7 +100,7 @@ export async function recordAttempt(pool: Pool, delivery: ClaimedDelivery, outco
   )
 }
 
-/** Gives a delivery back whose attempt was broken off. */
+/** Gives back a delivery whose attempt was interrupted. */
 export async function unclaimDelivery(pool: Pool, { id, claim }: ClaimedDelivery): Promise<void> {
   await pool.query(
     `UPDATE training.webhook_deliveries SET claim = NULL, claimed_until = NULL, attempts = attempts - 1

@@ -22,7 +22,7 @@ export interface NewWebhook extends Pick<WebhookRow, 'id' | 'url' | 'events' | '
   keyId: string
 }
 
-/** Which webhook is changed, and by whose key. */
+/** The webhook to change, and the key that changes it. */
 export interface WebhookChange {
   entity: string
   id: string
@@ -31,7 +31,10 @@ export interface WebhookChange {
 
 const columns = selectColumns(webhookColumns)
 
-/** Makes a webhook; undefined when the entity has `maxWebhooks` of them. One whose id is there already is given as it is. */
+/**
+ * Creates a webhook. Returns undefined if the entity has `maxWebhooks`. If the id exists already, returns the existing
+ * one.
+ */
 export async function insertWebhook(
   pool: Pool,
   webhook: NewWebhook,
@@ -52,7 +55,7 @@ export async function insertWebhook(
   return findWebhook(pool, entity, id)
 }
 
-/** An entity's own webhook. */
+/** Finds a webhook of an entity. */
 export async function findWebhook(pool: Pool, entity: string, id: string): Promise<WebhookRow | undefined> {
   const { rows } = await pool.query<WebhookRow>(
     `SELECT ${columns} FROM training.webhooks WHERE id = $1 AND entity = $2 AND deleted_at IS NULL`,
@@ -61,7 +64,7 @@ export async function findWebhook(pool: Pool, entity: string, id: string): Promi
   return rows[0]
 }
 
-/** The place of a webhook in its entity's list, also of a deleted one. */
+/** The position of a webhook in its entity's list, also of a deleted one. */
 export async function findWebhookPlace(pool: Pool, entity: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ place: number }>(
     'SELECT place FROM training.webhooks WHERE id = $1 AND entity = $2',
@@ -70,7 +73,7 @@ export async function findWebhookPlace(pool: Pool, entity: string, id: string): 
   return rows[0]?.place
 }
 
-/** A page of an entity's webhooks in the order in which they were made, those after `after` (a place). */
+/** Lists a page of an entity's webhooks that follow the position `after`, in order of creation. */
 export async function listWebhooks(
   pool: Pool,
   entity: string,
@@ -84,7 +87,7 @@ export async function listWebhooks(
   return rows
 }
 
-/** Gives a webhook another secret, once however often it is repeated. Deliveries are signed with both for a day. */
+/** Rotates a webhook's secret. Repeated requests rotate it once. Deliveries are signed with both secrets for a day. */
 export async function rotateWebhookSecret(
   pool: Pool,
   { entity, id, by }: WebhookChange,
@@ -103,7 +106,7 @@ export async function rotateWebhookSecret(
   return findWebhook(pool, entity, id)
 }
 
-/** Deletes a webhook with its deliveries; its row remains, without what is secret. False when it is not there. */
+/** Deletes a webhook with its deliveries. Its row stays, without secrets. Returns false if there is no such webhook. */
 export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChange): Promise<boolean> {
   const isDeleted = await withTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
@@ -116,7 +119,8 @@ export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChang
     return true
   })
   if (!isDeleted) return false
-  // Not in one transaction: an attempt that is recorded at this moment holds its delivery and waits for the webhook.
+  // This is not in the same transaction: an attempt that is being recorded holds its delivery and waits for the
+  // webhook.
   await pool.query('DELETE FROM training.webhook_deliveries WHERE webhook_id = $1', [id])
   return true
 }

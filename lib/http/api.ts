@@ -9,30 +9,30 @@ import type { ApiRequest, CallerState, Handler, Method, Operation, PathParams, P
 import { RequestIds } from './request-ids.ts'
 import { compileQuery } from './validation/compile.ts'
 
-/** A body that was read, validated, and is about to be worked on. */
+/** A body that was read and validated. */
 export interface ReadBody {
   value: unknown
   bytes: Uint8Array
-  /** Called when the handler is through: whether it has answered, or failed. */
+  /** Called when the handler has finished: whether it answered or failed. */
   settle?: (answered: boolean) => void
 }
 
-/** What differs between groups of operations. `Options` are what they declare beside those of all. */
+/** The rules of one group of operations. `Options` are the group's own options of an operation. */
 export interface Dialect<State extends CallerState, Options extends object> {
-  /** @throws {HttpError} 403 when the caller may not use the operation */
+  /** @throws {HttpError} 403 if the caller may not use the operation */
   authorize: (state: State, operation: Options, method: Method) => void
-  /** Makes, once per operation, what reads and validates its JSON body. */
+  /** Builds, once per operation, the function that reads and validates its JSON body. */
   compileBody: (schema: TSchema, operation: Operation & Options) => (ctx: HttpContext<State>) => Promise<ReadBody>
-  /** Whether a GET rejects query parameters that its schema does not have. */
+  /** Whether a GET rejects query parameters that are not in its schema. */
   closedQueries: boolean
-  /** Statuses of errors that every operation of the group may have. */
+  /** Statuses of errors that every operation of the group can return. */
   errorStatuses?: readonly number[]
   idempotency?: { service: Idempotency; ownerOf: (state: State) => string }
 }
 
 /**
- * The operations of a group. Each is declared once, with its schemas: they check its requests, type its handler and its
- * answer, and make the OpenAPI document.
+ * The operations of a group. Each is declared once, with its schemas. They validate requests, type the handler and its
+ * answer, and create the OpenAPI document.
  */
 export class Api<State extends CallerState, Options extends object> {
   readonly operations: PlacedOperation[] = []
@@ -77,7 +77,8 @@ export class Api<State extends CallerState, Options extends object> {
   }
 
   /**
-   * An operation that is answered before this group is asked: for the document, and for errors about paths and methods.
+   * Declares an operation that is answered before this group. It is only used for the document, and for errors about
+   * paths and methods.
    */
   declare(method: Method, path: string, operation: Operation & Options): void {
     this.#place(method, path, operation)
@@ -117,7 +118,7 @@ export class Api<State extends CallerState, Options extends object> {
     this.operations.push({ ...operation, method, path, errorStatuses })
   }
 
-  /** Compiles what reads a request's query and body, and collects the issues of both. */
+  /** Compiles the reader of a request's query and body. It collects the issues of both. */
   #compileRequest(operation: Operation & Options, method: Method) {
     const parseQuery =
       operation.query && compileQuery(operation.query, { closed: this.#dialect.closedQueries && method === 'get' })
@@ -149,7 +150,7 @@ function toRouterPath(path: string): string {
   return path.replaceAll(/\{(\w+)\*\}/g, '*$1').replaceAll(/\{(\w+)\}/g, ':$1')
 }
 
-/** Sends an answer: a value as JSON, a text as the JSON that it is. */
+/** Sends an answer: a value is converted to JSON, a text is JSON already. */
 function send(ctx: HttpContext, answer: unknown, status = 200): void {
   ctx.status = status
   ctx.body = answer

@@ -5,21 +5,21 @@ import { findLoneSurrogate } from '../json/lone-surrogate.ts'
 import { JsonError } from '../json/parse.ts'
 import type { HttpContext } from './context.ts'
 
-// For an answer to reach a client that does nothing but send.
+// In this time, a client that only sends can still receive the answer.
 const lingerMs = 2_000
 
 /**
- * The chunks of a request's JSON body of at most `limitBytes`, as they come in. Nothing is read before the first is
- * asked for.
+ * Reads the chunks of a JSON body of at most `limitBytes` as they arrive. Reads nothing before the first chunk is
+ * requested.
  *
- * @throws {HttpError} 413 when it is larger (by its announced length at once), 415 for another content type or a compressed
- * body
+ * @throws {HttpError} 413 if it is larger (at once if its Content-Length says so), 415 for another content type or a
+ * compressed body
  */
 export function openBody(ctx: HttpContext, limitBytes: number): AsyncIterable<Buffer> {
   return openAnyBody(ctx, limitBytes, rejectOtherContent)
 }
 
-/** The same for a body whose type and encoding `checkContent` accepts. */
+/** Reads a body with a type and encoding that `checkContent` accepts. */
 export async function* openAnyBody(
   ctx: HttpContext,
   limitBytes: number,
@@ -30,7 +30,7 @@ export async function* openAnyBody(
     checkContent(ctx)
     openTransfer(ctx, ctx.request.length ?? 0, limitBytes)
     let size = 0
-    // The end of the iteration must not end the connection: an answer is to go out.
+    // The end of the iteration must not close the connection, because the answer must still be sent.
     for await (const chunk of ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += chunk.length
       if (size > limitBytes) throw bodyTooLarge(limitBytes)
@@ -42,7 +42,7 @@ export async function* openAnyBody(
   }
 }
 
-/** @throws {HttpError} 422 when the bytes are no JSON, or hold texts that no UTF-8 can hold; and what `accept` throws */
+/** @throws {HttpError} 422 if the bytes are not JSON or contain unpaired surrogates; and what `accept` throws */
 export function parseBody(bytes: Uint8Array, accept?: AcceptOutline): JsonDocument {
   const document = parseDocument(bytes, accept)
   const path = findLoneSurrogate(document)
@@ -70,13 +70,13 @@ function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): Js
   }
 }
 
-/** Lets a body come in whose announced length is not too large. @throws {HttpError} 413 */
+/** Accepts a body whose Content-Length is not too large. @throws {HttpError} 413 */
 export function openTransfer(ctx: Pick<HttpContext, 'get' | 'res'>, announcedBytes: number, limitBytes: number): void {
   if (announcedBytes > limitBytes) throw bodyTooLarge(limitBytes)
   if (ctx.get('Expect').toLowerCase() === '100-continue') ctx.res.writeContinue()
 }
 
-/** @throws {HttpError} 415 for another content type than JSON's, or a compressed body */
+/** @throws {HttpError} 415 for another content type than JSON, or a compressed body */
 export function rejectOtherContent(ctx: Pick<HttpContext, 'get'>): void {
   const type = ctx.get('Content-Type')
   if (type !== '' && !/^application\/([\w.-]+\+)?json\s*(;|$)/i.test(type)) {
@@ -93,10 +93,12 @@ export function rejectOtherContent(ctx: Pick<HttpContext, 'get'>): void {
   }
 }
 
-/** Takes what the client still sends for a while: many read no answer before they have sent everything. */
+/**
+ * Keeps reading the rest of the request for a while: many clients read the answer only after they have sent everything.
+ */
 export function linger({ req }: Pick<HttpContext, 'req'>): void {
   const { socket } = req
-  // It has, and the connection may be in use for its next request already.
+  // The body is complete. The connection may already be used for the next request.
   if (req.readableEnded) return
   setImmediate(() => req.resume())
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref()

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { ClientWatch } from './client-watch.ts'
 
-test('what waits for a client to leave is told once, and at once when it has left', () => {
+test('a callback is called once when the client leaves, and at once if it has left', () => {
   const watch = new ClientWatch()
   const { signal } = watch
   const told: string[] = []

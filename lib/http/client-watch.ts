@@ -1,4 +1,4 @@
-/** Tells that a client has left before it had its whole answer, or may no longer have it. */
+/** Detects that a client has left before it got its whole answer, or that it may not get the rest. */
 export class ClientWatch {
   #hasLeft = false
   #callbacks: (() => void)[] = []
@@ -8,7 +8,7 @@ export class ClientWatch {
     return this.#hasLeft
   }
 
-  /** For what takes signals. It is made when it is first asked for, because most requests need none. */
+  /** Created on first use, because most requests need no signal. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       const controller = new AbortController()
@@ -18,7 +18,7 @@ export class ClientWatch {
     return this.#controller.signal
   }
 
-  /** Calls back once, when the client leaves; at once when it has left. */
+  /** Calls back once when the client leaves, or at once if it has left. */
   whenLeft(callback: () => void): void {
     if (this.#hasLeft) callback()
     else this.#callbacks.push(callback)

@@ -1,4 +1,4 @@
 import type Koa from 'koa'
 
-/** A request with its response, as this kit reads and writes them; what a group of operations has found out is its state. */
+/** A request with its response. Its state has what a group of operations knows about it. */
 export type HttpContext<State = Koa.DefaultState> = Koa.ParameterizedContext<State>

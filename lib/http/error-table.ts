@@ -1,21 +1,21 @@
 /**
- * Whether a client may send the request again as it is: `no`, because it will fail again; `yes`, because it may succeed;
- * `retry-after`, when the seconds of the header Retry-After are over.
+ * Whether a client may send the same request again. `no`: it will fail again. `yes`: it may succeed. `retry-after`:
+ * after the seconds in the header Retry-After.
  */
 export type Retry = 'no' | 'yes' | 'retry-after'
 
 /** One row of a table of errors. */
 export interface ErrorDefinition {
-  /** Short and stable: programs may compare it. */
+  /** Short and stable, because programs may compare it. */
   code: string
   /** The HTTP status. */
   status: number
-  /** What an answer says when nothing more specific is known, in one sentence. */
+  /** One sentence for an answer without a more specific message. */
   sentence: string
   retry: Retry
 }
 
-/** A table of errors by their codes. */
+/** Builds a table of errors by their codes. */
 export function defineErrors<const Code extends string>(
   table: Record<Code, Omit<ErrorDefinition, 'code'>>,
 ): Record<Code, ErrorDefinition> {

@@ -1,6 +1,6 @@
 import { defineErrors } from './error-table.ts'
 
-/** The errors that this kit makes itself. Each table of a server contains them. */
+/** The errors of lib/http itself. The table of each server contains them. */
 export const httpErrors = defineErrors({
   truncated_body: { status: 400, sentence: 'The body ended too early.', retry: 'yes' },
   unknown_path: { status: 404, sentence: 'This path does not exist, or not with this method.', retry: 'no' },

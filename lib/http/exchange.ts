@@ -4,8 +4,8 @@ import { protectiveHeaders } from './protect-answers.ts'
 import { chooseRequestId, requestIdHeader } from './request-id.ts'
 
 /**
- * A request with its response for handlers that answer before Koa. Its `get`, `set`, `req` and `res` are those of Koa's
- * context, so that both share what reads them. One listener waits for the end of the response, however many callers do.
+ * A request with its response, for handlers that answer before Koa. Its `get`, `set`, `req` and `res` match Koa's
+ * context, so that the same functions can read both. All callers share one listener for the end of the response.
  */
 export class Exchange {
   readonly req: IncomingMessage
@@ -26,35 +26,35 @@ export class Exchange {
     res.once('close', () => this.#close())
   }
 
-  /** A header of the request; an empty text when there is none. */
+  /** A header of the request; an empty text if there is none. */
   get(name: string): string {
     const value = this.req.headers[name.toLowerCase()]
     return typeof value === 'string' ? value : ''
   }
 
-  /** Sets a header of the answer. */
+  /** Sets a header of the response. */
   set(name: string, value: string): void {
     this.#headers[name] = value
   }
 
-  /** Calls back when the answer is out or the client has left; at once when that has happened. */
+  /** Calls back when the response is sent or the client has left, or at once if that has happened. */
   whenClosed(callback: () => void): void {
     if (this.res.closed) callback()
     else this.#callbacks.push(callback)
   }
 
-  /** Begins the answer. */
+  /** Sends the status and headers. */
   writeHead(status: number, headers: OutgoingHttpHeaders): void {
     this.res.writeHead(status, Object.assign(this.#headers, headers))
   }
 
-  /** Answers with a JSON text. */
+  /** Sends a JSON text as the response. */
   sendJson(status: number, text: Uint8Array): void {
     this.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': text.length })
     this.res.end(text)
   }
 
-  /** Ends the answer where it is: its client may no longer have it. */
+  /** Aborts the response, because its client may not get the rest. */
   breakOff(): void {
     this.client.leave()
     this.res.destroy()

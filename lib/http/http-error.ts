@@ -1,10 +1,10 @@
 import type { ErrorDefinition } from './error-table.ts'
 import { httpErrors } from './errors.ts'
 
-// A client may send any text in the place of a name.
+// A client can send any text as a name.
 const maxShownLength = 200
 
-/** One thing that is wrong with a request: where, what, and its kind under the name that pydantic gives it. */
+/** One thing that is wrong with a request: where, what, and its type in pydantic's terms. */
 export interface ValidationIssue {
   loc: string[]
   msg: string
@@ -13,14 +13,14 @@ export interface ValidationIssue {
 
 interface HttpErrorOptions {
   headers?: Record<string, string>
-  /** Seconds after which the client may send the request again. */
+  /** The client may send the request again after this many seconds. */
   retryAfterSeconds?: number
-  /** More members of the answer. */
+  /** Additional members of the answer. */
   more?: Record<string, unknown>
   cause?: unknown
 }
 
-/** An answer that is not a success: its row in the table of errors, what exactly is wrong, and headers that belong to it. */
+/** An error answer: its row in the table of errors, the specific problem, and additional headers. */
 export class HttpError extends Error {
   override name = 'HttpError'
   readonly code: string
@@ -47,18 +47,18 @@ function describeIssue({ loc, msg }: ValidationIssue): string {
   return `${loc.join('.')}: ${msg}`
 }
 
-/** The same for what does not exist and for what belongs to somebody else. */
+/** The answer is the same for what does not exist and for what belongs to somebody else. */
 export function notFound(what: string, id?: string): HttpError {
   const name = id === undefined ? what : `${what} ${id.slice(0, maxShownLength)}`
   return new HttpError(httpErrors.not_found, `${name} not found`)
 }
 
-/** A request that is invalid at one place or more. */
+/** A request that is invalid in one or more places. */
 export function unprocessable(...issues: ValidationIssue[]): HttpError {
   return new HttpError(httpErrors.invalid_request, issues)
 }
 
-/** A value that breaks a rule which no schema states. */
+/** A value that breaks a rule outside of the schema. */
 export function valueError(loc: string[], reason: string): ValidationIssue {
   return { loc, msg: `Value error, ${reason}`, type: 'value_error' }
 }

@@ -6,26 +6,26 @@ import { httpErrors } from './errors.ts'
 import type { HttpContext } from './context.ts'
 import type { RequestIds } from './request-ids.ts'
 
-// Longer than the lock of a process that died, so that one repetition is enough to go on in its place.
+// Longer than the lock of a dead process, so that one repetition is enough to take over its request.
 const waitMs = 30_000
 const maxPauseMs = 500
-// Three of them fit into the time of a lock.
+// A third of a lock's time.
 const extendEveryMs = 3_000
 
 const header = 'Idempotency-Key'
 
-/** A request that is to be answered once. */
+/** A request that must be answered once. */
 export interface KeyedRequest {
-  /** Whose key it is: others may use the same one. */
+  /** The owner of the key. Other owners may use the same key. */
   owner: string
   key: string
-  /** method and path */
+  /** The method and path. */
   route: string
-  /** sha256 of its body */
+  /** The SHA-256 of its body. */
   digest: Buffer
 }
 
-/** The right to work on a request, for a while; `seed` stays the same when it passes to somebody else. */
+/** The right to work on a request for a while. `seed` stays the same if another holder takes over. */
 export interface RequestClaim {
   owner: string
   key: string
@@ -33,24 +33,24 @@ export interface RequestClaim {
   seed: string
 }
 
-/** Where requests and their answers are kept. */
+/** Stores requests and their answers. */
 export interface IdempotencyStore {
   /**
-   * Takes a request for the holder: one that is new, or that somebody left unanswered. Undefined when it is answered,
+   * Claims a request for the holder, if it is new or its holder left it unanswered. Undefined if it is answered,
    * somebody works on it, or its key was used for another request.
    */
   claim: (request: KeyedRequest, holder: string) => Promise<RequestClaim | undefined>
-  /** The request that a key was used for, and its answer (JSON) if there is one. */
+  /** The request that used a key, with its answer (JSON) if there is one. */
   find: (
     request: Pick<KeyedRequest, 'owner' | 'key'>,
   ) => Promise<(KeyedRequest & { answer: string | null }) | undefined>
-  /** Keeps others out for longer. */
+  /** Extends the lock. */
   extend: (claim: RequestClaim) => Promise<void>
-  /** Keeps an answer (JSON), and gives the one that counts: of several it is the first. */
+  /** Stores an answer (JSON) and returns the first of all stored answers: that one counts. */
   answer: (claim: RequestClaim, answer: string) => Promise<string>
-  /** Lets others work on it at once, with the same seed. */
+  /** Lets others claim it at once, with the same seed. */
   unlock: (claim: RequestClaim) => Promise<void>
-  /** Frees a key whose request made nothing. */
+  /** Frees a key whose request created nothing. */
   forget: (claim: RequestClaim) => Promise<void>
 }
 
@@ -66,9 +66,9 @@ interface Outcome {
 }
 
 /**
- * The key under which a client may repeat a request; undefined when it sent none.
+ * Reads the key under which a client can repeat a request; undefined if it sent none.
  *
- * @throws {HttpError} 422 when it is empty, longer than 255 characters, or not of printable ASCII
+ * @throws {HttpError} 422 if the key is empty, longer than 255 characters, or not printable ASCII
  */
 export function readIdempotencyKey(ctx: HttpContext): string | undefined {
   const key = ctx.req.headers[header.toLowerCase()]
@@ -81,8 +81,8 @@ export function readIdempotencyKey(ctx: HttpContext): string | undefined {
 export class Idempotency {
   readonly #store: IdempotencyStore
   readonly #log: Logger
-  // What this process works on or waits for, by owner and key: however many repetitions come in, one of them asks the
-  // store, and none holds a connection while it waits.
+  // Requests that this process works on or waits for, by owner and key. Repetitions share one query of the store, and
+  // none holds a connection while it waits.
   readonly #underWay = new Map<string, { request: KeyedRequest; outcome: Promise<Outcome> }>()
 
   constructor(store: IdempotencyStore, log: Logger) {
@@ -98,14 +98,14 @@ export class Idempotency {
   }
 
   /**
-   * Does `work` and gives its answer (JSON). Under one Idempotency-Key of an owner it is done once: whoever asks again
-   * within 24 hours gets the first answer. Ids of what is made must come from the request's `newId`, inside of `work`, and
-   * a row that is there already must count as made: so a request that was broken off is repeated without harm.
+   * Runs `work` and returns its answer (JSON). For each owner and Idempotency-Key it runs once: a repetition within 24
+   * hours gets the first answer. `work` must take new ids from the request's `newId`, and must treat an existing row as
+   * created. Then an interrupted request can be repeated safely.
    *
-   * An error of the request (4xx) is not kept, for it made nothing: the key is free for a corrected request.
+   * Client errors (4xx) are not stored, because they created nothing. The key stays free for a corrected request.
    *
-   * @param bodyDigest sha256 of the body's bytes
-   * @throws {HttpError} 409 when the key was used for another request, or when the first one takes too long
+   * @param bodyDigest the SHA-256 of the body's bytes
+   * @throws {HttpError} 409 if the key was used for another request, or if the first request takes too long
    */
   async answerOnce<T>({ ctx, owner, ids }: OnceRequest, bodyDigest: Buffer, work: () => Promise<T>): Promise<T> {
     const key = readIdempotencyKey(ctx)
@@ -117,7 +117,7 @@ export class Idempotency {
     return answer as T
   }
 
-  /** Waits for the same request where this process has it under way, else runs it. */
+  /** Waits for the same request if this process is working on it, else runs it. */
   async #joinOthers(request: KeyedRequest, run: () => Promise<Outcome>): Promise<Outcome> {
     const name = `${request.owner} ${request.key}`
     const known = this.#underWay.get(name)
@@ -134,7 +134,7 @@ export class Idempotency {
     }
   }
 
-  /** The request's stored answer, or its work; waits while another process is at it. */
+  /** Returns the request's stored answer, or runs its work. Waits while another process works on it. */
   async #answerFirst(request: KeyedRequest, work: (seed: string) => Promise<unknown>): Promise<Outcome> {
     const deadlineMs = performance.now() + waitMs
     for (let pauseMs = 20; ; pauseMs = Math.min(2 * pauseMs, maxPauseMs)) {
@@ -150,7 +150,8 @@ export class Idempotency {
 
   async #workOn(claim: RequestClaim, work: (seed: string) => Promise<unknown>): Promise<unknown> {
     const warn = (message: string) => (error: unknown) => this.#log.warn({ error }, message)
-    // Another process may take over a claim that is not extended, which makes nothing twice: the seed is the same.
+    // Another process may take over a claim that is not extended. It creates nothing twice, because the seed is the
+    // same.
     const extending = setInterval(() => void this.#store.extend(claim).catch(warn('lock lost')), extendEveryMs)
     try {
       return JSON.parse(await this.#store.answer(claim, JSON.stringify(await work(claim.seed))))
@@ -186,7 +187,7 @@ function requireSame(known: KeyedRequest, request: KeyedRequest): void {
   throw new HttpError(httpErrors.idempotency_key_reused)
 }
 
-// Not a 503: nothing is away. Clients that repeat by themselves take a 409 as a lock that is held.
+// Not a 503, because nothing is unavailable. Clients that retry by themselves treat a 409 as a held lock.
 function stillUnderWay(): HttpError {
   return new HttpError(httpErrors.request_in_progress, undefined, { retryAfterSeconds: 5 })
 }

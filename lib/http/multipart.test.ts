@@ -12,7 +12,7 @@ const file = (name: string, text: string, field = 'file') => part(field, text, `
 const end = '--B--\r\n'
 const full = new HttpError({ code: 'store_full', status: 507, sentence: 'full', retry: 'no' })
 
-/** What is stored and not removed. */
+/** The stored files that were not removed. */
 let stored: string[] = []
 
 const rules: FormRules<string> = {
@@ -80,7 +80,7 @@ test('a Content-Type without a boundary is an error', async () => {
   await expect(reading).rejects.toMatchObject({ message: expect.stringContaining('names no boundary') as string })
 })
 
-test.each(['full', 'lost'])('what the store throws is thrown, and nothing stays stored: %s', async (text) => {
+test.each(['full', 'lost'])('errors of the store are thrown, and nothing stays stored: %s', async (text) => {
   const reading = read(file('a', '1') + file('b', text) + end)
   await expect(reading).rejects.toThrow(text)
   expect(stored).toEqual([])

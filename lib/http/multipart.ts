@@ -3,20 +3,20 @@ import { Busboy, type BusboyConfig, type BusboyInstance } from '@fastify/busboy'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Readable } from 'node:stream'
 
-/** How the forms of one operation are read. */
+/** How an operation reads its forms. */
 export interface FormRules<File> {
   limits: NonNullable<BusboyConfig['limits']>
-  /** The fields whose text is kept. */
+  /** The text fields to keep. */
   textFields: readonly string[]
-  /** The only field whose file is stored. A form has at most one such file. Without it every file of the form is stored. */
+  /** The field of the stored file. A form has at most one such file. If undefined, all files of the form are stored. */
   fileField?: string
-  /** Whether the names of files keep their folders. */
+  /** Whether file names keep their folders. */
   preservePath?: boolean
-  /** The reasons for an error. */
+  /** The messages of errors. */
   reasons: { fieldTooLong: (field: string) => string; tooManyParts: string }
-  /** Stores the bytes of a file. It throws an HttpError to end the reading. */
+  /** Stores the bytes of a file. It throws an HttpError to stop the reading. */
   store: (name: string, bytes: Readable) => Promise<File>
-  /** Removes what `store` has stored of a form that turned out to be invalid. */
+  /** Removes a stored file of a form that turned out to be invalid. */
   remove: (file: File) => Promise<void>
 }
 
@@ -26,10 +26,10 @@ export interface Form<File> {
 }
 
 /**
- * Reads a multipart body while it comes in. It reads no faster than the files are stored.
+ * Reads a multipart body as it arrives, no faster than its files are stored.
  *
- * @param chunks the body; what it throws ends the reading
- * @throws {HttpError} 422 when this is not a form, and what `store` throws; nothing is left behind then
+ * @param chunks the body; an error of theirs stops the reading
+ * @throws {HttpError} 422 if this is not a form, and what `store` throws; then no file is left behind
  */
 export async function readForm<File>(
   headers: IncomingHttpHeaders,
@@ -91,7 +91,7 @@ class FormReader<File> {
     return { files, texts: this.#texts }
   }
 
-  /** Ends what is still being stored, and removes what was. */
+  /** Stops storing files, and removes the stored ones. */
   async discard(): Promise<void> {
     for (const stream of this.#streams) stream.destroy(new Error('the form is invalid'))
     for (const file of await Promise.allSettled(this.#files))
@@ -123,7 +123,7 @@ class FormReader<File> {
     const file = this.#rules.store(name, stream)
     file.catch((error: unknown) => {
       if (error instanceof HttpError) this.#error ??= error
-      // The parser waits until its stream is read, and nothing else reads it now.
+      // The parser waits until this stream is read, and nothing else reads it now.
       stream.resume()
     })
     this.#files.push(file)
@@ -135,7 +135,7 @@ function openParser<File>(
   { limits, preservePath = false, fileField }: FormRules<File>,
 ): BusboyInstance {
   const config = { headers: { ...headers, 'content-type': headers['content-type'] ?? '' }, limits, preservePath }
-  // Some clients send a file without a name for it.
+  // Some clients send a file without a file name.
   const isPartAFile = (field: string | undefined, _: string | undefined, name: string | undefined) =>
     field === fileField || name !== undefined
   try {

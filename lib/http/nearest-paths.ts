@@ -1,20 +1,22 @@
 import { countEdits } from '../edit-distance.ts'
 
-/** An operation by what its requests begin with. */
+/** The method and path of an operation. */
 export interface KnownPath {
   method: string
-  /** With parameters in braces, `{path*}` for one that takes slashes. */
+  /** Parameters are in braces; `{path*}` may contain slashes. */
   path: string
 }
 
 const maxNamed = 3
-// Half of the segments may be others.
+// Half of the segments may differ.
 const maxDifference = 0.5
-// A client may ask for any path; those of operations are shorter.
+// Clients can request any path. The paths of operations are shorter.
 const maxSegments = 12
 const maxSegmentLength = 40
 
-/** The paths of operations that are the most like a path, the nearest first; none when all are quite different. */
+/**
+ * Finds the operations' paths that are most similar to a path, nearest first. Returns none if all are quite different.
+ */
 export function findNearestPaths(known: readonly KnownPath[], { method, path }: KnownPath): string[] {
   const wanted = splitPath(path)
   return known
@@ -34,7 +36,7 @@ function splitPath(path: string): string[] {
   return segments.map((segment) => segment.slice(0, maxSegmentLength)).filter(Boolean)
 }
 
-/** From 0 for equal paths to 1 for paths without a segment in common. */
+/** From 0 for equal paths to 1 for paths without a common segment. */
 function measureDifference(wanted: string[], known: string[]): number {
   const length = Math.max(wanted.length, known.length)
   const differences = Array.from({ length }, (_, index) => compareSegments(wanted[index], known[index]))
@@ -43,7 +45,7 @@ function measureDifference(wanted: string[], known: string[]): number {
 
 function compareSegments(wanted: string | undefined, known: string | undefined): number {
   if (wanted === undefined || known === undefined) return 1
-  // Any text may be a parameter; an equal name says more.
+  // A parameter can be any text, so an equal name is a better match.
   if (known.startsWith('{')) return 0.25
   return countEdits(wanted, known) / Math.max(wanted.length, known.length)
 }

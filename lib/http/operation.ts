@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox'
 import type { HttpContext } from './context.ts'
 
-/** One operation of the interface: what its requests are checked against, and what the OpenAPI document says of it. */
+/** One operation of the interface: how its requests are checked, and how the OpenAPI document describes it. */
 export interface Operation<
   Query extends TSchema = TSchema,
   Body extends TSchema = TSchema,
@@ -12,37 +12,37 @@ export interface Operation<
   summary: string
   description?: string
   query?: Query
-  /** The schema of a JSON body, which is read, parsed and checked before the handler. */
+  /** The schema of a JSON body. The body is read, parsed and checked before the handler runs. */
   body?: Body
-  /** A body need not be sent. */
+  /** Whether the body may be missing. */
   bodyOptional?: boolean
   bodyLimitBytes?: number
-  /** Media types of a body that the handler reads itself, with their schemas, for the document only. */
+  /** Schemas by media type of a body that the handler reads itself. Only for the document. */
   streamedBody?: Record<string, TSchema>
   /** The schema of a JSON answer. */
   answer?: Answer
-  /** Media types of other answers. */
+  /** Schemas by media type of other answers. */
   otherAnswers?: Record<string, TSchema>
   status?: 200 | 201 | 202 | 204
-  /** Statuses of its errors, beside those that every operation of its form may have. */
+  /** Statuses of its errors, besides those that every operation of its kind can return. */
   errorStatuses?: readonly number[]
-  /** Schemas of answers by other statuses that are no errors. */
+  /** Schemas of answers with other success statuses. */
   otherStatuses?: Record<number, TSchema>
-  /** The path parameter by which the answer's `id` names what was created, such as `model_id`. */
+  /** The path parameter that takes the `id` of what was created, such as `model_id`. */
   idParameter?: string
   /**
-   * A request that carries an Idempotency-Key is carried out once: its handler runs inside of `answerOnce`. With `handler`
-   * the handler calls `answerOnce` itself, because it reads the body, or changes the stored answer for each client.
+   * A request with an Idempotency-Key runs once: its handler runs inside `answerOnce`. With `handler`, the handler
+   * calls `answerOnce` itself, because it reads the body, or changes the stored answer for each client.
    */
   idempotent?: boolean | 'handler'
 }
 
 export type Method = 'get' | 'post' | 'put' | 'delete'
 
-/** An operation with its method and path, as the document lists it. */
+/** An operation with its method and path, as in the document. */
 export interface PlacedOperation extends Operation {
   method: Method
-  /** With parameters in braces, `{path*}` for one that takes slashes. */
+  /** Parameters are in braces; `{path*}` may contain slashes. */
   path: string
 }
 
@@ -67,19 +67,19 @@ export interface ApiRequest<State extends CallerState, Params, Query, Body> {
   params: Params
   query: Query
   body: Body
-  /** An id for something that the request creates; a repeated request gets the same ids again. */
+  /** Creates an id for something that the request creates. A repeated request gets the same ids. */
   newId: () => string
   /**
    * Runs `work` once per Idempotency-Key, for an operation whose `idempotent` is `handler`.
    *
-   * @param digest sha256 of the body's bytes, where the handler has read them
+   * @param digest the SHA-256 of the body's bytes, if the handler has read them
    */
   answerOnce: <T>(work: () => Promise<T>, digest?: Buffer) => Promise<T>
 }
 
 /**
- * Answers a request. What it returns is the answer's JSON, as its value or as its text; a handler that returns undefined has
- * written the answer itself.
+ * Handles a request. Returns the answer's JSON, as a value or as text. Returns undefined if it has written the answer
+ * itself.
  */
 export type Handler<
   State extends CallerState,

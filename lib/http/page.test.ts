@@ -5,7 +5,7 @@ import { orderedPageQuery, presentPage, resolveCursor } from './page.ts'
 const present = (id: string) => ({ id })
 
 describe('a page', () => {
-  test('of nothing has empty ids, as the interface document has them', () => {
+  test('without items has empty ids, as in the interface document', () => {
     expect(presentPage([], 20, present)).toEqual({
       object: 'list',
       data: [],
@@ -25,7 +25,7 @@ describe('a page', () => {
     })
   })
 
-  test('that is full and the last one has no more', () => {
+  test('that is full and the last one has no next page', () => {
     expect(presentPage(['a', 'b'], 2, present)).toMatchObject({ has_more: false, last_id: 'b' })
   })
 })
@@ -48,7 +48,7 @@ describe("a page's query", () => {
     ['x', 'int_parsing'],
     ['1.5', 'int_parsing'],
     ['', 'int_parsing'],
-  ])('with limit %j is refused', (limit, type) => {
+  ])('with limit %j is rejected', (limit, type) => {
     expect(() => parse({ limit })).toThrow(
       expect.objectContaining({ status: 422, detail: [expect.objectContaining({ loc: ['query', 'limit'], type })] }),
     )
@@ -59,7 +59,7 @@ describe('a cursor', () => {
   const id = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
   const find = (cursor: string) => Promise.resolve(cursor === id ? 0 : undefined)
 
-  test('is the place of the item that it names, which may be 0', async () => {
+  test('is the position of the item that it names, which may be 0', async () => {
     expect(await resolveCursor(id, find)).toBe(0)
     expect(await resolveCursor(undefined, find)).toBeUndefined()
   })

@@ -15,7 +15,7 @@ export const orderedPageQuery = Type.Object({
 export type PageQuery = Static<typeof pageQuery>
 export type OrderedPageQuery = Static<typeof orderedPageQuery>
 
-/** A page of a list, as clients of the OpenAI kind walk it: the next one is asked for with `after=<last_id>`. */
+/** A page of a list in OpenAI's form. Clients request the next page with `after=<last_id>`. */
 export interface ListPage<T> {
   object: 'list'
   data: T[]
@@ -35,7 +35,7 @@ export function listOf<Item extends TSchema>(item: Item) {
   })
 }
 
-/** Makes a page of `limit` items out of rows of which one more was asked for. */
+/** Builds a page of `limit` items. One more row than `limit` was requested, to know whether more follow. */
 export function presentPage<Row, T extends { id: string }>(
   rows: Row[],
   limit: number,
@@ -52,9 +52,9 @@ export function presentPage<Row, T extends { id: string }>(
 }
 
 /**
- * The place in a list of the item that `after` names; undefined when no `after` was given.
+ * The position in a list of the item that `after` names; undefined without `after`.
  *
- * @throws {HttpError} 422 when it names no item of this list
+ * @throws {HttpError} 422 if it names no item of this list
  */
 export async function resolveCursor<Place>(
   after: string | undefined,

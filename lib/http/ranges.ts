@@ -1,15 +1,15 @@
-/** A part of a file, both ends included. */
+/** A part of a file, including both ends. */
 export interface ByteRange {
   start: number
   end?: number
 }
 
-/** The part of a file that a request asks for: a range, the whole file, or a range outside of it. */
+/** The requested part of a file: a range, the whole file, or a range outside of it. */
 export type WantedRange = Required<ByteRange> | 'whole' | 'outside'
 
 /**
- * Reads a Range header for a file of `size` bytes (RFC 9110). What is malformed, of another unit, or of several ranges is
- * answered with the whole file.
+ * Reads a Range header for a file of `size` bytes (RFC 9110). Malformed headers, other units and several ranges get the
+ * whole file.
  */
 export function readRange(header: string, size: number): WantedRange {
   const match = /^bytes=(\d*)-(\d*)$/.exec(header.trim())

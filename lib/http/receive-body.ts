@@ -3,12 +3,12 @@ import { bodyTooLarge, linger, openTransfer, rejectOtherContent } from './body.t
 import { httpErrors } from './errors.ts'
 import type { Exchange } from './exchange.ts'
 
-// A larger one takes memory as it comes: an announced length costs its sender nothing.
+// The memory of larger bodies grows as they arrive, because announcing a length costs the sender nothing.
 const maxAllocatedBytes = 256 * 1024
 
-/** Where the memory of bodies is reserved. */
+/** Reserves the memory of bodies. */
 export interface BodyMemory {
-  /** @throws when there is no room */
+  /** @throws if there is no room */
   add(bytes: number): void
   drop(bytes: number): void
 }
@@ -16,23 +16,23 @@ export interface BodyMemory {
 /** How a body is received. */
 export interface BodyOptions {
   limitBytes: number
-  /** Bytes that the caller wants behind the body, to change it where it lies. */
+  /** Extra bytes behind the body, so that the caller can change it in place. */
   slackBytes: number
   memory: BodyMemory
 }
 
-/** A body in a buffer with room behind it. All of the buffer is reserved. */
+/** A body in a buffer with room behind it. The whole buffer is reserved. */
 export interface ReceivedBody {
   room: Buffer
-  /** The body, at the beginning of the room. */
+  /** The body, at the start of the room. */
   bytes: Buffer
 }
 
 /**
  * Receives a request's JSON body into one buffer.
  *
- * @throws {HttpError} as `openBody` does, 400 when the client leaves before its end, and what `memory.add` throws; nothing
- * is reserved then
+ * @throws {HttpError} as `openBody` does, 400 if the client leaves before the end, and what `memory.add` throws; then
+ * nothing stays reserved
  */
 export async function receiveBody(exchange: Exchange, options: BodyOptions): Promise<ReceivedBody> {
   const announced = readLength(exchange)
@@ -70,7 +70,7 @@ function gather({ req, client }: Exchange, gathering: Gathering): Promise<void> 
   })
 }
 
-/** The bytes of a body that have come. */
+/** The received bytes of a body. */
 class Gathering {
   readonly #announced: number | undefined
   readonly #options: BodyOptions
@@ -106,7 +106,7 @@ class Gathering {
     this.#reserved = 0
   }
 
-  /** Room for all of a body, unless its length is not known or large. */
+  /** Allocates room for the whole body, unless its length is unknown or large. */
   #allocate(): Buffer | undefined {
     if (this.#announced === undefined || this.#announced > maxAllocatedBytes) return undefined
     const bytes = this.#announced + this.#options.slackBytes

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { logContext } from '../log-context.ts'
 import { identifyRequests } from './request-id.ts'
 
-test('an answer has the id of its request, and so have the lines of the log meanwhile', async () => {
+test('an answer has the id of its request, and so do its log lines', async () => {
   const app = new Koa()
   app.use(identifyRequests)
   app.use((ctx) => {

@@ -11,7 +11,7 @@ test('ids of a request without a key are random', () => {
   expect(new Set(ids).size).toBe(6)
 })
 
-test('ids of a repeated request are the same again, one after the other', () => {
+test('a repeated request gets the same ids in the same order', () => {
   const runs = [seed, seed, seed.replace('b', 'c')].map((each) => {
     const ids = new RequestIds(true)
     ids.follow(each)
@@ -22,6 +22,6 @@ test('ids of a repeated request are the same again, one after the other', () => 
   expect(runs.flat().every((id) => /^.{8}-.{4}-8.{3}-[89ab].{3}-.{12}$/.test(id) && isUuid(id))).toBe(true)
 })
 
-test('a request with a key has no ids before it is known whether it is a repetition', () => {
+test('a request with a key gets no ids before its seed is known', () => {
   expect(() => new RequestIds(true).next()).toThrow('inside of answerOnce only')
 })

@@ -1,17 +1,17 @@
 import { createHash, randomUUID } from 'node:crypto'
 
-/** Ids for what a request makes: random ones; those of a request that may be repeated come from its seed. */
+/** Creates ids for what a request creates. They are random, or derived from a seed if the request may be repeated. */
 export class RequestIds {
   readonly #keyed: boolean
   #seed: string | undefined
   #given = 0
 
-  /** @param keyed whether the request carries an Idempotency-Key, so that a seed will come */
+  /** @param keyed whether the request has an Idempotency-Key, so that it will get a seed */
   constructor(keyed: boolean) {
     this.#keyed = keyed
   }
 
-  /** From now on the ids, one after the other, are those of the seed. */
+  /** Derives the ids from this seed from now on. */
   follow(seed: string): void {
     this.#seed = seed
     this.#given = 0
@@ -24,7 +24,7 @@ export class RequestIds {
   }
 }
 
-/** A UUID of version 8, RFC 9562's for those that are made of a hash of one's own. */
+/** Returns a UUID of version 8: RFC 9562 has it for custom formats, such as this hash. */
 function deriveUuid(text: string): string {
   const bytes = createHash('sha256').update(text).digest().subarray(0, 16)
   bytes[6] = (bytes[6]! & 0x0f) | 0x80

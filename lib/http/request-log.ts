@@ -3,16 +3,16 @@ import type Koa from 'koa'
 import type { Logger } from '../log.ts'
 import { readRequestId } from './request-id.ts'
 
-/** What the log says of a request. */
+/** The fields of a request in the log. */
 export interface LoggedRequest {
   method: string
   path: string
   requestId: string
-  /** When it came in, by `performance.now()`. */
+  /** When it arrived, by `performance.now()`. */
   startMs: number
 }
 
-/** One line per request, written when the answer has gone out or the client has left. */
+/** Writes one line per request, when the answer was sent or the client has left. */
 export function logRequests(log: Logger): Koa.Middleware {
   return async (ctx, next) => {
     const startMs = performance.now()
@@ -24,7 +24,7 @@ export function logRequests(log: Logger): Koa.Middleware {
   }
 }
 
-/** Writes the line of a request whose answer has gone out, or whose client has left. */
+/** Writes the line of a request whose answer was sent, or whose client has left. */
 export function logRequest(log: Logger, { startMs, ...request }: LoggedRequest, response: ServerResponse): void {
   const { statusCode: status, writableFinished } = response
   const fields = { ...request, status, ms: Math.round(performance.now() - startMs) }

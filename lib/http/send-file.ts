@@ -4,22 +4,21 @@ import type { Readable } from 'node:stream'
 import type { HttpContext } from './context.ts'
 import { readRange, type ByteRange } from './ranges.ts'
 
-/** A stored file that a client may have; its bytes never change. */
+/** A stored file for a client. Its bytes never change. */
 export interface SentFile {
-  /** Its path; a browser saves it under the last part. */
+  /** Its path. A browser saves it under the last segment. */
   name: string
   type: string
   size: number
-  /** sha256 of its bytes in hex: what its ETag says. */
+  /** The SHA-256 of its bytes in hex, which is also its ETag. */
   digest: string
   open: (range?: ByteRange) => Promise<Readable>
 }
 
 /**
- * Answers with a file, or with the range of it that is asked for: a download that broke off goes on with Range, safely
- * with If-Range.
+ * Sends a file, or the requested range of it. An interrupted download can continue with Range, safely with If-Range.
  *
- * @throws {HttpError} 416 for a range behind its end, and what opening it throws
+ * @throws {HttpError} 416 for a range behind the end, and the errors of opening the file
  */
 export async function sendFile(ctx: HttpContext, file: SentFile): Promise<void> {
   const etag = `"${file.digest}"`

@@ -3,14 +3,14 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const closeIdleEveryMs = 50
 
-/** Where a server listens, and how long it waits for its clients; see Node's `http.createServer`. */
+/** The address of a server, and its timeouts; see Node's `http.createServer`. */
 export interface ServerSettings extends ServerOptions {
   host: string
   port: number
   maxConnections?: number
 }
 
-/** Listens, and lets `handle` answer every request. */
+/** Starts a server whose requests `handle` answers. */
 export async function startServer(
   handle: RequestListener,
   { host, port, maxConnections, ...options }: ServerSettings,
@@ -28,7 +28,10 @@ export async function startServer(
   return server
 }
 
-/** Takes no more connections and ends those that are idle, or that a last request comes on; lets running answers end within the time, then breaks off the rest. */
+/**
+ * Accepts no more connections and closes idle ones. Each open connection closes after its current request. After
+ * `graceMs`, aborts the rest.
+ */
 export async function stopServer(server: Server, graceMs: number): Promise<void> {
   server.prependListener('request', (_request, response) => void response.setHeader('Connection', 'close'))
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))

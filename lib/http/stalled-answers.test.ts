@@ -11,7 +11,7 @@ const stallMs = 200
 const size = 64 * 1024 * 1024
 const wholeSize = 24 * 1024 * 1024
 
-/** Of the download that is asked for now. */
+/** The body of the current download. */
 let body: Readable | undefined
 let server: Awaited<ReturnType<typeof startServer>>
 beforeAll(async () => {
@@ -41,7 +41,7 @@ async function ask(path: string): Promise<Socket> {
   return socket
 }
 
-test('a client that reads nothing is ended, and what it was sent is closed', async () => {
+test('a client that reads nothing is disconnected, and its body is closed', async () => {
   const socket = await ask('/file')
   const before = performance.now()
   socket.pause()
@@ -54,20 +54,20 @@ test('one that reads slowly gets everything', async () => {
   const socket = await ask('/file')
   let read = 0
   for await (const chunk of socket as AsyncIterable<Buffer>) {
-    // Sixteen waits, which are longer than the limit in all.
+    // Sixteen pauses, which together are longer than the limit.
     if (Math.floor(read / 2 ** 22) < Math.floor((read += chunk.length) / 2 ** 22)) await delay(stallMs / 4)
   }
   expect(read).toBeGreaterThan(size)
 })
 
-test('one for which nothing is there yet is waited for', async () => {
+test('a client whose data is not ready yet stays connected', async () => {
   const socket = await ask('/later')
   const [first] = (await once(socket, 'data')) as [Buffer]
   expect(first.toString()).toContain('200 OK')
   socket.destroy()
 })
 
-test('a whole answer is not waited for without end, though the client takes little by little', async () => {
+test('a complete answer has a deadline, even if the client reads slowly', async () => {
   const socket = await ask('/whole')
   const before = performance.now()
   let read = 0
@@ -76,11 +76,11 @@ test('a whole answer is not waited for without end, though the client takes litt
     await delay(stallMs / 10)
   }
   expect(read).toBeLessThan(wholeSize)
-  // Two seconds for its size, and then what a client may take nothing for.
+  // Two seconds for its size, and then the time of a stalled client.
   expect(performance.now() - before).toBeGreaterThan(1_000)
 })
 
-test('one that is taken in time is whole', async () => {
+test('an answer that is read in time is complete', async () => {
   let read = 0
   for await (const chunk of (await ask('/whole')) as AsyncIterable<Buffer>) read += chunk.length
   expect(read).toBeGreaterThan(wholeSize)

@@ -1,20 +1,20 @@
 import type { ServerResponse } from 'node:http'
 import type Koa from 'koa'
 
-/** How long an answer is waited for that its client takes slowly, or not at all. */
+/** How long the server waits for a client that reads its answer slowly or not at all. */
 export interface AnswerTimes {
-  /** For a client that takes nothing of what is there. */
+  /** For a client that reads nothing although data is ready. */
   stallMs: number
-  /** What a client takes of a whole answer, which is in memory until then, at the least. */
+  /** How fast a client must read an answer that is complete and waits in memory. */
   minBytesPerSecond: number
 }
 
 /**
- * Ends answers of which the client takes nothing for so long while there is something for it: it has left without a
- * word, or holds what its answer needs (a file, an engine's stream, a query) for no use. One that takes little by little
- * is waited for, and one for which nothing is there yet as well.
+ * Ends answers whose client reads nothing for a while although data is ready. Such a client is gone, or blocks what its
+ * answer needs (a file, an engine's stream, a query) for nothing. Waits for clients that read slowly, and for answers
+ * without data yet.
  *
- * When all of an answer is there, and waits in memory for its client, there is a deadline, which comes with its size.
+ * Once an answer is complete and waits in memory, it has a deadline that depends on its size.
  */
 export function endStalledAnswers(times: AnswerTimes): Koa.Middleware {
   return async ({ res }, next) => {
@@ -23,9 +23,9 @@ export function endStalledAnswers(times: AnswerTimes): Koa.Middleware {
   }
 }
 
-/** The same for one answer. */
+/** Does the same for one answer. */
 export function endStalledAnswer(res: ServerResponse, times: AnswerTimes): void {
-  // Any byte that goes over the connection begins the time anew.
+  // Any byte on the connection restarts the timer.
   res.setTimeout(times.stallMs, () => res.writableLength > 0 && res.destroy())
   res.once('prefinish', () => res.writableLength > 0 && endLater(res, res.writableLength, times))
 }

@@ -3,7 +3,7 @@ import { parseByteView } from './byte-view.ts'
 
 const view = (text: string | Buffer, exact: string[] = []) => parseByteView(Buffer.from(text), exact, () => {})
 
-test('a text is parsed, and what is not ASCII has a character for each byte', () => {
+test('a text is parsed, and texts that are not ASCII have a character for each byte', () => {
   const document = view('{"model":"m","n":1.5,"text":"aé\\u00e9"}', ['model', 'absent'])!
   expect(document.value).toEqual({ model: 'm', n: 1.5, text: 'aÃ©é' })
   expect(Buffer.from(document.members.get('text')!).toString()).toBe('"aé\\u00e9"')

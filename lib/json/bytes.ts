@@ -1,7 +1,7 @@
 /**
- * The bytes of JSON's grammar. A file that compares each byte of a text copies those it needs into constants of its own
- * (`const { quote } = jsonBytes`): V8 compiles these into the code, but loads an imported constant from memory at each
- * use, and a scan takes a quarter longer.
+ * The bytes of JSON's grammar. Files that compare each byte of a text copy them into their own constants (`const {
+ * quote } = jsonBytes`): V8 compiles these into the code. It loads an imported constant from memory at each use, which
+ * makes a scan a quarter slower.
  */
 export const jsonBytes = {
   tab: 0x09,
@@ -30,12 +30,12 @@ export const jsonBytes = {
 
 const { tab, newline, carriageReturn, space } = jsonBytes
 
-/** Whether JSON allows the byte between its values. */
+/** Whether JSON allows this byte between values. */
 export function isSpace(byte: number): boolean {
   return byte === space || byte === newline || byte === carriageReturn || byte === tab
 }
 
-/** Whether `expected` is at a position. */
+/** Whether `expected` is at this position. */
 export function isAt(bytes: Uint8Array, at: number, expected: Uint8Array): boolean {
   for (let index = 0; index < expected.length; index++) if (bytes[at + index] !== expected[index]) return false
   return true

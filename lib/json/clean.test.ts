@@ -20,13 +20,13 @@ describe('hostile text is replaced', () => {
     expect(cleanJson(Buffer.from(text)).toString()).toBe(expected)
   })
 
-  test('bytes that are no UTF-8', () => {
+  test('bytes that are not UTF-8', () => {
     const bytes = Buffer.from([0x22, 0xff, 0x61, 0xed, 0xa0, 0x80, 0x22])
     expect(cleanJson(bytes).toString()).toBe('"\ufffda\ufffd\ufffd\ufffd"')
   })
 })
 
-describe('all else stays', () => {
+describe('everything else stays', () => {
   test.each([
     ['a whole pair', raw`["\ud83d\uDE00"]`],
     ['an escaped backslash before what looks like an escape', raw`["\\u0000\\ud800"]`],
@@ -40,7 +40,7 @@ describe('all else stays', () => {
     expect(cleanJson(Buffer.from(text)).toString()).toBe(text)
   })
 
-  test('in the same buffer when nothing is hostile', () => {
+  test('in the same buffer if nothing is hostile', () => {
     const bytes = Buffer.from('{"a":"é😀","b":"\\u0001"}')
     expect(cleanJson(bytes)).toBe(bytes)
   })

@@ -4,7 +4,7 @@ import { findTextEnd } from './scan.ts'
 
 const { space, quote, comma, minus, colon, upperI, upperN, openBracket, backslash, lowerU } = jsonBytes
 
-/** What may come before a value. */
+/** The bytes that can come before a value. */
 const beforeValues = new Set<number>([colon, comma, openBracket])
 
 const escapes = [String.raw`\u0000`, String.raw`\ud`, String.raw`\uD`].map((text) => Buffer.from(text))
@@ -13,20 +13,20 @@ const nothing = Buffer.from('null')
 const replacement = Buffer.from(String.raw`\ufffd`)
 
 /**
- * Replaces what Postgres cannot store: `\u0000`, halves of surrogate pairs and bytes that are not UTF-8 become U+FFFD; NaN
- * and infinities outside of texts, which Python writes, become null. All other bytes stay, and so do numbers of any size.
- * A text with nothing to replace is given back as the same buffer; native searches find that out. (`readJson` replaces
- * values that are nested too deeply, because it goes through the text anyway.)
+ * Replaces what Postgres cannot store. `\u0000`, unpaired surrogates and bytes that are not UTF-8 become U+FFFD. NaN
+ * and infinities, which Python writes, become null outside of texts. All other bytes stay, also numbers of any size. If
+ * there is nothing to replace, which native searches detect, returns the same buffer. (`readJson` replaces values that
+ * are nested too deeply, because it reads the text anyway.)
  */
 export function cleanJson(bytes: Buffer): Buffer {
-  // Decoding puts U+FFFD where bytes are no UTF-8.
+  // Decoding replaces bytes that are not UTF-8 by U+FFFD.
   const text = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'))
   return escapes.some((escape) => hasEscape(text, escape)) || words.some((word) => mayHaveWord(text, word))
     ? rewrite(text)
     : text
 }
 
-/** Texts often hold whole pairs, and JSON texts with escaped escapes: neither is hostile. */
+/** Texts often contain complete pairs, and JSON in texts contains escaped escapes. Neither is hostile. */
 function hasEscape(bytes: Buffer, escape: Buffer): boolean {
   for (let at = bytes.indexOf(escape); at >= 0;) {
     const length = isEscaped(bytes, at) ? 1 : measureEscape(bytes, at)
@@ -36,14 +36,14 @@ function hasEscape(bytes: Buffer, escape: Buffer): boolean {
   return false
 }
 
-/** Whether the backslash is itself escaped. */
+/** Whether the backslash itself is escaped. */
 function isEscaped(bytes: Buffer, at: number): boolean {
   let first = at
   while (bytes[first - 1] === backslash) first--
   return (at - first) % 2 === 1
 }
 
-/** Outside of texts a word comes where a value may; in texts it hardly does. */
+/** Outside of texts, a word comes where a value may come. In texts it rarely does. */
 function mayHaveWord(bytes: Buffer, word: Buffer): boolean {
   for (let at = bytes.indexOf(word); at >= 0; at = bytes.indexOf(word, at + 1)) {
     let before = at - 1
@@ -77,7 +77,7 @@ function rewriteText(rewritten: Rewritten, bytes: Buffer, start: number): number
   return end + 1
 }
 
-/** A copy of a text some parts of which are replaced, from its beginning to its end. */
+/** Copies a text from start to end and replaces parts of it. */
 class Rewritten {
   readonly #source: Buffer
   readonly #target: Buffer
@@ -102,7 +102,7 @@ class Rewritten {
   }
 }
 
-/** How many bytes an escape has; a whole surrogate pair counts as one. */
+/** The number of bytes of an escape. A surrogate pair counts as one escape. */
 function measureEscape(bytes: Buffer, at: number): number {
   if (bytes[at + 1] !== lowerU) return Math.min(2, bytes.length - at)
   const unit = readUnit(bytes, at)
@@ -110,7 +110,7 @@ function measureEscape(bytes: Buffer, at: number): number {
   return Math.min(isPair ? 12 : 6, bytes.length - at)
 }
 
-/** Whether an escape of such a length cannot be stored. */
+/** Whether an escape of this length cannot be stored. */
 function isHostile(bytes: Buffer, at: number, length: number): boolean {
   if (length !== 6) return false
   const unit = readUnit(bytes, at)
@@ -121,14 +121,14 @@ function isLowHalf(unit: number): boolean {
   return unit >= 0xdc00 && unit <= 0xdfff
 }
 
-/** The UTF-16 unit of an escape such as `\u00e9`; -1 when there is none. */
+/** The UTF-16 unit of an escape such as `\u00e9`; -1 if there is none. */
 function readUnit(bytes: Buffer, at: number): number {
   if (bytes[at] !== backslash || bytes[at + 1] !== lowerU) return -1
   const digits = bytes.toString('latin1', at + 2, at + 6)
   return /^[0-9a-fA-F]{4}$/.test(digits) ? parseInt(digits, 16) : -1
 }
 
-/** The length of a word that JSON does not know, with its sign; 1 when there is none at this position. */
+/** The length, with its sign, of a word that JSON does not allow; 1 if there is none at this position. */
 function measureWord(bytes: Buffer, at: number): number {
   const byte = bytes[at]
   if (byte !== upperN && byte !== upperI && byte !== minus) return 1

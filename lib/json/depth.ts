@@ -1,8 +1,8 @@
-/** Of a text that is parsed as a whole. Python's and V8's parsers go deeper; recursive code after them does not always. */
+/** For a text that is parsed at once. The parsers of Python and V8 go deeper, but recursive code after them may not. */
 export const maxParsedDepth = 128
 
 /**
- * Of a value that is kept as its text; deeper ones become null. Recursive code of ours, of Postgres and of clients goes so
- * deep, and not any depth.
+ * For a value that is stored as text; deeper values become null. Recursive code of ours, of Postgres and of clients can
+ * go this deep.
  */
 export const maxKeptDepth = 500

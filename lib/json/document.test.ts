@@ -40,11 +40,11 @@ describe('a JSON document', () => {
     ['brackets that close too often', ']]]]{"a":1}'],
     ['more than twelve million objects or arrays', `[${'[],'.repeat(12_000_000)}[]]`],
     ['nested too deeply', '['.repeat(129) + ']'.repeat(129)],
-  ])('refuses %s', (_, source) => {
+  ])('rejects %s', (_, source) => {
     expect(() => parse(source)).toThrow(JsonError)
   })
 
-  test('refuses bytes that are no UTF-8', () => {
+  test('rejects bytes that are not UTF-8', () => {
     expect(() => parseJson(Buffer.from([0x22, 0xff, 0x22]))).toThrow('not valid UTF-8')
   })
 

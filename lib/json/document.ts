@@ -3,8 +3,8 @@ import { JsonMembers } from './members.ts'
 import { outlineJson, type JsonOutline } from './outline.ts'
 import { decodeText, findTextStart, JsonError, parseText } from './parse.ts'
 
-// A dense text of 256 MiB, such as a list of tokens with their log-probabilities, has 12 bytes for each value and 28 for
-// each object or array. Many more of them would become gigabytes of values.
+// A dense text of 256 MiB, such as a list of tokens with their log-probabilities, has 12 bytes for each value and 28
+// for each object or array. Texts with many more would become gigabytes of values.
 const maxContainers = 12_000_000
 const maxCommas = 32_000_000
 
@@ -15,12 +15,12 @@ export interface JsonDocument {
   members: JsonMembers
 }
 
-/** Called before values are built; it throws when a text of this size is not to be built. */
+/** Called before values are built. It throws if a text of this size must not be built. */
 export type AcceptOutline = (outline: JsonOutline) => void
 
 /**
- * @throws {JsonError} for bytes that are not UTF-8, not JSON, nested too deeply, or of too many values; and what `accept`
- * throws
+ * @throws {JsonError} for bytes that are not UTF-8, not JSON, nested too deeply, or have too many values; and what
+ * `accept` throws
  */
 export function parseJson(bytes: Uint8Array, accept: AcceptOutline = () => {}): JsonDocument {
   const outline = outlineJson(bytes)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { JsonMembers } from './members.ts'
 
-/** Changes a text in a buffer with so many bytes behind it. Several spaces are shown as one. */
+/** Changes a text in a buffer with `slackBytes` behind it. Replaces several spaces by one in the result. */
 function change(text: string, changes: Record<string, unknown>, slackBytes = 100): string | undefined {
   const bytes = Buffer.from(text)
   const room = Buffer.alloc(bytes.length + slackBytes, '!')

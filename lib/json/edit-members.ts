@@ -3,20 +3,20 @@ import type { ByteRange, JsonMember } from './outline.ts'
 
 const { space, closeBrace } = jsonBytes
 
-/** Where the members of an object are in its text. */
+/** The positions of an object's members in its text. */
 export interface PlacedMembers {
-  /** In order, repeated keys too. */
+  /** In order, with repeated keys. */
   all: readonly JsonMember[]
-  /** The value of each key that counts: the last one. */
+  /** The value of each key. The last of repeated keys counts. */
   counting: ReadonlyMap<string, ByteRange>
 }
 
 /**
- * Changes members of an object in the buffer that holds its text. Members that are left out become spaces. A value that is
- * not longer than the one before takes its place; a longer one is written behind the last member. Of a repeated key only
- * the member that counts stays, so that no reader can take another.
+ * Changes members of an object in the buffer of its text. Removed members become spaces. A new value that is not longer
+ * than the old one replaces it; a longer one is written after the last member. Of repeated keys only the last stays, so
+ * that all readers see the same value.
  *
- * @returns the changed text; undefined when the buffer has no room for it, and nothing is changed then
+ * @returns the changed text; undefined if the buffer has no room for it, and then nothing is changed
  */
 export function editMembers(
   room: Buffer,
@@ -40,7 +40,9 @@ export function editMembers(
   return room.subarray(first.key.start - 1, end + written + 1)
 }
 
-/** Which values are written over, and what comes behind the last member, with a comma before each. */
+/**
+ * Returns the values to overwrite, and the text to append after the last member, with a comma before each new member.
+ */
 function planChanges({ counting }: PlacedMembers, changes: Record<string, unknown>) {
   const overwritten = new Map<ByteRange, string>()
   let appended = ''
@@ -54,12 +56,12 @@ function planChanges({ counting }: PlacedMembers, changes: Record<string, unknow
   return { overwritten, appended }
 }
 
-/** Writes spaces over all members but some, and over commas that separate nothing. Answers with how many there are. */
+/** Overwrites all other members, and commas that separate nothing, with spaces. Returns how many members are kept. */
 function blankOthers(room: Buffer, members: readonly JsonMember[], kept: ReadonlySet<ByteRange>): number {
   let count = 0
   for (const { key, value } of members) {
     const isKept = kept.has(value)
-    // Before the first member that is kept there is nothing to separate it from.
+    // The first kept member needs no comma before it.
     const isFirst = key === members[0]!.key
     if (!isFirst && !(isKept && count > 0)) room[key.start - 1] = space
     if (isKept) count++
@@ -68,7 +70,7 @@ function blankOthers(room: Buffer, members: readonly JsonMember[], kept: Readonl
   return count
 }
 
-/** `Buffer.fill` takes longer for the few bytes of a value. */
+/** `Buffer.fill` is slower for the few bytes of a value. */
 function fillSpaces(room: Buffer, start: number, end: number): void {
   for (let at = start; at < end; at++) room[at] = space
 }

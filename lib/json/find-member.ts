@@ -5,8 +5,8 @@ import { JsonText } from './json-text.ts'
 const plans = new Map<string, Plan>()
 
 /**
- * Finds the text of an object's member and builds nothing around it. The last of a key's values counts; undefined where
- * there is none, and for a value that is not an object. The text must be valid.
+ * Finds the text of an object's member without building values. The last of repeated keys counts. Undefined if there is
+ * none, or if the value is not an object. The text must be valid.
  */
 export function findMember(object: Buffer, name: string): JsonText | undefined {
   const { tree } = scanPlanned(object, 0, planOf(name))
@@ -14,7 +14,7 @@ export function findMember(object: Buffer, name: string): JsonText | undefined {
   return member instanceof JsonText ? member : undefined
 }
 
-/** Callers look for few names, and for none that clients choose. */
+/** Callers look for a few names, and clients do not choose them. */
 function planOf(name: string): Plan {
   const known = plans.get(name) ?? planTexts([name])
   plans.set(name, known)

@@ -26,7 +26,7 @@ test.each([
   expect(findJsonSyntaxError(text)).toEqual({ index, reason })
 })
 
-test('every text that JSON.parse refuses has a fault, and no other', () => {
+test('an error is found in exactly those texts that JSON.parse rejects', () => {
   const character = fc.constantFrom(...String.raw`{}[]:,"\01.-eEtruefalsnuN`.split(''), '\n', ' ', '\0')
   const text = fc.oneof(
     fc.json(),
@@ -47,7 +47,7 @@ test('every text that JSON.parse refuses has a fault, and no other', () => {
   )
 })
 
-test('a fault is told with its place in bytes', () => {
+test('an error has its position in bytes', () => {
   expect(describeJsonSyntaxError('{"naïve": NaN}', 100)).toBe(
     'not valid JSON at byte 111, behind "{\\"naïve\\": ": JSON has no NaN: send a number, or null',
   )

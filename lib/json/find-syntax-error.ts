@@ -1,10 +1,10 @@
 const excerptLength = 20
-// So much is searched in some ten milliseconds; other requests wait meanwhile.
+// Searching this much takes about ten milliseconds. Other requests wait meanwhile.
 const maxDescribedLength = 1024 * 1024
 
 /** Where a text stops being JSON. */
 export interface JsonSyntaxError {
-  /** Index of the first character that JSON does not allow there; the text's length when its end is missing. */
+  /** The index of the first character that JSON does not allow there; the text's length if the end is missing. */
   index: number
   reason: string
 }
@@ -16,7 +16,7 @@ const number = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y
 const word = /-?[A-Za-z_$][\w$]*/y
 const textEscape = /["\\/bfnrt]|u[0-9a-fA-F]{4}/y
 
-/** Words that programs write for numbers that JSON does not have, and for values that it spells another way. */
+/** Words that programs write for numbers that JSON does not have, or for values that JSON spells differently. */
 const foreignWords: Record<string, string> = {
   NaN: 'JSON has no NaN: send a number, or null',
   Infinity: 'JSON has no Infinity: send a number, or null',
@@ -28,8 +28,8 @@ const foreignWords: Record<string, string> = {
 }
 
 /**
- * Finds the first syntax error of a text that JSON.parse rejects, because many messages of JSON.parse have no position; undefined
- * for JSON.
+ * Finds the first syntax error of a text that JSON.parse rejects, because many messages of JSON.parse have no position.
+ * Undefined for valid JSON.
  */
 export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
   return new SyntaxErrorFinder(text).find()
@@ -38,7 +38,7 @@ export function findJsonSyntaxError(text: string): JsonSyntaxError | undefined {
 class SyntaxErrorFinder {
   readonly #text: string
   #at = 0
-  /** The closing bracket of each object and array that is open. */
+  /** The closing brackets of all open objects and arrays. */
   readonly #open: string[] = []
   #expected: Expected = 'value'
 
@@ -59,7 +59,7 @@ class SyntaxErrorFinder {
     return this.#expected === 'comma' && this.#open.length === 0
   }
 
-  /** Goes on by one token; gives the reason when JSON does not allow it here. */
+  /** Reads one token. Returns the reason if JSON does not allow it here. */
   #step(): string | undefined {
     if (this.#at >= this.#text.length) return 'unexpected end of the text'
     if (this.#isOver()) return 'unexpected text after the end of the value'
@@ -135,7 +135,7 @@ class SyntaxErrorFinder {
   }
 }
 
-/** Says where and why a text is not JSON, unless it is very long. `startByte` is its position in the body. */
+/** Describes where and why a text is not JSON, unless it is very long. `startByte` is its position in the body. */
 export function describeJsonSyntaxError(text: string, startByte: number): string {
   const found = text.length <= maxDescribedLength ? findJsonSyntaxError(text) : undefined
   if (!found) return 'not valid JSON'

@@ -8,20 +8,20 @@ import { JsonText } from './json-text.ts'
 
 const { comma, openBracket, backslash, closeBracket, openBrace, closeBrace } = jsonBytes
 
-// A body of 32 MiB with the smallest calls that clients send has fewer; one with nothing but `{}` would have ten million.
+// A body of 32 MiB with the smallest calls that clients send has fewer; a body of only `{}` would have ten million.
 const maxTexts = 1_000_000
 
-// The tree of texts has a list for each object, and a place for each item.
+// The tree of texts has a list for each object and an entry for each item.
 const maxObjects = 500_000
 const maxItems = 2_000_000
 
-// Gone over in one or two milliseconds.
+// Scanned in one or two milliseconds.
 const defaultStretchBytes = 256 * 1024
 
-/** The texts in a value: itself, or those of its items, or those of its members in the order of the plan. */
+/** The texts in a value: the value itself, the texts of its items, or those of its members in the order of the plan. */
 export type TextTree = JsonText | TextTree[] | undefined
 
-/** Texts in the order in which they stand, and by their places in the value. */
+/** The found texts in document order, and by their paths in the value. */
 export interface PlannedTexts {
   texts: JsonText[]
   tree: TextTree
@@ -40,7 +40,7 @@ export function scanPlanned(bytes: Buffer, start: number, plan: Plan): PlannedTe
   }
 }
 
-/** The same in stretches, between which others have their turn. */
+/** Does the same in stretches, and yields to other work between them. */
 export async function scanInTurns(bytes: Buffer, start: number, plan: Plan): Promise<PlannedTexts> {
   if (bytes.length <= defaultStretchBytes) return scanPlanned(bytes, start, plan)
   const scan = new PlannedScan(bytes, { start, stretchBytes: defaultStretchBytes, closers: createClosers() }).scan(plan)
@@ -131,13 +131,13 @@ class PlannedScan {
     return trees
   }
 
-  /** Goes into an object or array; when it is empty goes past it, and says false. */
+  /** Enters an object or array. If it is empty, skips it and returns false. */
   #enter(closer: number): boolean {
     this.#at++
     return this.#peek() === closer ? this.#leave() : true
   }
 
-  /** Goes to the next item; when there is none goes past the object or array, and says false. */
+  /** Moves to the next item. If there is none, leaves the object or array and returns false. */
   #goOn(closer: number): boolean {
     const byte = this.#peek()
     if (byte === closer) return this.#leave()
@@ -157,14 +157,14 @@ class PlannedScan {
   }
 }
 
-/** The index of the plan's member whose key is at `start`; -1 for none. */
+/** The index of the plan's member with the key at `start`; -1 for none. */
 function findMember({ members, firstBytes }: Plan, bytes: Buffer, start: number): number {
   if (firstBytes[bytes[start + 1]!] === 0) return -1
   for (let index = 0; index < members.length; index++) if (isAt(bytes, start, members[index]!.key)) return index
   return findEscaped(members, bytes, start)
 }
 
-/** A key can be written with escapes. */
+/** A key may contain escapes. */
 function findEscaped(members: Plan['members'], bytes: Buffer, start: number): number {
   const end = findTextEnd(bytes, start + 1)
   if (!hasBackslash(bytes, start, end)) return -1

@@ -6,7 +6,7 @@ const { openBracket, closeBracket, openBrace, closeBrace } = jsonBytes
 
 const nothing = Buffer.from('null')
 
-/** A JSON text with null in place of each object and array that is nested too deeply. Its other bytes stay, valid or not. */
+/** Replaces objects and arrays that are nested too deeply by null. All other bytes stay, valid or not. */
 export function flattenJson(bytes: Buffer): Buffer {
   const scan = startScan()
   const level = maxKeptDepth + 1
@@ -17,7 +17,7 @@ export function flattenJson(bytes: Buffer): Buffer {
     if (byte === openBrace || byte === openBracket) parts.push(bytes.subarray(kept, at), nothing)
     if (byte === closeBrace || byte === closeBracket) kept = at + 1
   }
-  // Nothing is kept of a value without an end: the objects and arrays around it have no end either.
+  // A value without an end is dropped: the objects and arrays around it have no end either.
   if (scan.depth <= maxKeptDepth) parts.push(bytes.subarray(kept))
   return Buffer.concat(parts)
 }

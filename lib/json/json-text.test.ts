@@ -8,7 +8,7 @@ test('a text is a part of its source', () => {
   expect(new JsonText(source).toString()).toBe('{"a":[1.0]}')
 })
 
-test('a value is written without what Postgres cannot store', () => {
+test('a value is written without characters that Postgres cannot store', () => {
   expect(writeJsonText({ a: ['\u0000', '\ud800', '😀', 1] }).toString()).toBe(
     String.raw`{"a":["\ufffd","\ufffd","😀",1]}`,
   )

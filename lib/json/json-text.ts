@@ -1,6 +1,6 @@
 import { cleanJson } from './clean.ts'
 
-/** A JSON value as its text: exactly the bytes that a client wrote, without white space around them. `null` is a value too. */
+/** A JSON value as text: exactly the bytes of the client, without white space around them. `null` is a value too. */
 export class JsonText {
   readonly #source: Buffer
   readonly start: number
@@ -13,7 +13,7 @@ export class JsonText {
     this.end = end
   }
 
-  /** The same memory as the source, so no copy. */
+  /** Shares the memory of the source. */
   get bytes(): Buffer {
     return this.#source.subarray(this.start, this.end)
   }
@@ -22,7 +22,7 @@ export class JsonText {
     return this.end - this.start
   }
 
-  /** The first character, which says what kind of value it is: `{`, `[`, `"`, `t`, `f`, `n`, `-` or a digit. */
+  /** The first character. It shows the value's type: `{`, `[`, `"`, `t`, `f`, `n`, `-` or a digit. */
   get first(): string {
     return String.fromCharCode(this.#source[this.start]!)
   }
@@ -32,7 +32,7 @@ export class JsonText {
   }
 }
 
-/** The text of a value, cleaned of what Postgres cannot store. */
+/** Writes a value as text, cleaned of what Postgres cannot store. */
 export function writeJsonText(value: unknown): JsonText {
   return new JsonText(cleanJson(Buffer.from(JSON.stringify(value))))
 }

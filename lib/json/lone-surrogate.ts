@@ -1,15 +1,15 @@
 import type { JsonDocument } from './document.ts'
 
 /**
- * The path of a text, or of an object with a key, that has half of a surrogate pair, which UTF-8 cannot hold. JSON can
- * write such a half only as an escape, so a document without that escape is not searched.
+ * The path of a text, or of an object with a key, that contains an unpaired surrogate, which UTF-8 cannot encode. JSON
+ * can only write one as an escape, so documents without that escape are not searched.
  */
 export function findLoneSurrogate({ bytes, value }: JsonDocument): string[] | undefined {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   return source.includes('\\ud') || source.includes('\\uD') ? searchLoneSurrogate(value) : undefined
 }
 
-/** The same in a value; all of its texts are searched. */
+/** Searches all texts of a value. */
 export function searchLoneSurrogate(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : []
   if (typeof value !== 'object' || value === null) return undefined

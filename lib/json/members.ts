@@ -4,7 +4,7 @@ import { outlineJson, type ByteRange, type JsonMember, type JsonOutline } from '
 
 const { backslash, quote } = jsonBytes
 
-/** The members of a JSON object as bytes: some can be changed while all others keep their exact bytes. */
+/** The members of a JSON object as bytes. Some can be changed while all others keep their exact bytes. */
 export class JsonMembers {
   readonly #bytes: Uint8Array
   readonly #ranges: Map<string, ByteRange>
@@ -26,13 +26,13 @@ export class JsonMembers {
     return this.#ranges.has(name)
   }
 
-  /** The exact bytes of a member's value, or undefined when it is not there. */
+  /** The exact bytes of a member's value; undefined if there is none. */
   get(name: string): Uint8Array | undefined {
     const range = this.#ranges.get(name)
     return range && this.#bytes.subarray(range.start, range.end)
   }
 
-  /** The object's text with members left out (undefined) or set to other values. */
+  /** Returns the object's text with members removed (undefined) or set to other values. */
   change(changes: Record<string, unknown>): Buffer {
     const kept = [...this.#ranges.keys()].filter((name) => !Object.hasOwn(changes, name))
     const given = Object.entries(changes).filter(([, value]) => value !== undefined)
@@ -48,10 +48,10 @@ export class JsonMembers {
   }
 
   /**
-   * The same without a copy: the text is changed where it lies. Afterwards these members are not those of the text any more.
+   * Does the same in place, without a copy. After that, these members no longer describe the text.
    *
    * @param room begins with the text's bytes, and may be longer
-   * @returns a part of the room; undefined when there is no room for the changes, and nothing is changed then
+   * @returns a part of the room; undefined if it is too small for the changes, and then nothing is changed
    */
   changeInPlace(changes: Record<string, unknown>, room: Buffer): Buffer | undefined {
     return editMembers(room, { all: this.#all, counting: this.#ranges }, changes)

@@ -12,7 +12,7 @@ describe('the outline of a text', () => {
     expect(outline(text)).toEqual(expected)
   })
 
-  test('lists no members where there are very many, and counts all', () => {
+  test('lists no members if there are too many, and counts all', () => {
     const members = (count: number) => `{${Array.from({ length: count }, (_, index) => `"${index}":[]`).join()}}`
     expect(outline(members(900)).members).toHaveLength(900)
     expect(outline(members(1_001))).toEqual({ depth: 2, containers: 1_002, commas: 1_000, members: [] })

@@ -1,7 +1,7 @@
 import { jsonBytes } from './bytes.ts'
 import { findMark, startScan } from './scan.ts'
 
-// A request of ours has fewer members at its top. The bound keeps the list of marks small.
+// Our requests have fewer top-level members. The bound keeps the list of marks small.
 export const maxMarks = 2_000
 
 /** A half-open range of byte positions. */
@@ -10,35 +10,38 @@ export interface ByteRange {
   end: number
 }
 
-/** Where a member's key and value are, white space included. */
+/** The positions of a member's key and value, including white space. */
 export interface JsonMember {
   key: ByteRange
   value: ByteRange
 }
 
 export interface JsonOutline {
-  /** Deepest nesting of objects and arrays. */
+  /** The deepest nesting of objects and arrays. */
   depth: number
-  /** How many objects and arrays there are. */
+  /** The number of objects and arrays. */
   containers: number
-  /** How many commas there are: with the containers a bound of how many values. */
+  /** The number of commas. Together with `containers` it bounds the number of values. */
   commas: number
-  /** Members of the outermost object, in order; empty when it is none, or has very many. */
+  /** The members of the outermost object, in order. Empty if it is not an object, or has too many. */
   members: JsonMember[]
 }
 
-// Measured: an object without members takes 64 bytes, a number or a short text with its place in a list up to 40.
+// Measured: an object without members takes 64 bytes. A number or short text with its list entry takes up to 40.
 const bytesPerContainer = 100
 const bytesPerValue = 40
 
-/** About what a text of so many bytes takes as values, beside itself: its texts once more, and what holds them. */
+/**
+ * Estimates the memory of a text's values, without the text's own bytes: its texts again, and the structures around
+ * them.
+ */
 export function estimateValueBytes(sizeBytes: number, { containers, commas }: JsonOutline): number {
   return sizeBytes + bytesPerContainer * containers + bytesPerValue * commas
 }
 
 /**
- * Finds how deep and how large a JSON text is, and where the members of its outermost object are, without building values,
- * so that one member can be cut out or replaced and all others keep their exact bytes.
+ * Finds the depth and size of a JSON text, and the positions of the outermost object's members. It builds no values, so
+ * one member can be removed or replaced while all others keep their exact bytes.
  *
  * It does not check the text: the members are meaningful only if it parses.
  */
@@ -53,7 +56,7 @@ export function outlineJson(bytes: Uint8Array): JsonOutline {
   return { depth: deepest, containers, commas, members: hasMembers ? pairMarks(marks) : [] }
 }
 
-/** The marks of an object are `{ : , : , : }`: each colon has the key before it and the value after it. */
+/** The marks of an object are `{ : , : , : }`. Each colon has its key before it and its value after it. */
 export function pairMarks(marks: number[]): JsonMember[] {
   const members: JsonMember[] = []
   for (let index = 1; index + 1 < marks.length; index += 2) {

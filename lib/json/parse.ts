@@ -3,7 +3,7 @@ import { describeJsonSyntaxError } from './find-syntax-error.ts'
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** A JSON text that is not accepted; the message says why. */
+/** A JSON text that is not accepted. The message says why. */
 export class JsonError extends Error {
   override name = 'JsonError'
 }
@@ -17,7 +17,7 @@ export class NotJson extends JsonError {
   }
 }
 
-/** Where a text begins: after a byte order mark, which some programs write and nobody needs. */
+/** The start of a text, after a byte order mark. Some programs write one. */
 export function findTextStart(bytes: Uint8Array): number {
   return byteOrderMark.every((byte, index) => bytes[index] === byte) ? byteOrderMark.length : 0
 }
@@ -31,7 +31,9 @@ export function decodeText(bytes: Uint8Array): string {
   }
 }
 
-/** @throws {JsonError} for a text that is not JSON, with the position of the error; `startByte` is where the text begins */
+/**
+ * @throws {JsonError} for a text that is not JSON, with the position of the error. `startByte` is where the text begins
+ */
 export function parseText(text: string, startByte = 0): unknown {
   try {
     return JSON.parse(text)

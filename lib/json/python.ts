@@ -1,15 +1,15 @@
 import { JsonNumber, type Value } from './value.ts'
 
-/** Where Python writes an exponent: from 1e16 on, and below 1e-4. */
+/** Python writes an exponent from 1e16 on, and below 1e-4. */
 const maxPlainExponent = 16
 const minPlainExponent = -4
 
-// What JSON.stringify writes as itself and Python escapes.
+// JSON.stringify writes these as they are; Python escapes them.
 const otherThanAscii = /[\u007f-\uffff]/g
-// Replacing so many units at once takes a megabyte or two; those of the longest text would take half a gigabyte.
+// Replacing this many units at once needs one or two megabytes. The longest text at once would need half a gigabyte.
 const unitsAtOnce = 64 * 1024
 
-/** The text that Python's `json.dumps(json.loads(text), sort_keys=True)` writes: digests are taken of this form. */
+/** Writes the text of Python's `json.dumps(json.loads(text), sort_keys=True)`. Digests are computed from this form. */
 export function toPythonJson(value: Value): string {
   if (typeof value === 'string') return quoteText(value)
   if (value instanceof JsonNumber) return writeNumber(value.text)
@@ -31,7 +31,7 @@ function escapeUnits(quoted: string): string {
   return quoted.replace(otherThanAscii, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
-/** An integer keeps all its digits; a number with a point or an exponent is a float. */
+/** Integers keep all digits. A number with a point or an exponent is a float. */
 function writeNumber(text: string): string {
   if (!/[.eE]/.test(text)) return text === '-0' ? '0' : text
   const number = Number(text)
@@ -39,7 +39,7 @@ function writeNumber(text: string): string {
   return writeFloat(number)
 }
 
-/** The digits of JavaScript are Python's: the fewest that read back as the same number. Their form is not. */
+/** JavaScript and Python choose the same digits: the fewest that read back as the same number. The notation differs. */
 function writeFloat(number: number): string {
   const sign = number < 0 || Object.is(number, -0) ? '-' : ''
   const [digits = '', exponentText] = Math.abs(number).toExponential().split('e')
@@ -54,7 +54,7 @@ function placePoint(digits: string, exponent: number): string {
   return `${digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')}.${digits.slice(exponent + 1) || '0'}`
 }
 
-/** JavaScript compares UTF-16 units, in which characters beyond U+FFFF come before some below it. */
+/** JavaScript compares UTF-16 units, which order characters beyond U+FFFF before some below it. */
 export function compareByCodePoints(left: string, right: string): number {
   const length = Math.min(left.length, right.length)
   for (let index = 0; index < length; index++) {
@@ -64,7 +64,7 @@ export function compareByCodePoints(left: string, right: string): number {
   return left.length - right.length
 }
 
-/** Halves of surrogate pairs come after all other units. */
+/** Surrogates come after all other units. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x10000 : unit
 }

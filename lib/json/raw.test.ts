@@ -11,7 +11,7 @@ test('and into a list', () => {
   expect(rawList([])).toBe('[]')
 })
 
-describe('a member more', () => {
+describe('an added member', () => {
   test.each([
     ['in an empty object', '{}', '{"b":[2]}'],
     ['in an empty object with white space', ' { } ', ' { "b":[2]}'],

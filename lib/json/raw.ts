@@ -1,4 +1,4 @@
-/** A text that is JSON. */
+/** A text that is valid JSON. */
 export class RawJson {
   readonly text: string
 
@@ -7,12 +7,12 @@ export class RawJson {
   }
 }
 
-/** Marks JSON that `rawObject` writes as it is. */
+/** Marks JSON that `rawObject` writes unchanged. */
 export function rawText(text: string): RawJson {
   return new RawJson(text)
 }
 
-/** The JSON text of an object, some members of which are JSON texts. Members without a value are left out. */
+/** Writes the JSON text of an object. Members can be JSON texts. Members without a value are left out. */
 export function rawObject(members: Record<string, unknown>): string {
   let text = ''
   for (const name in members) {
@@ -24,17 +24,17 @@ export function rawObject(members: Record<string, unknown>): string {
   return `{${text}}`
 }
 
-/** The JSON text of a list of JSON texts. */
+/** Joins JSON texts to the JSON text of a list. */
 export function rawList(texts: readonly string[]): string {
   return `[${texts.join(',')}]`
 }
 
-/** The JSON text of an object with one member more at its end, where it counts. The rest of the text stays as it is. */
+/** Adds a member at the end of an object's JSON text, where it counts. The rest of the text stays unchanged. */
 export function addMember(object: string, name: string, value: string): string {
   return `${startMember(object, name)}${value}}`
 }
 
-/** The same up to the member's value, which the caller writes and ends with a brace. */
+/** Returns the same text up to the member's value. The caller writes the value and a closing brace. */
 export function startMember(object: string, name: string): string {
   const open = object.slice(0, object.lastIndexOf('}'))
   return `${open}${open.trimEnd().endsWith('{') ? '' : ','}${JSON.stringify(name)}:`

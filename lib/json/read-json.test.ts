@@ -8,7 +8,7 @@ import { JsonText } from './json-text.ts'
 
 const read = (text: string, texts: string[] = []) => showTexts(readJson(Buffer.from(text), texts))
 
-/** Texts as `<text>`, so that whole values can be compared. */
+/** Shows texts as `<text>`, so that whole values can be compared. */
 function showTexts(value: unknown): unknown {
   if (value instanceof JsonText) return `<${value.toString()}>`
   if (Array.isArray(value)) return value.map(showTexts)
@@ -37,17 +37,17 @@ describe('texts keep the bytes that were written', () => {
     expect(read(text, texts)).toEqual(expected)
   })
 
-  test('of a text its kind, size and place are known', () => {
+  test('a text has its type, size and position', () => {
     const { v } = readJson(Buffer.from('{"v": [1] }'), ['v']) as { v: JsonText }
     expect([v.first, v.size, v.start, v.bytes.toString()]).toEqual(['[', 3, 6, '[1]'])
   })
 
-  test('a byte order mark is passed over', () => {
+  test('a byte order mark is skipped', () => {
     expect(read('\ufeff{"a":1,"b":2}', ['b'])).toEqual({ a: 1, b: '<2>' })
   })
 })
 
-test('any value that JSON.parse takes is taken, and nothing else, be it kept as a text or not', () => {
+test('exactly the values that JSON.parse accepts are accepted, as texts or not', () => {
   const parts = [
     '{',
     '}',
@@ -108,7 +108,7 @@ function attempt(parse: () => unknown): unknown {
   }
 }
 
-describe('what is refused', () => {
+describe('what is rejected', () => {
   test.each([
     ['nothing', ''],
     ['only white space', ' \n'],
@@ -128,7 +128,7 @@ describe('what is refused', () => {
   })
 })
 
-describe('what is nested more than 500 deep becomes null', () => {
+describe('values nested more than 500 deep become null', () => {
   const nest = (depth: number, inner = '') => `${'['.repeat(depth)}${inner}${']'.repeat(depth)}`
 
   test.each([
@@ -140,16 +140,16 @@ describe('what is nested more than 500 deep becomes null', () => {
     expect(String(readJson(Buffer.from(text), ['']))).toBe(expected)
   })
 
-  test('what is around a payload counts', () => {
+  test('levels around a payload count', () => {
     expect(read(`{"v":${nest(500)},"w":1}`, ['v'])).toEqual({ v: `<${nest(499, 'null')}>`, w: 1 })
   })
 
-  test('one that never ends is refused', () => {
+  test('a value without an end is rejected', () => {
     expect(() => read('['.repeat(100_000))).toThrow(JsonError)
   })
 })
 
-test('more texts than any request has are refused', () => {
+test('more texts than any request has are rejected', () => {
   const rows = (count: number) => Buffer.from(`{"rows":[${'{},'.repeat(count - 1)}{}]}`)
   expect(readJson(rows(1_000_000), ['rows[]'])).toBeDefined()
   expect(() => readJson(rows(1_000_001), ['rows[]'])).toThrow('too many values')
@@ -159,7 +159,7 @@ describe('in turns', () => {
   const rows = (count: number) =>
     Buffer.from(`{"v":[${'{},'.repeat(count)}{}],"w":[{"v":[[${'"\\"",'.repeat(count)}1]]}]}`)
 
-  test('large texts become what they become at once', async () => {
+  test('large texts give the same result as in one step', async () => {
     const texts = ['v', 'w[].v']
     const [one, other] = [rows(400_000), rows(300_001)]
     const both = await Promise.all([one, other].map((bytes) => readJsonInTurns(bytes, texts)))
@@ -170,17 +170,17 @@ describe('in turns', () => {
   test.each([
     ['one that ends too early', rows(400_000).subarray(0, -3)],
     ['one that closes another way', Buffer.from(`{"v":[${'{},'.repeat(400_000)}{}}}`)],
-  ])('%s is refused', async (_, bytes) => {
+  ])('%s is rejected', async (_, bytes) => {
     await expect(readJsonInTurns(bytes, ['v'])).rejects.toThrow(JsonError)
   })
 
-  test('what is nested too deeply becomes null', async () => {
+  test('values that are nested too deeply become null', async () => {
     const deep = `${'['.repeat(501)}1${']'.repeat(501)}`
     const bytes = Buffer.from(`{"v":[${`${deep},`.repeat(1_000)}${deep}]}`)
     expect(await readJsonInTurns(bytes, ['v'])).toEqual(readJson(bytes, ['v']))
   })
 
-  test('others are served meanwhile', async () => {
+  test('other work runs meanwhile', async () => {
     const bytes = rows(4_000_000)
     let isDone = false
     const reading = readJsonInTurns(bytes, ['v', 'w[].v']).finally(() => (isDone = true))

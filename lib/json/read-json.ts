@@ -6,12 +6,12 @@ import { scanInTurns, scanPlanned, type PlannedTexts, type TextTree } from './fi
 import { TooDeep } from './skip.ts'
 import { JsonText } from './json-text.ts'
 
-// Texts are not built as values. The rest is small in any request: a body of 32 MiB with the smallest calls that clients
-// send has fewer objects and members than this, and a table of a million digests has fewer items.
+// Texts are not built as values. The rest of any request is small: a body of 32 MiB with the smallest calls that
+// clients send has fewer objects and members than this, and a table of a million digests has fewer items.
 const maxContainers = 500_000
 const maxCommas = 2_000_000
 
-// The memory of each as a value in V8, and of a JsonText. A body below the last is not worth counting.
+// The memory of each as a V8 value, and of a JsonText. The values of smaller bodies are not counted.
 const [containerBytes, commaBytes, placeBytes] = [100, 30, 150]
 const smallBytes = 64 * 1024
 
@@ -22,8 +22,8 @@ export type Reserve = (bytes: number) => void
 
 /**
  * Parses a JSON text, such as a body from `cleanJson`, into plain values. Values at the paths `texts` (`obj.val`,
- * `batch[].inputs`, `rows[]`) become JsonText and are not built. The last of a key's values counts, `__proto__` is a key
- * like others, and values nested deeper than 500 become null.
+ * `batch[].inputs`, `rows[]`) become JsonText and are not built. The last of repeated keys counts, and `__proto__` is a
+ * normal key. Values nested deeper than 500 become null.
  *
  * A large batch can be parsed in steps: first `batch[]` as texts, then each text's bytes.
  *
@@ -40,7 +40,7 @@ export function readJson(bytes: Buffer, texts: readonly string[], reserve?: Rese
   }
 }
 
-/** The same, while others have their turns. */
+/** Does the same, and yields to other work. */
 export async function readJsonInTurns(bytes: Buffer, texts: readonly string[], reserve?: Reserve): Promise<unknown> {
   const plan = planTexts(texts)
   const read = async (from: Buffer) =>
@@ -59,7 +59,7 @@ interface Found {
   reserve: Reserve | undefined
 }
 
-/** Cuts the texts out, parses the rest natively with null in their places, and puts the texts there. */
+/** Removes the texts, parses the rest natively with null in their places, and inserts the texts there. */
 function build(bytes: Buffer, { plan, found, reserve }: Found): unknown {
   reserve?.(found.texts.length * placeBytes)
   const rest = cutTexts(bytes, findTextStart(bytes), found.texts)

@@ -4,7 +4,7 @@ import { JsonError } from './parse.ts'
 
 const limits: ReaderLimits = { pieceBytes: 1_000, pieceContainers: 10, pieceCommas: 20, totalContainers: 30 }
 
-test('a reader walks into objects and arrays, and gives values with their positions', () => {
+test('a reader walks into objects and arrays, and returns values with their positions', () => {
   const reader = open(' [ {"a" : "b"}, 7 ] ')
   const seen: unknown[] = [reader.next()]
   reader.readArray((index) => seen.push(index, reader.next(), reader.readPiece()))
@@ -43,7 +43,7 @@ test.each([
   expect(open(text).readPiece().hasSurrogates).toBe(expected)
 })
 
-describe('a reader refuses', () => {
+describe('a reader rejects', () => {
   test.each([
     ['a piece of too many bytes', `"${'x'.repeat(1_000)}"`, 'piece'],
     ['a piece of too many objects and arrays', `[${'[],'.repeat(9)}[]]`, 'piece'],
@@ -52,7 +52,7 @@ describe('a reader refuses', () => {
     expect(() => open(text).readPiece()).toThrow(expect.objectContaining({ name: 'TooLarge', what }))
   })
 
-  test('too many objects and arrays in all, read as pieces or walked into', () => {
+  test('too many objects and arrays in total, read as pieces or walked into', () => {
     const items = (count: number) => `[${'[[]],'.repeat(count - 1)}[[]]]`
     const readAll = (text: string) => {
       const reader = open(text)
@@ -91,7 +91,7 @@ describe('a reader refuses', () => {
     }).toThrow(message)
   })
 
-  test('what is nested too deeply, where the levels around it count', () => {
+  test('values that are nested too deeply, including the levels around them', () => {
     const nest = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
     const wide = { ...limits, pieceContainers: 1_000, totalContainers: 1_000 }
     const read = (text: string) => {

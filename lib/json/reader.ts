@@ -7,16 +7,16 @@ const { space, quote, comma, colon, openBracket, closeBracket, openBrace, closeB
 
 const firstWindowBytes = 1024 * 1024
 
-/** How much a reader builds as values at once, and how much a text may have in all. */
+/** How much a reader builds as values at once, and how much a text may contain in total. */
 export interface ReaderLimits {
   pieceBytes: number
   pieceContainers: number
   pieceCommas: number
-  /** Objects and arrays of the whole text. */
+  /** The objects and arrays of the whole text. */
   totalContainers: number
 }
 
-/** A piece, or the whole text, is beyond the reader's limits. */
+/** A piece, or the whole text, exceeds the reader's limits. */
 export class TooLarge extends Error {
   override name = 'TooLarge'
   readonly what: 'piece' | 'text'
@@ -27,12 +27,12 @@ export class TooLarge extends Error {
   }
 }
 
-/** A value and its position among the bytes that were read. */
+/** A value and its position in the bytes that were read. */
 export interface JsonPiece {
   value: unknown
   start: number
   size: number
-  /** Only such a value can hold half of a surrogate pair. */
+  /** Only such a value can contain unpaired surrogates. */
   hasSurrogates: boolean
 }
 
@@ -40,17 +40,17 @@ export interface JsonPiece {
 export type ReadInto = (into: Uint8Array) => number
 
 /**
- * Reads a JSON text of any size step by step: the caller walks into the objects and arrays that it knows and reads their
- * content in pieces, so that no more than one piece is in memory. It accepts what JSON.parse accepts.
+ * Reads a JSON text of any size step by step. The caller walks into known objects and arrays and reads their content in
+ * pieces, so that only one piece is in memory. It accepts what JSON.parse accepts.
  *
  * Every method throws JsonError for bytes that are not JSON in UTF-8 or nested too deeply, and TooLarge.
  */
 export class JsonReader {
   readonly #readInto: ReadInto
   #window: Buffer
-  /** Position in the text of the window's first byte. */
+  /** The position in the text of the window's first byte. */
   #base = 0
-  /** Positions in the window: of the next byte, and after the last. */
+  /** Positions in the window: of the next byte, and after the last byte. */
   #at = 0
   #end = 0
   #depth = 0
@@ -64,14 +64,14 @@ export class JsonReader {
     this.#skipByteOrderMark()
   }
 
-  /** What comes next. */
+  /** The kind of the next value. */
   next(): 'object' | 'array' | 'other' {
     const byte = this.#peek()
     if (byte === openBrace) return 'object'
     return byte === openBracket ? 'array' : 'other'
   }
 
-  /** Walks through an object; `readMember` must read each member's value. */
+  /** Walks through an object. `readMember` must read each member's value. */
   readObject(readMember: (key: string) => void): void {
     this.#readItems(openBrace, closeBrace, () => {
       if (this.#peek() !== quote) throw this.#notJson('expected a name in double quotes')
@@ -81,12 +81,12 @@ export class JsonReader {
     })
   }
 
-  /** Walks through an array; `readItem` must read each item. */
+  /** Walks through an array. `readItem` must read each item. */
   readArray(readItem: (index: number) => void): void {
     this.#readItems(openBracket, closeBracket, readItem)
   }
 
-  /** Reads the next value whole. */
+  /** Reads the whole next value. */
   readPiece(): JsonPiece {
     const first = this.#peek()
     const start = this.#base + this.#at
@@ -99,7 +99,7 @@ export class JsonReader {
     return { value: parseText(decodeText(bytes), start), start, size: bytes.length, hasSurrogates }
   }
 
-  /** Nothing but white space may be left. */
+  /** Checks that only white space is left. */
   readEnd(): void {
     if (this.#peek() !== undefined) throw this.#notJson('unexpected text after the end of the value')
   }
@@ -128,7 +128,7 @@ export class JsonReader {
     this.#at++
   }
 
-  /** The next byte that is no white space, left where it is; undefined at the end. */
+  /** The next byte that is not white space, without consuming it; undefined at the end. */
   #peek(): number | undefined {
     while (this.#at < this.#end || this.#fill(this.#at)) {
       const byte = this.#window[this.#at]!
@@ -138,7 +138,7 @@ export class JsonReader {
     return undefined
   }
 
-  /** Position after the text, object or array that comes next; all of it is in the window then. */
+  /** The position after the next text, object or array. Loads all of it into the window. */
   #findEnd(): number {
     const { pieceContainers, pieceCommas } = this.#limits
     const scan = startScan()
@@ -154,7 +154,7 @@ export class JsonReader {
     }
   }
 
-  /** Position after the number or word that comes next. */
+  /** The position after the next number or word. */
   #findPlainEnd(): number {
     for (let length = 0; ; length++) {
       if (this.#at + length >= this.#end && !this.#fill(this.#at)) return this.#end
@@ -163,7 +163,7 @@ export class JsonReader {
     }
   }
 
-  /** Gets more bytes, keeping those from `keep` on; false at the end of the source. */
+  /** Reads more bytes and keeps those from `keep` on. Returns false at the end of the source. */
   #fill(keep: number): boolean {
     const kept = this.#end - keep
     if (kept > this.#limits.pieceBytes) throw new TooLarge('piece')

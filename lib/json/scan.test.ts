@@ -29,7 +29,7 @@ describe('marks', () => {
   })
 })
 
-test('a scan counts, and finds the end of a value that something follows', () => {
+test('a scan counts, and finds the end of a value with a text after it', () => {
   fc.assert(
     fc.property(fc.jsonValue(), fc.boolean(), (value, isWide) => {
       const text = JSON.stringify([value], null, isWide ? 1 : 0)
@@ -42,7 +42,7 @@ test('a scan counts, and finds the end of a value that something follows', () =>
   )
 })
 
-test('a value that comes in parts ends where it ends as a whole', () => {
+test('a value in parts ends where the whole value ends', () => {
   const value = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.array(fc.jsonValue()),

@@ -2,20 +2,20 @@ import { jsonBytes } from './bytes.ts'
 
 const { quote, backslash, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes
 
-// A call of indexOf takes as long as this many bytes of a loop.
+// A call of indexOf takes as long as a loop over this many bytes.
 const searchedBytes = 64
 
-/** How far a scan has come in a JSON text, and what it has counted; it goes on when more of the text is there. */
+/** The position of a scan in a JSON text, and its counts. It continues when more of the text has arrived. */
 export interface Scan {
-  /** Position of the next byte. It is beyond the bytes that are there when they end inside an escape. */
+  /** The position of the next byte. It is beyond the available bytes if they end inside an escape. */
   at: number
   inText: boolean
-  /** How many objects and arrays are open. */
+  /** The number of open objects and arrays. */
   depth: number
   deepest: number
-  /** How many objects and arrays there were. */
+  /** The number of objects and arrays so far. */
   containers: number
-  /** How many commas there were: with the containers a bound of how many values. */
+  /** The number of commas so far. Together with `containers` it bounds the number of values. */
   commas: number
 }
 
@@ -24,13 +24,13 @@ export function startScan(): Scan {
 }
 
 /**
- * Goes on to the next bracket, brace, comma or colon of an object or array at one level; the outermost has level 1.
+ * Moves to the next bracket, brace, comma or colon of an object or array at one level. The outermost has level 1.
  *
- * It does not check the text: what it finds is meaningful only if the text parses. `skipValue` checks, but needs the
- * whole value.
+ * It does not check the text: the result is meaningful only if the text parses. `skipValue` checks, but needs the whole
+ * value.
  *
  * @param bytes the text from its beginning
- * @returns the position; -1 when there is none
+ * @returns the position; -1 if there is none
  */
 export function findMark(scan: Scan, bytes: Uint8Array, level: number): number {
   let { at, inText, depth, deepest, containers, commas } = scan
@@ -62,10 +62,10 @@ export function findMark(scan: Scan, bytes: Uint8Array, level: number): number {
 }
 
 /**
- * Goes on to the end of a text, object or array. It does not check the value.
+ * Moves to the end of a text, object or array. It does not check the value.
  *
  * @param bytes the value from its beginning
- * @returns the value's length; -1 when its end is not there yet
+ * @returns the value's length; -1 if its end has not arrived
  */
 export function scanValue(scan: Scan, bytes: Uint8Array): number {
   if (bytes[0] === quote) {
@@ -78,7 +78,7 @@ export function scanValue(scan: Scan, bytes: Uint8Array): number {
 
 /**
  * @param start a position in a text, behind its opening quote
- * @returns the position of the closing quote; the length, or one more, when there is none
+ * @returns the position of the closing quote; the length, or one more, if there is none
  */
 export function findTextEnd(bytes: Uint8Array, start: number): number {
   const until = Math.min(start + searchedBytes, bytes.length)
@@ -87,7 +87,7 @@ export function findTextEnd(bytes: Uint8Array, start: number): number {
   return at < until || at >= bytes.length ? at : searchTextEnd(bytes, at)
 }
 
-/** The same by a search for quotes, which is faster in a long text. */
+/** Searches for quotes instead, which is faster in a long text. */
 function searchTextEnd(bytes: Uint8Array, start: number): number {
   for (let from = start; ;) {
     const at = bytes.indexOf(quote, from)

@@ -4,11 +4,11 @@ import { chooseCases } from '../../test/support/random-cases.ts'
 import { NotJson } from './parse.ts'
 import { skipKey, skipSpace, skipValue, TooDeep } from './skip.ts'
 
-test('any JSON value is passed over to its end, whatever comes after it', () => {
+test('any JSON value is skipped to its end, whatever follows', () => {
   const after = fc.constantFrom('', ' ', ',', ']', '}', ':', '"', '{', 'x')
   fc.assert(
     fc.property(fc.json(), after, (text, rest) => {
-      // Of a number a letter or digit would be a part.
+      // A letter or digit would become a part of the number.
       fc.pre(!/[\w.]$/.test(text) || !/^\w/.test(rest))
       expect(skipValue(Buffer.from(`\n ${text}${rest}`), 0, 0)).toBe(2 + Buffer.byteLength(text))
     }),
@@ -32,11 +32,11 @@ test.each([
   '-',
   '1.',
   'nul',
-])('refuses %j', (text) => {
+])('rejects %j', (text) => {
   expect(() => skipValue(Buffer.from(text), 0, 0)).toThrow(NotJson)
 })
 
-describe('500 levels are passed over', () => {
+describe('500 levels are skipped', () => {
   const nest = (depth: number) => Buffer.from('[{"a":'.repeat(depth / 2) + '[]' + '}]'.repeat(depth / 2))
 
   test.each([
@@ -48,7 +48,7 @@ describe('500 levels are passed over', () => {
   })
 })
 
-test('a key is passed over with its colon, and white space on its own', () => {
+test('a key is skipped with its colon, and white space by itself', () => {
   expect(skipKey(Buffer.from(' "a" \t: 1'), 0)).toBe(7)
   expect(() => skipKey(Buffer.from('"a" 1'), 0)).toThrow(NotJson)
   expect(() => skipKey(Buffer.from('a:1'), 0)).toThrow(NotJson)

@@ -14,7 +14,7 @@ test('a list of paths is parsed once', () => {
   expect(planTexts(paths)).toBe(planTexts(paths))
 })
 
-test('a plan knows with which bytes its keys can begin: escapes too', () => {
+test('a plan knows the first bytes of its keys, also of escapes', () => {
   const { firstBytes } = planTexts(['ab', 'é'])
   const bytes = [...firstBytes.keys()].filter((byte) => firstBytes[byte] === 1)
   expect(bytes).toEqual([...Buffer.from('\\aé')].slice(0, 3))

@@ -2,9 +2,9 @@ import { jsonBytes } from './bytes.ts'
 
 const { backslash } = jsonBytes
 
-/** Which values of a document are kept as their texts. */
+/** Which values of a document are kept as texts. */
 export interface Plan {
-  /** This value is kept as its text. */
+  /** Whether this value is kept as text. */
   isText: boolean
   members: { name: string; key: Buffer; plan: Plan }[]
   item: Plan | undefined
@@ -14,7 +14,7 @@ export interface Plan {
 
 const plans = new WeakMap<readonly string[], Plan>()
 
-/** Parses paths such as `batch[].inputs` and `rows[]`; each list is parsed once. */
+/** Parses paths such as `batch[].inputs` and `rows[]`. Each list is parsed once. */
 export function planTexts(texts: readonly string[]): Plan {
   const known = plans.get(texts)
   if (known) return known

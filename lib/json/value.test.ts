@@ -20,7 +20,7 @@ describe('a value loses nothing', () => {
     expect(writeValue(parseValue(text))).toBe(expected)
   })
 
-  test('each kind is told apart', () => {
+  test('the types are distinct', () => {
     expect(parseValue('{"a":[1,"1",false,null]}')).toEqual(new Map([['a', [new JsonNumber('1'), '1', false, null]]]))
   })
 
@@ -44,7 +44,7 @@ describe('a value loses nothing', () => {
   )
 })
 
-test('values are built up to a number, which texts share', () => {
+test('the number of values is limited, and texts share the limit', () => {
   const budget = new ValueBudget()
   const text = `[${'1,'.repeat(399_999)}1]`
   parseValue(text, budget)

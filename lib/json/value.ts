@@ -7,15 +7,15 @@ const { space, quote, backslash } = jsonBytes
 const plainValue = /[ \t\r\n]*(?:(-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?)|(true)|(false)|(null))/y
 const whiteSpace = /[ \t\r\n]*/y
 
-/** So many values take some hundred MB; no program writes so many into one payload. */
+/** This many values take some hundred MB. No program writes so many into one payload. */
 const maxValues = 1_000_000
 
-/** A text has more values than may be built at once. */
+/** A text has more values than can be built at once. */
 export class TooManyValues extends JsonError {
   override name = 'TooManyValues'
 }
 
-/** How many values may still be built; texts whose values are in memory together share one budget. */
+/** How many more values may be built. Texts whose values are in memory together share one budget. */
 export class ValueBudget {
   left: number
 
@@ -23,13 +23,13 @@ export class ValueBudget {
     this.left = max
   }
 
-  /** Counts one value more. @throws {TooManyValues} */
+  /** Counts one more value. @throws {TooManyValues} */
   spend(): void {
     if (--this.left < 0) throw new TooManyValues('too many values')
   }
 }
 
-/** A number as it was written: its digits, its sign, and whether it has a point or an exponent are kept. */
+/** A number as it was written: keeps its digits, its sign, and whether it has a point or an exponent. */
 export class JsonNumber {
   readonly text: string
 
@@ -38,14 +38,14 @@ export class JsonNumber {
   }
 }
 
-/** A JSON value that loses nothing: numbers of any size, and the order of keys even of those that look like numbers. */
+/** A lossless JSON value. It keeps numbers of any size and the order of keys, also of keys that look like numbers. */
 export type Value = null | boolean | string | JsonNumber | Value[] | Map<string, Value>
 
 /**
- * Parses a text and loses nothing. The last of a key's values counts, in the first one's place.
+ * Parses a text losslessly. The last of repeated keys counts, in the position of the first.
  *
- * JSON.parse with a reviver gives numbers as they were written too, but moves keys that look like numbers to the front,
- * overflows the stack on deep nesting, has no bound of values, and takes three times as long.
+ * JSON.parse with a reviver also returns numbers as they were written. But it moves keys that look like numbers to the
+ * front, overflows the stack on deep nesting, has no bound of values, and takes three times as long.
  *
  * @throws {JsonError} for a text that is not JSON, is nested more than 500 deep, or has more values than the budget
  */
@@ -56,10 +56,10 @@ export function parseValue(text: string, budget?: ValueBudget): Value {
   return value
 }
 
-// So many values of a payload take some ten MB, and a tenth of a second.
+// This many values of a payload take about ten MB and a tenth of a second.
 const maxPayloadValues = 200_000
 
-/** The same; undefined for a text with too many values to be built while other requests wait. */
+/** Does the same. Returns undefined for a text with too many values to be built while other requests wait. */
 export function parseUpTo(text: string, max = maxPayloadValues): Value | undefined {
   try {
     return parseValue(text, new ValueBudget(max))
@@ -69,7 +69,7 @@ export function parseUpTo(text: string, max = maxPayloadValues): Value | undefin
   }
 }
 
-/** Compact JSON text, with numbers as they were written. */
+/** Writes compact JSON text, with numbers as they were written. */
 export function writeValue(value: Value): string {
   if (value instanceof JsonNumber) return value.text
   if (Array.isArray(value)) return `[${value.map(writeValue).join(',')}]`
@@ -78,7 +78,7 @@ export function writeValue(value: Value): string {
   return `{${members.join(',')}}`
 }
 
-/** Parses the JSON values of a text one after the other. */
+/** Parses the JSON values of a text one after another. */
 class ValueReader {
   readonly #text: string
   readonly #budget: ValueBudget | undefined
@@ -142,7 +142,7 @@ class ValueReader {
       const unit = this.#text.charCodeAt(at)
       if (unit === quote) {
         this.#at = at + 1
-        // A text without escapes is itself; JSON.parse knows the others.
+        // A text without escapes needs no parsing; JSON.parse parses the others.
         return isPlain ? this.#text.slice(start + 1, at) : String(parseText(this.#text.slice(start, at + 1)))
       }
       if (unit === backslash) at++
@@ -165,7 +165,7 @@ class ValueReader {
     this.#at++
   }
 
-  /** The next character that is no white space; empty at the end. */
+  /** The next character that is not white space; empty at the end. */
   #peek(): string {
     if (this.#text.charCodeAt(this.#at) <= space) {
       whiteSpace.lastIndex = this.#at

@@ -27,6 +27,6 @@ test.each([
   expect(options).toEqual({ ca: 'authority', headers: { authorization: 'Bearer t' } })
 })
 
-test('without any setting it says which ones to set', () => {
+test('without any setting the error names the settings', () => {
   expect(() => loadKubeAccess({})).toThrow('set KUBECONFIG, or TRAINYARD_SERVICE_ACCOUNT_DIR and')
 })

@@ -4,7 +4,7 @@ import { buildOrigin } from '../origin.ts'
 import { applyCredentials, type KubeAccess } from './credentials.ts'
 import { readKubeconfig } from './kubeconfig.ts'
 
-/** The settings that say how to reach kube-apiserver: as the pod's service account, or with KUBECONFIG elsewhere. */
+/** The settings to reach kube-apiserver: as the pod's service account, or with KUBECONFIG elsewhere. */
 export const kubeSettings = {
   TRAINYARD_SERVICE_ACCOUNT_DIR: Type.Optional(Type.String({ minLength: 1 })),
   KUBERNETES_SERVICE_HOST: Type.Optional(Type.String({ minLength: 1 })),
@@ -14,7 +14,7 @@ export const kubeSettings = {
 
 type KubeSettings = { [Name in keyof typeof kubeSettings]?: string }
 
-/** How to reach kube-apiserver: by KUBECONFIG where it is set, else as the pod's service account. */
+/** How to reach kube-apiserver: with KUBECONFIG if it is set, else as the pod's service account. */
 export function loadKubeAccess(env: KubeSettings): KubeAccess {
   return env.KUBECONFIG ? readKubeconfig(env.KUBECONFIG) : useServiceAccount(env)
 }

@@ -9,8 +9,8 @@ export interface KubeObject {
 }
 
 /**
- * Makes the object as given, or changes it to that (server-side apply). Fields that this client set and now leaves out
- * are removed; fields that others set stay.
+ * Creates the object, or changes it to match (server-side apply). Fields that this client set before and now leaves out
+ * are removed. Fields that others set stay.
  */
 export function applyObject<T extends KubeObject>(client: KubeClient, path: string, object: T): Promise<T> {
   return client.request<T>({
@@ -22,24 +22,26 @@ export function applyObject<T extends KubeObject>(client: KubeClient, path: stri
   })
 }
 
-/** Creates the object under `path` (of its kind). False when one of that name is there already. */
+/** Creates the object under the `path` of its kind. Returns false if its name exists. */
 export async function createObject(client: KubeClient, path: string, object: KubeObject): Promise<boolean> {
   const query = { fieldManager: client.userAgent }
   const created = await client.request({ method: 'POST', path, query, body: object }).catch(ignoreErrors(isConflict))
   return created !== undefined
 }
 
-/** Changes the given fields of an object (JSON merge patch): lists are replaced whole, null removes. */
+/** Changes the given fields of an object (JSON merge patch). Lists are replaced completely, null removes a field. */
 export function mergePatch<T>(client: KubeClient, path: string, patch: object): Promise<T> {
   return client.request<T>({ method: 'PATCH', path, contentType: 'application/merge-patch+json', body: patch })
 }
 
-/** Reads one object; undefined when there is none. */
+/** Reads one object; undefined if there is none. */
 export function readObject<T>(client: KubeClient, path: string): Promise<T | undefined> {
   return client.request<T>({ path }).catch(ignoreErrors(isGone))
 }
 
-/** Deletes the object with this uid; that it is gone already is as good, and another one of its name stays. */
+/**
+ * Deletes the object with this uid. An object that is already gone is a success. Another object of the same name stays.
+ */
 export async function deleteObject(client: KubeClient, path: string, uid: string): Promise<void> {
   await sendDelete(client, path, { preconditions: { uid } })
 }
@@ -54,8 +56,8 @@ async function sendDelete(client: KubeClient, path: string, options: object): Pr
 }
 
 /**
- * Writes the status of a resource when it differs from what `seen` has. True when it was written.
- * The uid makes it a conflict, not a wrong status, when the resource was deleted and made again meanwhile.
+ * Writes the status of a resource if it differs from that of `seen`. Returns true if it was written. The uid causes a
+ * conflict if the resource was recreated meanwhile, so that it does not get a wrong status.
  */
 export async function patchStatus<S>(
   client: KubeClient,

@@ -32,16 +32,16 @@ test('a request that is not answered ends after its time limit', async () => {
   })
 })
 
-test('a refusal says what was asked and what the server said', async () => {
+test('an error names the request and the answer of the server', async () => {
   server.failures.push(403)
   await expect(client.request({ path })).rejects.toThrow(`GET ${path}: 403 switched on`)
 })
 
-test('creating what is there already is no error', async () => {
+test('creating an existing object is not an error', async () => {
   expect([await createObject(client, path, thing), await createObject(client, path, thing)]).toEqual([true, false])
 })
 
-test('deleting what is gone is success', async () => {
+test('deleting a missing object is a success', async () => {
   server.put(path, thing)
   await deleteObject(client, `${path}/a`, 'u')
   await deleteObject(client, `${path}/a`, 'u')
@@ -62,7 +62,7 @@ test('a status is written only when it differs', async () => {
   expect(server.requests).toEqual([`PATCH ${path}/a/status`])
 })
 
-test('a merge patch says who changes what', async () => {
+test('a merge patch has the field manager', async () => {
   server.put(path, thing)
   await mergePatch(client, `${path}/a`, { size: 2 })
   expect(server.read(path, 'a')).toMatchObject({ ...thing, size: 2 })

@@ -12,9 +12,9 @@ export interface KubeRequest {
   query?: Record<string, string>
   body?: unknown
   contentType?: string
-  /** Some routes answer with a type of their own only. */
+  /** Some routes only answer with their own media type. */
   accept?: string
-  /** gives up before its own time is over */
+  /** Aborts before the time limit. */
   signal?: AbortSignal
 }
 
@@ -24,19 +24,19 @@ export interface WatchEvent<T> {
 }
 
 interface ClientOptions {
-  /** the name that requests carry, and that owns the fields which they set */
+  /** The name of this client in its requests. It owns the fields that the client sets. */
   userAgent: string
-  /** An API server that does not answer within this time counts as away. */
+  /** An API server that does not answer within this time counts as unavailable. */
   timeoutMs?: number
 }
 
-// The Lease's renewals must fit well into it.
+// Much shorter than the times of the Lease's renewals.
 const defaultTimeoutMs = 5_000
 
 /**
  * Requests to the Kubernetes API server, each with a time limit.
  *
- * The calls of the client library know no time limit and no server-side apply.
+ * The calls of the client library have no time limits and no server-side apply.
  */
 export class KubeClient {
   readonly userAgent: string
@@ -54,9 +54,9 @@ export class KubeClient {
   }
 
   /**
-   * Sends one request and gives the parsed answer.
+   * Sends one request and returns the parsed answer.
    *
-   * @throws {KubeError} when the server answers with an error; other errors when it cannot be reached or takes too long
+   * @throws {KubeError} if the server answers with an error; other errors if it cannot be reached or takes too long
    */
   async request<T>(request: KubeRequest): Promise<T> {
     const timeout = AbortSignal.timeout(this.#timeoutMs)
@@ -66,8 +66,8 @@ export class KubeClient {
   }
 
   /**
-   * Follows a watch until the server ends it, `signal` aborts it or the connection breaks (then it throws).
-   * `query` says from where and for how long (`resourceVersion`, `timeoutSeconds`).
+   * Follows a watch until the server ends it or `signal` aborts it. Throws if the connection breaks. `query` sets the
+   * start and the duration (`resourceVersion`, `timeoutSeconds`).
    */
   async *watch<T>(path: string, query: Record<string, string>, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
     const opening = new AbortController()
@@ -79,7 +79,7 @@ export class KubeClient {
     for await (const line of readLines(response)) yield JSON.parse(line) as WatchEvent<T>
   }
 
-  /** Ends all connections. */
+  /** Closes all connections. */
   close(): void {
     this.#agent.destroy()
   }
@@ -93,11 +93,11 @@ export class KubeClient {
     const headers: Record<string, string> = { accept, 'user-agent': this.userAgent }
     if (payload !== undefined) {
       headers['content-type'] = contentType
-      // Node sends the body of a DELETE without a length by default, and the next request on the connection breaks.
+      // By default, Node sends the body of a DELETE without a length, which breaks the next request on the connection.
       headers['content-length'] = String(Buffer.byteLength(payload))
     }
     const response = await this.#open(url, { method, headers, signal }, payload).catch((error: unknown) => {
-      // An abort says why only in the signal.
+      // Only the signal has the reason of an abort.
       throw new Error(`${method} ${path}: no answer`, { cause: signal.aborted ? signal.reason : error })
     })
     if ((response.statusCode ?? 500) < 300) return response
@@ -119,7 +119,7 @@ export class KubeClient {
   }
 }
 
-/** The lines of a body; a rest without a line feed is a cut-off line, and no line. */
+/** Yields the lines of a body. A rest without a line feed was cut off, and is dropped. */
 async function* readLines(body: IncomingMessage): AsyncGenerator<string> {
   let rest = ''
   for await (const chunk of body.setEncoding('utf8') as AsyncIterable<string>) {

@@ -2,19 +2,19 @@ import { readFile } from 'node:fs/promises'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { RequestOptions } from 'node:https'
 
-/** The options of a request to which headers are still added. */
+/** The options of a request that is not sent yet. Headers can be added. */
 export interface UnsentOptions extends RequestOptions {
   headers: OutgoingHttpHeaders
 }
 
-/** The address of kube-apiserver, and the identity that requests to it have. */
+/** The address of kube-apiserver, and the identity of requests to it. */
 export interface KubeAccess {
   server: string
   /** Adds certificates and credentials to the options of a request. */
   authenticate: (options: UnsentOptions) => Promise<void>
 }
 
-/** A certificate, a key or a token: its text, or a file that is read for each request, because it rotates. */
+/** A certificate, a key or a token: its text, or a file. Files are read for each request, because they rotate. */
 export type Credential = { text: string } | { file: string }
 
 /** Certificates and the key are PEM. */
@@ -23,7 +23,7 @@ export interface Credentials {
   cert?: Credential
   key?: Credential
   token?: Credential
-  /** accepts any certificate of the server */
+  /** Accepts any certificate of the server. */
   insecure?: boolean
 }
 

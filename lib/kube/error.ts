@@ -1,9 +1,12 @@
-/** An error that the API server answered: its HTTP status and, where it sent a Status object, its reason and message. */
+/** An error from the API server: its HTTP status and, if it sent a Status object, its reason and message. */
 export class KubeError extends Error {
   override name = 'KubeError'
   readonly status: number
   readonly reason: string | undefined
-  /** Name of the object that the error is about; a 404 without one is about the path (a CRD that is not installed). */
+  /**
+   * The name of the object that the error is about. A 404 without it is about the path, such as a CRD that is not
+   * installed.
+   */
   readonly objectName: string | undefined
 
   constructor(what: string, status: number, body: string) {
@@ -21,7 +24,7 @@ interface Status {
   details?: { name?: string }
 }
 
-/** True for the answer "there is no such object", false for "there is no such kind". */
+/** True if the object does not exist, false if its kind does not exist. */
 export function isGone(error: unknown): boolean {
   return error instanceof KubeError && error.status === 404 && error.objectName !== undefined
 }
@@ -30,7 +33,7 @@ export function isConflict(error: unknown): boolean {
   return error instanceof KubeError && error.status === 409
 }
 
-/** A catch handler: errors that one of the tests accepts become undefined. */
+/** Returns a catch handler: errors that one of the tests accepts become undefined. */
 export function ignoreErrors(...tests: ((error: unknown) => boolean)[]): (error: unknown) => undefined {
   return (error) => {
     if (!tests.some((accepts) => accepts(error))) throw error

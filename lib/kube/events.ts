@@ -3,7 +3,7 @@ import { createObject, type KubeObject } from './apply.ts'
 import type { KubeClient } from './client.ts'
 import { eventPath } from './paths.ts'
 
-/** What a Kubernetes Event says, as `kubectl describe` shows it. */
+/** A Kubernetes Event, as `kubectl describe` shows it. */
 export interface EventSpec {
   type: 'Normal' | 'Warning'
   reason: string
@@ -11,8 +11,8 @@ export interface EventSpec {
 }
 
 /**
- * Records a Kubernetes Event about an object, once. Its name is a digest of its contents: the same event again, for
- * instance after a restart, makes no second one.
+ * Records a Kubernetes Event about an object, once. Its name is a digest of its contents, so the same event, for
+ * instance after a restart, is not recorded twice.
  */
 export async function recordEvent(client: KubeClient, about: KubeObject, event: EventSpec): Promise<void> {
   const { apiVersion, kind } = about

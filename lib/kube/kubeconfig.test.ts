@@ -53,19 +53,19 @@ test('a token in a file is read for each request, because it rotates', async () 
   }
 })
 
-test('certificates are not checked where the file says so', async () => {
+test('certificates are not checked if the file says so', async () => {
   await writeFile(file, config.replace('certificate-authority: ca.crt', 'insecure-skip-tls-verify: true'))
   const options: UnsentOptions = { headers: {} }
   await readKubeconfig(file).authenticate(options)
   expect(options).toMatchObject({ rejectUnauthorized: false })
 })
 
-test('a file without a usable context is refused', async () => {
+test('a file without a usable context is rejected', async () => {
   await writeFile(file, config.replace('current-context: here', 'current-context: elsewhere'))
   expect(() => readKubeconfig(file)).toThrow('has no usable current context')
 })
 
-test('a command that gives a token is run', async () => {
+test('a command that returns a token is run', async () => {
   const server = createServer((request, response) => response.end(JSON.stringify(request.headers.authorization)))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const address = server.address() as { port: number }
@@ -81,7 +81,7 @@ test('a command that gives a token is run', async () => {
     users: [{ name: 'u', user: { exec } }],
   }
   await writeFile(file, JSON.stringify(kubeconfig))
-  // The first use of such credentials loads the Kubernetes client library, which takes seconds on a loaded machine.
+  // The first use of such credentials loads the Kubernetes client library. That takes seconds on a loaded machine.
   const client = new KubeClient(loadKubeAccess({ KUBECONFIG: file }), { userAgent: 'test', timeoutMs: 60_000 })
   expect(await client.request({ path: '/' })).toBe('Bearer made')
   client.close()

@@ -31,10 +31,10 @@ const userFields = new Set([
 /**
  * Reads the current context of a kubeconfig file.
  *
- * Certificates and tokens are read here: the client library takes seconds and 90 MB to load. It is loaded only for what
- * else a file may ask for, such as a command that gives a token, or a proxy.
+ * It reads certificates and tokens itself, because the client library takes seconds and 90 MB to load. The library is
+ * only loaded for other settings, such as a proxy or a command that returns a token.
  *
- * @throws Error when the file has no usable current context
+ * @throws Error if the file has no usable current context
  */
 export function readKubeconfig(file: string): KubeAccess {
   const config = parse(readFileSync(file, 'utf8')) as Kubeconfig
@@ -63,7 +63,7 @@ function readCredentials(cluster: Entry, user: Entry, folder: string): Credentia
   return { insecure, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }), ...(token && { token }) }
 }
 
-/** A part is either in the file itself, in base64, or in another file, named from the folder of this one. */
+/** A value is either in the file, in base64, or in another file. That file's path is relative to this one's folder. */
 function findPart(entry: Entry, name: string, folder: string): Credential | undefined {
   const [data, file] = [entry[`${name}-data`], entry[name]]
   if (typeof data === 'string') return { text: Buffer.from(data, 'base64').toString('utf8') }
@@ -90,7 +90,7 @@ function authenticateByLibrary(file: string): KubeAccess['authenticate'] {
     })
     const kubeConfig = await loading
     await kubeConfig.applyToHTTPSOptions(options)
-    // The library's agent opens a connection for each request. It is needed only for a proxy.
+    // The library's agent opens a connection for each request. It is only needed for a proxy.
     if (!kubeConfig.getCurrentCluster()?.proxyUrl) delete options.agent
   }
 }

@@ -8,7 +8,7 @@ import { LeaderElector } from './leader.ts'
 import { leasePath } from './paths.ts'
 
 const leases = leasePath('test')
-// Far longer than a loaded machine holds up a renewal.
+// Far longer than a loaded machine delays a renewal.
 const times = { durationMs: 20_000, renewDeadlineMs: 10_000, retryMs: 30 }
 
 let server: FakeApiServer
@@ -56,7 +56,7 @@ test('of two, one leads; the other takes over at once when the lease is released
 })
 
 test('a leader that stopped renewing is replaced once its record has not changed for its duration', async () => {
-  // Its clock is an hour ahead: the record's own times say nothing.
+  // The holder's clock is an hour ahead, but the times in the record do not matter.
   const renewTime = new Date(Date.now() + 3_600_000).toISOString()
   server.put(leases, {
     metadata: { name: 'lease' },
@@ -70,7 +70,7 @@ test('a leader that stopped renewing is replaced once its record has not changed
   await elector.release()
 })
 
-test('the same pod started again has its lease back at once', async () => {
+test('a restarted pod has its lease again at once', async () => {
   server.put(leases, {
     metadata: { name: 'lease' },
     spec: { holderIdentity: 'pod', leaseDurationSeconds: 3600, leaseTransitions: 0 },
@@ -94,7 +94,7 @@ test.each([
   expect(performance.now() - startedAt).toBeLessThan(durationMs)
 })
 
-test('one lost renewal is no lost lease', async () => {
+test('one failed renewal does not lose the lease', async () => {
   const elector = elect('steady')
   await elector.acquire()
   server.failures.push(409, 500)
@@ -105,7 +105,7 @@ test('one lost renewal is no lost lease', async () => {
   await elector.release()
 })
 
-test('a lease that somebody else took is lost at once, however late it would have to be renewed', async () => {
+test('a lease that another process took is lost at once, before the renewal deadline', async () => {
   const elector = elect('robbed', { renewDeadlineMs: 60_000 })
   await elector.acquire()
   const lease = server.read(leases, 'lease')!

@@ -24,37 +24,37 @@ interface LeaseSpec {
 interface ElectorOptions {
   client: KubeClient
   namespace: string
-  /** of the Lease */
+  /** The name of the Lease. */
   name: string
   /**
-   * Our pod's name. A container that restarts in the same pod holds its Lease again at once. That is safe, because
-   * Kubernetes runs one container of a name in a pod at a time.
+   * Our pod's name. A container that restarts in the same pod has its Lease again at once. That is safe, because
+   * Kubernetes runs only one container of a name in a pod at a time.
    */
   identity: string
-  /** called once, when the Lease was ours and is no longer: the process must end at once */
+  /** Called once when the Lease was ours and is lost. The process must end at once. */
   onLost: () => void
   log: Logger
   times?: LeaseTimes
 }
 
 interface LeaseTimes {
-  /** others may take the Lease when its record has not changed for so long */
+  /** Others may take the Lease if its record has not changed for this long. */
   durationMs: number
-  /** we give up when we have not renewed it for so long; shorter, so that we stop before somebody else starts */
+  /** We give up if we have not renewed it for this long. It is shorter, so that we stop before somebody else starts. */
   renewDeadlineMs: number
   retryMs: number
 }
 
-/** Whether the Lease is ours or held by another process; `unknown`: the server did not answer. */
+/** Whether the Lease is ours or held by another process. `unknown`: the server did not answer. */
 type Outcome = 'ours' | 'held' | 'unknown'
 
 const defaultTimes: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
 
 /**
- * Elects one leader among processes by a Lease.
+ * Elects one leader among processes with a Lease.
  *
- * Clocks of machines differ, so that a record's own times say nothing: it counts as expired when it has not changed for
- * its duration by our own clock.
+ * The times in a record are ignored, because the clocks of machines differ. A record has expired if it has not changed
+ * for its duration on our own clock.
  */
 export class LeaderElector {
   readonly #options: Required<ElectorOptions>
@@ -67,7 +67,7 @@ export class LeaderElector {
     this.#options = { times: defaultTimes, ...options }
   }
 
-  /** Waits until the Lease is ours, then keeps renewing it in the background. Rejects when released before. */
+  /** Waits until the Lease is ours, then renews it in the background. Rejects if it is released before. */
   async acquire(): Promise<void> {
     const { log, times, identity } = this.#options
     while ((await this.#tryOnce()) !== 'ours') await delay(times.retryMs, undefined, { signal: this.#stop.signal })
@@ -75,7 +75,7 @@ export class LeaderElector {
     this.#renewing = this.#renew()
   }
 
-  /** Gives the Lease up, so that the next leader need not wait for its end. */
+  /** Gives up the Lease, so that the next leader need not wait for its end. */
   async release(): Promise<void> {
     this.#stop.abort()
     await this.#renewing
@@ -96,7 +96,7 @@ export class LeaderElector {
     while (!signal.aborted) {
       await delay(times.retryMs, undefined, { signal }).catch(() => {})
       if (signal.aborted) return
-      // Races the deadline: a request that hangs must not keep a leader that others have given up.
+      // The renewal races against the deadline: a hanging request must not keep us leader after others have taken over.
       const left = Math.max(0, this.#renewedAt + times.renewDeadlineMs - performance.now())
       const outcome = await Promise.race([this.#tryOnce(), delay(left, 'unknown' as const)])
       if (outcome === 'held' || performance.now() - this.#renewedAt >= times.renewDeadlineMs) {
@@ -107,7 +107,7 @@ export class LeaderElector {
     }
   }
 
-  /** One attempt to acquire or renew the Lease. */
+  /** Tries once to acquire or renew the Lease. */
   async #tryOnce(): Promise<Outcome> {
     const startedAt = performance.now()
     try {
@@ -143,7 +143,7 @@ export class LeaderElector {
     return 'ours'
   }
 
-  /** The version that was read goes along: a writer in between wins, and we get a 409. */
+  /** Sends the version that was read: if another process wrote meanwhile, it wins, and we get a 409. */
   async #put(lease: LeaseObject, spec: LeaseSpec): Promise<Outcome> {
     await this.#options.client.request({ method: 'PUT', path: this.#path(), body: { ...lease, spec } })
     return 'ours'

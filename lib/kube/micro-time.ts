@@ -1,4 +1,4 @@
-/** A time as Kubernetes' MicroTime. */
+/** Formats a time as Kubernetes' MicroTime. */
 export function formatMicroTime(time: Date): string {
   return time.toISOString().replace('Z', '000Z')
 }

@@ -11,12 +11,12 @@ export interface Pod extends KubeObject {
   status?: PodStatus
 }
 
-/** No other object ever has this uid. */
+/** A uid is never used again. */
 export function uidOf(object: KubeObject): string {
   return object.metadata.uid ?? ''
 }
 
-/** True when the pod takes work: its Ready condition says so and it is not being ended. */
+/** Whether the pod accepts work: its Ready condition is true and it is not terminating. */
 export function isReady(pod: Pick<Pod, 'metadata' | 'status'>): boolean {
   const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready')
   return ready?.status === 'True' && pod.metadata.deletionTimestamp === undefined

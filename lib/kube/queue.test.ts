@@ -13,7 +13,7 @@ function open(work: (key: string) => Promise<Requeue | void>, concurrency = 1, b
   return queue
 }
 
-/** A gate per piece of work, and what has been let in, in order. */
+/** One gate per piece of work, and the keys in the order in which they started. */
 function gated() {
   const seen: string[] = []
   const gates: (() => void)[] = []
@@ -24,7 +24,7 @@ function gated() {
   return { seen, work, open: () => gates.shift()?.() }
 }
 
-test('a key that waits is there once', async () => {
+test('a waiting key is in the queue once', async () => {
   const { seen, work, open: pass } = gated()
   const keys = open(work)
   for (const key of ['a', 'b', 'b', 'c', 'b']) keys.add(key)
@@ -36,7 +36,7 @@ test('a key that waits is there once', async () => {
   expect(seen).toEqual(['a', 'b', 'c'])
 })
 
-test('a key added while it is worked on is worked on again, never beside itself', async () => {
+test('a key that is added during its work is handled again, but never twice at the same time', async () => {
   const { seen, work, open: pass } = gated()
   const keys = open(work, 4)
   keys.add('a')
@@ -50,7 +50,7 @@ test('a key added while it is worked on is worked on again, never beside itself'
   pass()
 })
 
-test('a key that fails is repeated with growing delays and holds up no other', async () => {
+test('a failing key is repeated with growing delays and delays no other key', async () => {
   const failedAt: number[] = []
   const done: string[] = []
   const keys = open(
@@ -68,12 +68,12 @@ test('a key that fails is repeated with growing delays and holds up no other', a
   keys.add('good')
   await eventually(() => expect(done).toEqual(['good', 'bad']))
   const waits = failedAt.slice(1).map((at, index) => at - failedAt[index]!)
-  // A loaded machine makes waits longer. Chance makes them shorter, by a half at most.
+  // A loaded machine makes waits longer. The jitter makes them shorter, by at most a half.
   const shortest = [10, 20, 40]
   expect(waits.map((wait, index) => wait > shortest[index]! - 2)).toEqual([true, true, true])
 })
 
-test('a routine look leaves a failing key to its backoff', async () => {
+test('a routine check leaves a failing key to its backoff', async () => {
   let calls = 0
   const keys = open(
     async () => {
@@ -91,7 +91,7 @@ test('a routine look leaves a failing key to its backoff', async () => {
   expect(calls).toBe(1)
 })
 
-test('a routine look leaves a key alone that is worked on', async () => {
+test('a routine check ignores a key that is being handled', async () => {
   const { seen, work, open: pass } = gated()
   const keys = open(work)
   keys.add('a')
@@ -109,7 +109,7 @@ test('work that asks for it is repeated after a while', async () => {
   await eventually(() => expect(calls).toBe(3))
 })
 
-test('closing waits for the work that runs and takes no more', async () => {
+test('closing waits for running work and accepts no more keys', async () => {
   const { seen, work, open: pass } = gated()
   const keys = open(work)
   keys.add('a')

@@ -3,7 +3,7 @@ import type { Logger } from '../log.ts'
 
 const defaultBackoff: Backoff = { baseMs: 200, maxMs: 30_000 }
 
-/** What the work on a key may ask for: to be looked at again after a while, whatever happens until then. */
+/** A result of work: the key must be handled again after this time, whatever happens until then. */
 export interface Requeue {
   afterMs: number
 }
@@ -12,15 +12,15 @@ interface QueueOptions {
   name: string
   work: (key: string) => Promise<Requeue | void>
   log: Logger
-  /** keys worked on side by side */
+  /** How many keys are handled at once. */
   concurrency?: number
-  /** the wait after failures of a key */
+  /** The wait after failures of a key. */
   backoff?: Backoff
 }
 
 /**
- * A queue of keys. A key waits in it at most once and is never worked on twice at a time; one that is added while it is
- * worked on is worked on again. Work that throws is repeated with a growing, jittered delay of that key alone.
+ * A queue of keys. A key waits at most once, and is never handled twice at the same time. A key that is added during
+ * its work is handled again. Work that throws is repeated after a growing, jittered delay, which only affects its key.
  */
 export class WorkQueue {
   readonly #options: Required<QueueOptions>
@@ -34,7 +34,7 @@ export class WorkQueue {
     this.#options = { concurrency: 1, backoff: defaultBackoff, ...options }
   }
 
-  /** Keys that wait or are worked on now; delayed ones do not count. */
+  /** The number of keys that wait or are being handled, without delayed ones. */
   get size(): number {
     return this.#waiting.size + this.#running.size
   }
@@ -46,14 +46,14 @@ export class WorkQueue {
   }
 
   /**
-   * Adds the key, unless it is worked on, or its last work failed and is going to be repeated: a routine look leaves the
-   * backoff alone.
+   * Adds the key, unless it is being handled or waits for a retry after a failure: a routine check does not change the
+   * backoff.
    */
   addRoutinely(key: string): void {
     if (!this.#failures.has(key) && !this.#running.has(key)) this.add(key)
   }
 
-  /** Adds the key after a time; the earlier of two delays counts. */
+  /** Adds the key after a time. The earlier of two delays counts. */
   addAfter(key: string, delayMs: number): void {
     if (this.#closed) return
     const dueAt = performance.now() + delayMs
@@ -67,7 +67,7 @@ export class WorkQueue {
     this.#timers.set(key, { dueAt, timer })
   }
 
-  /** Takes nothing more and waits for the work that runs. */
+  /** Accepts no more keys and waits for running work. */
   async close(): Promise<void> {
     this.#closed = true
     for (const { timer } of this.#timers.values()) clearTimeout(timer)

@@ -57,7 +57,7 @@ async function startWatching() {
 
 const names = () => reflector.list().map(({ metadata }) => metadata.name)
 
-test('it lists, then follows what comes, changes and goes', async () => {
+test('it lists, then follows added, changed and deleted objects', async () => {
   await startWatching()
   expect(reflector.get('a')).toMatchObject({ kind: 'Thing', apiVersion: 'v1', size: 0 })
   server.put(path, thing('b'))
@@ -67,7 +67,7 @@ test('it lists, then follows what comes, changes and goes', async () => {
   expect(reflector.list()).toMatchObject([{ metadata: { name: 'a' }, size: 2 }])
 })
 
-test('a deletion while the watch is down is noticed', async () => {
+test('a deletion while the watch is down is detected', async () => {
   server.put(path, thing('b'))
   await startWatching()
   changes.length = 0
@@ -77,7 +77,7 @@ test('a deletion while the watch is down is noticed', async () => {
   expect(names()).toEqual(['a'])
 })
 
-test('a watch that is told 410 lists again', async () => {
+test('a watch that gets 410 lists again', async () => {
   server.goneForWatches = true
   reflector.start()
   await reflector.synced
@@ -87,7 +87,7 @@ test('a watch that is told 410 lists again', async () => {
   await eventually(() => expect(server.openWatches).toBe(1), 10_000)
 })
 
-test('refused and hanging lists are repeated until one is answered', async () => {
+test('failing and hanging lists are repeated until one is answered', async () => {
   server.failures.push(500, 403)
   server.hanging = true
   reflector.start()
@@ -106,7 +106,7 @@ test('it lists again after a while, even when its watch is silent', async () => 
   await eventually(() => expect(names()).toEqual(['a', 'b']), 10_000)
 })
 
-test('a bookmark is no change, but a sign of life', async () => {
+test('a bookmark is not a change, but resets the age', async () => {
   await startWatching()
   changes.length = 0
   await eventually(() => expect(reflector.ageMs).toBeGreaterThan(400), 10_000)
@@ -115,7 +115,7 @@ test('a bookmark is no change, but a sign of life', async () => {
   expect(changes).toEqual([])
 })
 
-test('objects are found by another key than their name, where one is given', async () => {
+test('objects are found by their own key, if one is defined', async () => {
   reflector = watchThings(60_000, ({ size }) => `of size ${size}`)
   await startWatching()
   server.put(path, thing('b', 2))

@@ -7,21 +7,21 @@ import { KubeError } from './error.ts'
 
 interface ReflectorOptions<T> {
   client: KubeClient
-  /** of all objects of the kind, e.g. `/api/v1/namespaces/trainyard/pods` */
+  /** The path of all objects of the kind, e.g. `/api/v1/namespaces/trainyard/pods`. */
   path: string
-  /** gives them the kind and apiVersion that the items of a list lack */
+  /** The objects get this kind and apiVersion, because the items of a list have none. */
   kind: string
   apiVersion: string
-  /** which objects of the kind: labelSelector, fieldSelector */
+  /** Selects objects of the kind: labelSelector, fieldSelector. */
   selector?: Record<string, string>
-  /** the key that `get` finds an object by; its name, where all are in one namespace */
+  /** The key for `get`. By default the object's name, if all are in one namespace. */
   keyOf?: (object: T) => string
-  /** called with each object that came, changed or went (as last seen), after the copy has changed */
+  /** Called after the cache has changed, with each added, changed or deleted object (as last seen). */
   onChange: (object: T) => void
   log: Logger
-  /** a full list is read anew so often, in case that an event was lost */
+  /** How often the full list is read again, in case an event was lost. */
   relistMs?: number
-  /** the wait after failures */
+  /** The wait after failures. */
   backoff?: Backoff
 }
 
@@ -30,20 +30,20 @@ interface List<T> {
   items: T[]
 }
 
-/** The copy of a reflector, for reading only. */
+/** The cache of a reflector, for reading only. */
 export type ObjectCache<T extends KubeObject> = Pick<Reflector<T>, 'get' | 'list'>
 
 const pageSize = '500'
 const defaultBackoff: Backoff = { baseMs: 200, maxMs: 5_000 }
-// Short, so that a connection that died without a word is noticed within this time.
+// Short, because a silently broken connection is only detected after this time.
 const watchSeconds = 60
 const watchGraceMs = 5_000
 
 /**
- * A copy of all objects of one kind, or of those that a selector names, kept up to date by list and watch.
+ * Caches all objects of one kind, or those of a selector, and keeps them up to date by list and watch.
  *
- * It never stops by itself: after any error it lists again, with a growing delay; a new list also shows what was deleted
- * while no watch ran. Objects are the server's and shared: read them, never change them.
+ * It never stops by itself. After an error it lists again, with a growing delay. A new list also shows deletions from
+ * the time without a watch. The objects are shared: do not change them.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: Required<ReflectorOptions<T>>
@@ -66,12 +66,12 @@ export class Reflector<T extends KubeObject> {
     await this.#running
   }
 
-  /** Resolves when the first list is there. */
+  /** Resolves when the first list is complete. */
   get synced(): Promise<void> {
     return this.#synced.promise
   }
 
-  /** Milliseconds since the server last said anything (a list, an event, a bookmark). */
+  /** Milliseconds since the last message from the server (a list, an event, a bookmark). */
   get ageMs(): number {
     return performance.now() - this.#heardAt
   }
@@ -95,7 +95,7 @@ export class Reflector<T extends KubeObject> {
         failures = 0
       } catch (error) {
         if (signal.aborted) return
-        // What ran for longer than the longest wait had worked.
+        // A watch that ran for longer than the longest wait had worked.
         failures = performance.now() - startedAt > backoff.maxMs ? 1 : failures + 1
         log.warn({ path, error }, 'watch interrupted')
         await delay(backoffMs(failures, backoff), undefined, { signal }).catch(() => {})
@@ -145,7 +145,7 @@ export class Reflector<T extends KubeObject> {
     for (const [key, object] of before) if (!objects.has(key)) this.#options.onChange(object)
   }
 
-  /** Follows one watch until the server ends it, and gives the version it reached. */
+  /** Follows one watch until the server ends it. Returns the version that it reached. */
   async #watch(from: string): Promise<string> {
     const { client, path, selector } = this.#options
     const query = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds: String(watchSeconds) }
@@ -178,7 +178,7 @@ function nameOf(object: KubeObject): string {
   return object.metadata.name ?? ''
 }
 
-/** A watch says in its stream that it cannot go on, mostly because the version it started from is too old (410). */
+/** A watch reports in its stream that it cannot continue, mostly because its start version is too old (410). */
 function toError(path: string, status: unknown): KubeError {
   const code = (status as { code?: number }).code ?? 500
   return new KubeError(`watching ${path}`, code, JSON.stringify(status))

@@ -4,13 +4,13 @@ import { ResponseError } from './errors.ts'
 import type { Readable } from 'node:stream'
 import { pipeline } from 'node:stream'
 
-/** Reads an object of some bucket. It fails with ResponseError, also while it is read. */
+/** Reads an object of a bucket. Fails with a ResponseError, also during the read. */
 export type ReadObject = (
   place: { bucket: string; key: string },
   options: { maxBytes: number; signal: AbortSignal },
 ) => Promise<Readable>
 
-/** Reads with a client's credentials, in bounded size. */
+/** Reads with a client's credentials, up to a size limit. */
 export function createBucketReader(client: S3Client): ReadObject {
   return async ({ bucket: Bucket, key: Key }, { maxBytes, signal }) => {
     const { Body, ContentLength = 0 } = await client
@@ -19,7 +19,7 @@ export function createBucketReader(client: S3Client): ReadObject {
         throw toResponseError(error)
       })
     const limited = new LimitedBody(maxBytes)
-    // The end of either stream ends the other. The reader learns of it from the limited one.
+    // The end of either stream ends the other. The reader gets errors from the limited one.
     pipeline(Body as Readable, limited, () => {})
     if (ContentLength <= maxBytes) return limited
     limited.on('error', () => {}).destroy()

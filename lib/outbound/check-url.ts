@@ -3,28 +3,28 @@ import type { Listing } from './hosts.ts'
 import type { AddressCheck } from './networks.ts'
 import { AddressError } from './errors.ts'
 
-/** What an address is checked against. */
+/** The rules for addresses. */
 export interface UrlRules {
   listHost: (url: URL) => Listing
   isOpen: AddressCheck
 }
 
-// Signed addresses of clouds have about 2,000.
+// Signed addresses of clouds have about 2,000 characters.
 const maxAddressLength = 4096
 
 const shape = /^([a-z][a-z0-9+.-]*):\/\/([^/?#]*)([^?#]*)(?:\?[^#]*)?(?:#.*)?$/i
 
-// A dot segment in any spelling, an encoded slash, backslash or NUL.
+// A dot segment in any spelling, or an encoded slash, backslash or NUL.
 const pathEscape = /(^|\/)(\.|%2e){1,2}(\/|$)|%(2f|5c|00|25(2e|2f|5c|00))/i
 
-// Names that people's own networks and clusters resolve.
+// Names that private networks and clusters resolve.
 const insideName = /^[^.]+$|\.(localhost|localdomain|local|internal|intranet|lan|home|corp|arpa|test|invalid|onion)$/
 
 /**
- * Reads an address that a user gave, and checks all of it that can be checked without asking DNS.
+ * Parses an address from a user and checks everything that needs no DNS.
  *
- * The URL parser forgives much (tabs, backslashes, octal addresses, missing slashes), and other readers of the same
- * text forgive otherwise. Any other spelling than the plain one is therefore rejected.
+ * The URL parser tolerates a lot (tabs, backslashes, octal addresses, missing slashes), and other parsers tolerate
+ * other things. So only the plain spelling is accepted.
  *
  * @throws {AddressError}
  */
@@ -41,7 +41,7 @@ export function checkUrl(address: string, rules: UrlRules): URL {
 }
 
 function split(address: string) {
-  // Printable ASCII without what the URL parser drops, turns round or encodes.
+  // Printable ASCII, without characters that the URL parser drops, converts or encodes.
   if (!/^[\x21-\x7e]*$/.test(address) || /[\\<>"{}|^`]/.test(address)) {
     reject('syntax', 'it has characters that an address cannot have; encode them')
   }

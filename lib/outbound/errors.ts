@@ -1,15 +1,17 @@
-/** Which rule an address breaks. */
+/** The rule that an address breaks. */
 export type Rule =
-  | 'syntax' // it is no address of the web, or longer than any
+  | 'syntax' // not a web address, or too long
   | 'scheme'
   | 'userinfo'
-  | 'spelling' // its host is written in another way than the usual one
-  | 'path' // it climbs, or hides a slash
+  | 'spelling' // the host is not in its usual spelling
+  | 'path' // the path has dot segments or encoded slashes
   | 'host' // the administrator does not allow it
-  | 'name' // a name that means something on the inside only
-  | 'network' // it lies in, or its name leads to, a private or reserved network
+  | 'name' // the name only has a meaning in private networks
+  | 'network' // it is in a private or reserved network, or its name resolves to one
 
-/** An address that is not requested. The message is for the user who sent it. It holds nothing secret of the address. */
+/**
+ * An address that is not requested. The message is for the user who sent it, and contains no secrets of the address.
+ */
 export class AddressError extends Error {
   override name = 'AddressError'
   readonly rule: Rule
@@ -20,7 +22,7 @@ export class AddressError extends Error {
   }
 }
 
-/** An address was asked, and what came cannot be used; `unreachable` may be another time. */
+/** An address was requested, and the response cannot be used. `unreachable` may succeed later. */
 export class ResponseError extends Error {
   override name = 'ResponseError'
   readonly kind: 'unreachable' | 'status' | 'too_large' | 'redirects' | 'encoding'
@@ -32,7 +34,7 @@ export class ResponseError extends Error {
     this.status = options.status
   }
 
-  /** Whether asking again may help. */
+  /** Whether a retry may help. */
   get transient(): boolean {
     if (this.kind === 'status') return [408, 425, 429].includes(this.status ?? 0) || (this.status ?? 0) >= 500
     return this.kind === 'unreachable'

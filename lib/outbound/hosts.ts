@@ -3,13 +3,13 @@ import { ConfigError } from '../config.ts'
 
 interface Entry {
   scheme: 'http' | 'https'
-  /** A name or an address; with `*.` before it all names below it, `*` alone is every host. */
+  /** A name or an address. `*.` before a name matches all names below it; `*` alone matches every host. */
   host: string
-  /** A number, or `*` for every port. */
+  /** A number; `*` matches every port. */
   port: string
 }
 
-/** Whether a host is on the administrator's list, and how. */
+/** How a host is on the administrator's list, if it is. */
 export type Listing = 'exact' | 'pattern' | 'none'
 
 // [http://|https://]HOST[:PORT], as in files.example.com, *.example.com:8443, http://127.0.0.1:*
@@ -19,8 +19,8 @@ const entryPattern =
 const defaultPorts = { http: '80', https: '443' }
 
 /**
- * Compiles the hosts that an administrator allows. Without a scheme an entry means https, without a port the scheme's
- * own port.
+ * Compiles the hosts that an administrator allows. An entry without a scheme means https. An entry without a port means
+ * the scheme's default port.
  *
  * @throws {ConfigError}
  */
@@ -50,7 +50,7 @@ function readPort(port: string): string {
   return port === '*' ? port : String(Number(port))
 }
 
-/** `*.example.com` covers what is below, not example.com itself; and no address. */
+/** `*.example.com` matches names below example.com, but neither example.com itself nor addresses. */
 function coversByPattern(pattern: string, host: string): boolean {
   if (pattern === '*') return true
   return pattern.startsWith('*.') && host.endsWith(pattern.slice(1)) && isIP(host) === 0

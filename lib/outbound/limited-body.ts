@@ -1,7 +1,7 @@
 import { Transform, type TransformCallback } from 'node:stream'
 import { AddressError, ResponseError } from './errors.ts'
 
-/** A body that fails with a ResponseError when it is longer than its limit, or when its source breaks. */
+/** A body that fails with a ResponseError if it exceeds its limit, or if its source breaks. */
 export class LimitedBody extends Transform {
   readonly error: ResponseError
   #left: number
@@ -23,7 +23,7 @@ export class LimitedBody extends Transform {
   }
 }
 
-/** The message for an error of a request, or while reading. */
+/** Converts an error of a request, or of reading its body. */
 export function toResponseError(error: unknown): Error {
   if (error instanceof AddressError || error instanceof ResponseError) return error
   return new ResponseError('unreachable', 'the server could not be reached, or closed the connection', { cause: error })

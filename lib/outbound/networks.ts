@@ -1,8 +1,8 @@
 import { BlockList, isIP, isIPv4 } from 'node:net'
 import { ConfigError } from '../config.ts'
 
-// The special-purpose registries of IANA, and what clouds put beside them: Azure's wire server (168.63.129.16). The
-// metadata services lie in link-local, CGNAT and unique local ranges, which are here as a whole.
+// IANA's special-purpose registries, and an address of a cloud: Azure's wire server (168.63.129.16). The metadata
+// services are in link-local, CGNAT and unique local ranges, which are all in this list.
 const closedV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -25,7 +25,8 @@ const closedV4 = [
   '240.0.0.0/4',
 ]
 
-// Only 2000::/3 is public, so the rest needs no list: mapped and translated IPv4 (NAT64), unique local, link-local ...
+// Only 2000::/3 is public. All else needs no list: mapped and translated IPv4 (NAT64), unique local, link-local and so
+// on.
 const publicV6 = ['2000::/3']
 
 // Teredo and other protocols, documentation, 6to4, AS112, segment routing, documentation again.
@@ -33,19 +34,19 @@ const closedV6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48'
 
 const [closed, open] = [createList([...closedV4, ...closedV6]), createList(publicV6)]
 
-/** Says of an address (no name) whether it may be asked. */
+/** Whether an address (not a name) may be requested. */
 export type AddressCheck = (address: string) => boolean
 
 /**
- * Lets public addresses through, and those of the listed networks.
+ * Allows public addresses, and those of the listed networks.
  *
- * @throws {ConfigError} for what is no network, such as `10.0.0.0/8` is one
+ * @throws {ConfigError} for an entry that is not a network such as `10.0.0.0/8`
  */
 export function createAddressCheck(privateNetworks: readonly string[]): AddressCheck {
   const listed = createList(privateNetworks)
   return (address) => {
     const family = isIPv4(address) ? 'ipv4' : 'ipv6'
-    // An IPv4 address in the clothes of another is never meant honestly; nor can a zone of a link be.
+    // An IPv4 address written as IPv6, or an address with a zone, has no honest use.
     if (isIP(address) === 0 || address.includes('%') || /^::ffff:/i.test(address)) return false
     if (listed.check(address, family)) return true
     return (family === 'ipv4' || open.check(address, family)) && !closed.check(address, family)

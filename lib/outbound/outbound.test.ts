@@ -29,7 +29,7 @@ afterEach(async () => {
 
 afterAll(() => new Promise((resolve) => server.close(resolve)))
 
-/** One that may ask this machine, where names lead as `names` says. */
+/** An Outbound that may request this machine. `names` maps names to addresses. */
 function open(names: Record<string, string[]> = {}, privateNetworks = ['127.0.0.0/8']): Outbound {
   const resolve: Resolve = (name, _, done) => {
     const addresses = (names[name] ?? []).map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
@@ -43,7 +43,7 @@ function open(names: Record<string, string[]> = {}, privateNetworks = ['127.0.0.
 const atName = (name: string) => origin.replace('127.0.0.1', name)
 
 describe('fetching', () => {
-  test('gives what lies there', async () => {
+  test('returns the content', async () => {
     answer = (_, response) => response.end('data')
     const { body, headers } = await open().fetch(`${origin}/a?b=c#d`, { maxBytes })
     expect([await text(body), headers['content-length']]).toEqual(['data', '4'])
@@ -73,13 +73,13 @@ describe('fetching', () => {
     ['/\\127.0.0.1/a', 'syntax'],
     ['gopher:a', 'syntax'],
     ['http://inside.example/', 'network'],
-  ])('refuses a redirect to %s', async (location, rule) => {
+  ])('rejects a redirect to %s', async (location, rule) => {
     answer = (_, response) => response.writeHead(302, { location }).end()
     const fetched = open({ 'inside.example': ['10.0.0.1'] }).fetch(origin, { maxBytes })
     await expect(fetched).rejects.toMatchObject({ name: 'AddressError', rule })
   })
 
-  test('ends a circle of redirects', async () => {
+  test('ends a loop of redirects', async () => {
     answer = (_, response) => response.writeHead(307, { location: '/again' }).end()
     const error = { kind: 'redirects', transient: false }
     await expect(open().fetch(origin, { maxBytes })).rejects.toMatchObject(error)
@@ -100,7 +100,7 @@ describe('fetching', () => {
     await expect(open().fetch(origin, { maxBytes })).rejects.toMatchObject({ kind: 'status', status, transient })
   })
 
-  test('reads no more than was agreed, announced or not', async () => {
+  test('reads no more than the limit, announced or not', async () => {
     answer = ({ url }, response) => {
       if (url === '/announced') response.setHeader('content-length', maxBytes + 1)
       for (let sent = 0; sent < maxBytes; sent += 100) response.write('x'.repeat(100))
@@ -114,7 +114,7 @@ describe('fetching', () => {
     expect(await text(whole.body)).toHaveLength(maxBytes)
   })
 
-  test('tells when its server breaks off, speaks no TLS or is not there', async () => {
+  test('fails if the server aborts, has no TLS or is not running', async () => {
     answer = (_, response) => {
       response.writeHead(200, { 'content-length': 10 })
       response.write('half', () => response.destroy())
@@ -127,7 +127,7 @@ describe('fetching', () => {
     await expect(open().fetch('http://nowhere.example/', { maxBytes })).rejects.toEqual(error)
   })
 
-  test('ends with its signal, and when the body is given up', async () => {
+  test('ends with its signal, and when the body is destroyed', async () => {
     answer = (_, response) => void response.write('some')
     const leave = new AbortController()
     const { body } = await open().fetch(origin, { maxBytes, signal: leave.signal })
@@ -138,7 +138,7 @@ describe('fetching', () => {
     await expect.poll(() => new Promise((resolve) => server.getConnections((_, count) => resolve(count)))).toBe(0)
   })
 
-  test('takes nothing that was compressed underway', async () => {
+  test('rejects compressed responses', async () => {
     answer = (_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end('x')
     await expect(open().fetch(origin, { maxBytes })).rejects.toMatchObject({ kind: 'encoding', transient: false })
   })
@@ -159,7 +159,7 @@ describe('a name', () => {
     else await expect(fetched).rejects.toMatchObject({ name: 'AddressError', rule: 'network' })
   })
 
-  test('is resolved once, and connected to as it was then', async () => {
+  test('is resolved once, and the connection uses the checked address', async () => {
     answer = (_, response) => response.end('data')
     const answers = ['127.0.0.1', '10.0.0.1']
     const resolve: Resolve = (_, __, done) => done(null, [{ address: answers.shift() ?? '10.0.0.1', family: 4 }])
@@ -169,14 +169,14 @@ describe('a name', () => {
     expect([await text(body), answers]).toEqual(['data', ['10.0.0.1']])
   })
 
-  test('of this machine is refused where its networks are not listed', async () => {
+  test('of this machine is rejected where its networks are not listed', async () => {
     const fetched = open({ 'data.example': ['127.0.0.1'] }, []).fetch(atName('data.example'), { maxBytes })
     await expect(fetched).rejects.toMatchObject({ rule: 'network' })
     expect(asked).toEqual([])
   })
 })
 
-test('a post is sent once, and its redirect answered as it came', async () => {
+test('a POST is sent once, and its redirect is returned', async () => {
   let body = ''
   answer = async (request, response) => {
     body = await text(request)

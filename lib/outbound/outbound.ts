@@ -10,30 +10,30 @@ import { createCheckedLookup, type Resolve } from './resolve.ts'
 
 const connectTimeoutMs = 5_000
 const headersTimeoutMs = 30_000
-// Without a byte.
+// The time without a byte.
 const idleTimeoutMs = 60_000
 const wholeTimeoutMs = 600_000
 const maxRedirects = 5
 const maxHeaderBytes = 16 * 1024
 
-/** Which addresses may be asked. */
+/** Which addresses may be requested. */
 export interface OutboundSettings {
-  /** `files.example.com`, `*.example.com`, `https://HOST:PORT`, `http://HOST` where plain http is meant; `*` is every host. */
+  /** `files.example.com`, `*.example.com`, `https://HOST:PORT`, or `http://HOST` for plain http. `*` is every host. */
   hosts: readonly string[]
-  /** Networks such as `10.0.0.0/8` that may be asked although they are private. */
+  /** Private networks that may be requested, such as `10.0.0.0/8`. */
   privateNetworks: readonly string[]
-  /** How names become addresses; the machine's own way when absent. */
+  /** Resolves names. Default: the machine's own resolver. */
   resolve?: Resolve
 }
 
 export interface OutboundRequest {
-  /** GET when absent. */
+  /** Default: GET. */
   method?: 'GET' | 'POST'
   headers?: Record<string, string>
   body?: string | Uint8Array
-  /** More bytes than these are not read: the body's stream fails. */
+  /** The body's stream fails after this many bytes. */
   maxBytes: number
-  /** Ten minutes at most, which is also the usual. */
+  /** Default and maximum: ten minutes. */
   timeoutMs?: number
   signal?: AbortSignal
 }
@@ -41,27 +41,30 @@ export interface OutboundRequest {
 export interface OutboundAnswer {
   status: number
   headers: Record<string, string | string[] | undefined>
-  /** To be read to its end or destroyed. It fails with ResponseError. */
+  /** Read it to its end or destroy it. It fails with a ResponseError. */
   body: Readable
 }
 
-/** Asks addresses that users gave. */
+/** Requests addresses that users gave. */
 export interface Outbound {
-  /** Checks an address without asking anybody. @throws {AddressError} */
+  /** Checks an address without a request. @throws {AddressError} */
   check(address: string): URL
-  /** One request. Redirects are not followed: they are answered as they came. @throws {AddressError | ResponseError} */
+  /** Sends one request. Returns redirects without following them. @throws {AddressError | ResponseError} */
   ask(address: string, options: OutboundRequest): Promise<OutboundAnswer>
-  /** GETs an address, over at most five redirects. Any status but 200 is an error. @throws {AddressError | ResponseError} */
+  /**
+   * GETs an address and follows at most five redirects. Any status but 200 is an error. @throws {AddressError |
+   * ResponseError}
+   */
   fetch(address: string, options: Pick<OutboundRequest, 'maxBytes' | 'signal'>): Promise<OutboundAnswer>
-  /** Breaks off what is under way. */
+  /** Aborts running requests. */
   close(): Promise<void>
 }
 
 /**
- * The guarded way out: every address, also one that a redirect names, is checked in writing and again by where its
- * name leads, and time and size are bounded.
+ * Protects outgoing requests. Every address, also of a redirect, is checked first by its text and then by the addresses
+ * that its name resolves to. Time and size are limited.
  *
- * @throws {ConfigError} for settings that mean nothing
+ * @throws {ConfigError} for invalid settings
  */
 export function createOutbound({ hosts, privateNetworks, resolve = lookup }: OutboundSettings): Outbound {
   const rules: UrlRules = { listHost: createHostList(hosts), isOpen: createAddressCheck(privateNetworks) }
@@ -100,7 +103,7 @@ async function follow(
   address: string,
   options: Pick<OutboundRequest, 'maxBytes' | 'signal'>,
 ): Promise<OutboundAnswer> {
-  // The whole walk has the time of one request.
+  // All redirects together have the time of one request.
   const time = AbortSignal.timeout(wholeTimeoutMs)
   const signal = options.signal ? AbortSignal.any([time, options.signal]) : time
   for (let [at, redirects] = [address, 0]; ; redirects++) {
@@ -114,7 +117,7 @@ async function follow(
   }
 }
 
-/** A relative one is resolved against where it came from; an absolute one stays as written, to be checked as written. */
+/** A relative location is resolved against its origin. An absolute one stays as written, to be checked as written. */
 function readLocation(location: string, from: string): string {
   if (/^[a-z][a-z0-9+.-]*:/i.test(location)) return location
   if (/^[/\\]{2}|[\\\t\r\n]/.test(location) || !URL.canParse(location, from)) {
@@ -135,7 +138,7 @@ function wrongStatus({ status }: OutboundAnswer): ResponseError {
 
 function present({ statusCode, headers, body }: Dispatcher.ResponseData, maxBytes: number): OutboundAnswer {
   const limited = new LimitedBody(maxBytes)
-  // The end of either stream ends the other. The reader learns of it from the limited one.
+  // The end of either stream ends the other. The reader gets errors from the limited one.
   pipeline(body, limited, () => {})
   const answer = { status: statusCode, headers, body: limited }
   if (Number(headers['content-length'] ?? 0) <= maxBytes) return answer
@@ -143,7 +146,7 @@ function present({ statusCode, headers, body }: Dispatcher.ResponseData, maxByte
   throw limited.error
 }
 
-/** What is left of an answer is of no interest: its connection is closed. */
+/** Nobody reads the rest of the response, so its connection is closed. */
 function discard({ body }: OutboundAnswer): void {
   body.on('error', () => {}).destroy()
 }

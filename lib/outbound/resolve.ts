@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import type { AddressCheck } from './networks.ts'
 import { AddressError } from './errors.ts'
 
-/** Finds all addresses of a name; `dns.lookup` (the hosts file, then DNS) is one. */
+/** Finds all addresses of a name, like `dns.lookup` (the hosts file, then DNS). */
 export type Resolve = (
   name: string,
   options: { all: true },
@@ -11,9 +11,8 @@ export type Resolve = (
 ) => void
 
 /**
- * A lookup for sockets that answers open addresses only. The socket connects to what was checked here: there is no
- * second question to DNS that could be answered otherwise. A name with one closed address among open ones is
- * rejected as a whole.
+ * Creates a lookup for sockets that only returns allowed addresses. The socket connects to the checked address, so that
+ * a second DNS answer cannot differ. A name with one forbidden address is rejected completely.
  */
 export function createCheckedLookup(resolve: Resolve, isOpen: AddressCheck): LookupFunction {
   return (name, options, done) => {

@@ -37,7 +37,7 @@ test.each([
   expect(() => openDataSources(config)).toThrow(expect.objectContaining({ name: 'ConfigError' }))
 })
 
-test('webhooks have a list of their own', () => {
+test('webhooks have their own list', () => {
   const config = { TRAINYARD_DATA_HOSTS: 'http://data.example.com', TRAINYARD_PRIVATE_NETWORKS: '', ...others }
   const webhooks = openWebhooks({ ...config, TRAINYARD_WEBHOOK_HOSTS: '*:*' })
   expect(webhooks.check('https://hooks.example.com:8443/a').port).toBe('8443')

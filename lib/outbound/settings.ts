@@ -4,15 +4,15 @@ import { ConfigError } from '../config.ts'
 import { createBucketReader, type ReadObject } from './bucket-reader.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
-/** The variables that say whom this process may ask, for the schemas of processes that fetch for users. */
+/** The variables that limit outgoing requests, for processes that fetch for users. */
 export const outboundSettings = {
-  // Whose training data may be fetched: files.example.com, *.example.com, http://HOST:PORT, s3://BUCKET; with commas.
+  // The hosts of training data: files.example.com, *.example.com, http://HOST:PORT, s3://BUCKET; separated by commas.
   TRAINYARD_DATA_HOSTS: Type.String({ default: '' }),
-  // Who may be told by webhooks, written alike. As it is: whoever answers https outside of private networks.
+  // The hosts of webhooks, in the same form. Default: every https host outside of private networks.
   TRAINYARD_WEBHOOK_HOSTS: Type.String({ default: '*:*' }),
-  // Networks such as 10.0.0.0/8 that may be asked although they are private; with commas.
+  // Private networks that may be requested, such as 10.0.0.0/8; separated by commas.
   TRAINYARD_PRIVATE_NETWORKS: Type.String({ default: '' }),
-  // Of one data set, uploaded or fetched.
+  // The most bytes of one data set, uploaded or fetched.
   TRAINYARD_UPLOAD_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 2 ** 40, default: 5 * 1024 ** 3 }),
 }
 
@@ -29,11 +29,11 @@ interface DataConfig extends OutboundConfig {
   TRAINYARD_S3_REGION?: string
 }
 
-/** What may be asked for data that users name: over HTTP, and in which buckets. */
+/** The sources of data that users name: hosts and buckets. */
 export interface DataSources {
   outbound: Outbound
   buckets: ReadonlySet<string>
-  /** With the credentials of the artifact store; undefined where that is a folder. */
+  /** Uses the credentials of the artifact store; undefined if the store is a folder. */
   readObject: ReadObject | undefined
   maxBytes: number
 }
@@ -46,7 +46,7 @@ export function openDataSources(config: DataConfig): DataSources {
   const buckets = new Set(entries.map((entry) => bucketPattern.exec(entry)?.[1] ?? ''))
   buckets.delete('')
   const own = /^s3:\/\/([^/]+)/.exec(config.TRAINYARD_ARTIFACTS)?.[1] ?? ''
-  // Its credentials read what belongs to everybody.
+  // The credentials of the store can read the data of all tenants.
   if (buckets.has(own)) {
     throw new ConfigError("bad configuration: TRAINYARD_DATA_HOSTS must not have the artifact store's own bucket")
   }
@@ -61,7 +61,7 @@ function openBuckets(config: DataConfig): ReadObject | undefined {
   return createBucketReader(createS3Client({ endpoint, region }))
 }
 
-/** The way out to webhooks. @throws {ConfigError} */
+/** Creates the Outbound for webhooks. @throws {ConfigError} */
 export function openWebhooks(config: OutboundConfig): Outbound {
   return createOutbound({
     hosts: splitList(config.TRAINYARD_WEBHOOK_HOSTS),
@@ -69,7 +69,7 @@ export function openWebhooks(config: OutboundConfig): Outbound {
   })
 }
 
-/** The listed networks, for other guards of the same process. */
+/** The listed networks, for other checks of the same process. */
 export function listPrivateNetworks(config: OutboundConfig): string[] {
   return splitList(config.TRAINYARD_PRIVATE_NETWORKS)
 }

@@ -39,7 +39,7 @@ test('an error of the module goes to the caller', async () => {
   expect(await run('export default { run: (n) => n + 1 }', 1)).toBe(2)
 })
 
-test('what is listed is moved in both directions', async () => {
+test('listed parts are moved in both directions', async () => {
   const bytes = new Uint8Array(1024)
   const code = `export default {
     run: (bytes) => ({ bytes }),

@@ -3,15 +3,17 @@ import { FairSemaphore, type PermitRequest } from '../fair-semaphore.ts'
 import type { ThreadMessage } from './program.ts'
 
 const program = new URL('program.ts', import.meta.url)
-// Threads read and run what users wrote. They can find nothing of the process.
+// Threads read and run what users wrote. Nothing of the process is visible to them.
 const nothing = { env: {}, argv: [], execArgv: [] }
-// To start a thread and to load a module takes a while on a busy machine. A task's own time begins after it.
+// Starting a thread and loading a module takes a while on a busy machine. A task's own time begins after that.
 const loadTimeoutMs = 30_000
 
-/** How many threads a pool has, and what each may use. */
+/** The number of threads of a pool, and the limits of each. */
 export interface PoolOptions {
   threads: number
-  /** how many of them one key may use at a time: fewer than all leave one to others while its tasks take long */
+  /**
+   * The most threads of one key. If it is below `threads`, others still get a thread while the key's tasks take long.
+   */
   threadsPerKey: number
   resourceLimits: ResourceLimits
 }
@@ -21,19 +23,19 @@ export interface ThreadTask<Task> {
   module: URL
   task: Task
   timeoutMs: number
-  /** the parts of the task that are moved to the thread instead of being copied */
+  /** Parts of the task that are moved to the thread instead of copied. */
   transfer?: TransferListItem[]
 }
 
 /**
- * Runs tasks in worker threads, so that the event loop goes on meanwhile. Threads are started when they are needed and kept
- * then; a thread without work keeps no process alive.
+ * Runs tasks in worker threads, so that the event loop stays free. Threads are started on demand and then kept. An idle
+ * thread does not keep the process alive.
  */
 export class WorkerPool {
   readonly #permits: FairSemaphore
   readonly #idle: Worker[] = []
   readonly #resourceLimits: ResourceLimits
-  /** the modules that a thread has loaded */
+  /** The modules that a thread has loaded. */
   readonly #modules = new WeakMap<Worker, Set<string>>()
 
   constructor({ threads, threadsPerKey, resourceLimits }: PoolOptions) {
@@ -41,7 +43,9 @@ export class WorkerPool {
     this.#permits = new FairSemaphore({ permits: threads, permitsPerKey: threadsPerKey })
   }
 
-  /** Undefined when the task takes more time or memory than a thread has. @throws {Error} what the module throws */
+  /**
+   * Returns undefined if the task needs more time or memory than a thread has. @throws {Error} what the module throws
+   */
   run<Task, Outcome>(given: ThreadTask<Task>, request: PermitRequest): Promise<Outcome | undefined> {
     return this.#permits.run(request, async () => {
       const worker = this.#idle.pop() ?? new Worker(program, { resourceLimits: this.#resourceLimits, ...nothing })
@@ -65,7 +69,7 @@ export class WorkerPool {
   }
 }
 
-/** Undefined when the thread does not answer in time or has no memory left; then the thread is ended. */
+/** Returns undefined if the thread does not answer in time or runs out of memory. Then the thread is ended. */
 async function ask<Outcome>(
   worker: Worker,
   message: ThreadMessage,

@@ -1,9 +1,9 @@
 import { parentPort, type TransferListItem } from 'node:worker_threads'
 
-/** What a module for worker threads exports by default. */
+/** The default export of a module for worker threads. */
 export interface ThreadFunction<Task, Outcome> {
   run: (task: Task) => Outcome
-  /** the parts of an outcome that are moved to the caller instead of being copied */
+  /** Parts of an outcome that are moved to the caller instead of copied. */
   listTransfers?: (outcome: Outcome) => TransferListItem[]
 }
 
@@ -13,7 +13,7 @@ export interface ThreadMessage {
   task?: unknown
 }
 
-/** What a thread answers when it has loaded a module. */
+/** The thread's answer after it has loaded a module. */
 export const loaded = 'loaded'
 
 async function answer(port: NonNullable<typeof parentPort>, message: ThreadMessage): Promise<void> {

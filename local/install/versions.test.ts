@@ -23,7 +23,7 @@ test('the key changes with any module', () => {
   expect(parseVersions(goMod, 'a').key).not.toBe(parseVersions(goMod, 'b').key)
 })
 
-test('a go.mod without Kubernetes is refused', () => {
+test('a go.mod without Kubernetes is rejected', () => {
   expect(() => parseVersions('module x\n', '')).toThrow('go.mod requires no k8s.io/kubernetes')
 })
 

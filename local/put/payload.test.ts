@@ -12,10 +12,10 @@ test.each([
   ['another object', '{"groups":[]}', /^p\.json is not a training payload/],
   ['no groups', '{"trajectory_groups":[]}', /at least one group/],
   ['null', 'null', /not a training payload/],
-])('%s is refused', (_, text, sentence) => {
+])('%s is rejected', (_, text, sentence) => {
   expect(() => parsePayload('p.json', encode(text))).toThrow(sentence)
 })
 
-test('bytes that are no UTF-8 are refused', () => {
+test('bytes that are not UTF-8 are rejected', () => {
   expect(() => parsePayload('p.json', new Uint8Array([0x22, 0xff, 0x22]))).toThrow(/not JSON/)
 })

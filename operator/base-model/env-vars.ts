@@ -1,6 +1,6 @@
 import type { EnvVar } from './pod-artifacts.ts'
 
-/** The admin's variables are added to ours, and replace those of the same name. */
+/** Adds the admin's variables to ours. They replace ours of the same name. */
 export function mergeEnv(ours: EnvVar[], added: EnvVar[] = []): EnvVar[] {
   const replaced = new Set(added.map(({ name }) => name))
   return [...ours.filter(({ name }) => !replaced.has(name)), ...added]

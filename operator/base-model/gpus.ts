@@ -6,8 +6,8 @@ type Trainer = NonNullable<BaseModel['spec']['trainer']>
 const gpuResource = /gpu|^nvidia\.com\//i
 
 /**
- * The resources of a trainer. They request `gpus` GPUs, unless they name GPUs of any kind themselves; a 0 there lets several
- * processes train on CPUs.
+ * The resources of a trainer. Requests `gpus` GPUs, unless the resources name GPUs of any kind. With 0 GPUs there,
+ * several processes can train on CPUs.
  */
 export function requestGpus({ gpus, resources = {} }: Trainer): Pick<Trainer, 'resources'> {
   const named = Object.keys({ ...resources.requests, ...resources.limits })

@@ -4,12 +4,12 @@ import type { Pod } from '../../lib/kube/objects.ts'
 /** The observed and the wanted trainers of a base model. */
 export interface TrainerFacts {
   baseModelName: string
-  /** all trainer pods of the base model that exist, terminating ones too */
+  /** All existing trainer pods of the base model, terminating ones too. */
   pods: Pod[]
-  /** uids of pods that train a job now */
+  /** The uids of pods that train a job now. */
   busyPods: ReadonlySet<string>
   wanted: number
-  /** of the current specification */
+  /** The hash of the current specification. */
   hash: string
   now: Date
 }
@@ -18,7 +18,7 @@ export type TrainerAction =
   | { do: 'create'; name: string; reason: string }
   | { do: 'delete'; name: string; uid: string; reason: string }
 
-// A node that died confirms no deletion. Its pods are replaced after this time.
+// A dead node confirms no deletion. Its pods are replaced after this time.
 const lostAfterMs = 60_000
 
 /** What to do with trainer pods, and the uids of those that get no more jobs. */
@@ -28,9 +28,9 @@ export interface TrainerPlan {
 }
 
 /**
- * Plans the trainer pods. Dead pods are deleted, and those of an old specification when they are idle. New pods are created
- * only when old ones are really gone, because each may hold a GPU. A pod that will be deleted gets no more jobs: with several
- * jobs it might never be idle.
+ * Plans the trainer pods. Dead pods are deleted. Pods of an old specification are deleted when they are idle. New pods
+ * are created only when the old ones are gone, because each may hold a GPU. A pod that will be deleted gets no more
+ * jobs: with several jobs it might never become idle.
  */
 export function planTrainers(facts: TrainerFacts): TrainerPlan {
   const present = facts.pods.filter((pod) => !isTerminating(pod))
@@ -42,7 +42,7 @@ export function planTrainers(facts: TrainerFacts): TrainerPlan {
   return { actions: [...deletions, ...planCreations(facts)], draining: draining.map((pod) => toReference(pod).uid) }
 }
 
-/** Keeps the wanted number of pods of the current specification, the busy ones first. */
+/** Keeps the wanted number of pods of the current specification, busy ones first. */
 function pickKept(present: Pod[], facts: TrainerFacts): Pod[] {
   return present
     .filter((pod) => !isDead(pod) && isCurrent(pod, facts))

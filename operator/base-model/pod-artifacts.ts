@@ -6,7 +6,7 @@ export interface S3Artifacts {
   address: string
   endpoint?: string | undefined
   region?: string | undefined
-  /** the Secret with an access key; without it AWS's own ways to find credentials are used */
+  /** The Secret with an access key. Without it, AWS's default credentials are used. */
   secretName?: string | undefined
 }
 
@@ -26,7 +26,7 @@ interface Mount {
   readOnly?: true
 }
 
-/** Where a container mounts that volume; the store itself may be read-only. */
+/** How a container mounts that volume. The store itself can be read-only. */
 export function artifactsMount(artifacts: PodArtifacts, { readOnly = false } = {}): Mount {
   if ('s3' in artifacts) return { name: 'artifacts', mountPath: cachePath }
   return { name: 'artifacts', mountPath: sharedPath, ...(readOnly && { readOnly }) }

@@ -3,7 +3,7 @@ import type { StatusReason } from '../conditions.ts'
 
 const startingReasons = new Set(['ContainerCreating', 'PodInitializing'])
 
-/** What keeps a pod from being Ready, by its status. */
+/** Why a pod is not Ready, from its status. */
 export function explainPod(pod: Pod): StatusReason {
   const name = pod.metadata.name ?? ''
   if (pod.metadata.deletionTimestamp !== undefined) return describePod('Terminating', name, 'is being ended')

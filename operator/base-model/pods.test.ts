@@ -41,7 +41,7 @@ const trainerOf = (from: BaseModel) => (buildTrainerPod(from, settings, 'x') as 
 const envOf = ({ env }: Container) =>
   Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 
-test('an engine knows its names, its model, its limits and its key', () => {
+test('an engine gets its names, its model, its limits and its key', () => {
   expect(envOf(engineOf(baseModel))).toEqual({
     TRAINYARD_HOST: { fieldRef: { fieldPath: 'status.podIP' } },
     TRAINYARD_PORT: '8000',
@@ -57,7 +57,7 @@ test('an engine knows its names, its model, its limits and its key', () => {
   })
 })
 
-test('an engine has longer to end than its responses, and gateways learn of it first', () => {
+test('an engine has more time to end than its responses, and gateways are notified first', () => {
   const { spec } = buildEngineDeployment(baseModel, settings) as unknown as Built
   expect(spec.template.spec).toMatchObject({
     terminationGracePeriodSeconds: 330,
@@ -77,7 +77,7 @@ test('an engine reads the store and writes nothing there', () => {
   expect(engineOf(baseModel, bucket).volumeMounts).toEqual([{ name: 'artifacts', mountPath: '/artifact-cache' }])
 })
 
-test('a trainer knows its base model, where to report and what adapters to make', () => {
+test('a trainer gets its base model, the address for reports and the kind of adapters', () => {
   expect(envOf(trainerOf(baseModel))).toEqual({
     TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',
     TRAINYARD_TOKEN_FILE: '/var/run/secrets/trainyard/token',
@@ -99,7 +99,7 @@ test('a trainer leaves before its grace period is over', () => {
   expect(spec).toMatchObject({ terminationGracePeriodSeconds: 60, containers: [{ command }] })
 })
 
-test('a trainer of several GPUs is a process for each, and asks for them', () => {
+test('a trainer with several GPUs has a process for each, and requests them', () => {
   const trainer = trainerOf(
     withSpec({ trainer: { ...baseModel.spec.trainer, gpus: 4, maxBatchTokens: 4096, coBatch: 'Any', saveSeconds: 0 } }),
   )
@@ -114,7 +114,7 @@ test('a trainer of several GPUs is a process for each, and asks for them', () =>
   })
 })
 
-test('code beside the weights is run only where the base model says so', () => {
+test('code beside the weights runs only if the base model allows it', () => {
   const trusting = withSpec({ source: { path: 'models/tiny', trustRemoteCode: true } })
   const more = { ...trusting, spec: { ...trusting.spec, engine: { args: ['--x'] } } }
   expect(envOf(trainerOf(trusting))).toMatchObject({ TRAINYARD_TRUST_REMOTE_CODE: 'true' })
@@ -134,7 +134,7 @@ test('an engine gets the parsers that its base model names, and chooses them its
   expect(engineHash(named, settings)).not.toBe(engineHash(baseModel, settings))
 })
 
-test('a model of a hub is named with its revision', () => {
+test('a hub model has its revision in its name', () => {
   const hub = withSpec({ source: { hub: { id: 'org/model', revision: 'abc' } } })
   expect(envOf(engineOf(hub))).toMatchObject({ TRAINYARD_MODEL: 'org/model', TRAINYARD_MODEL_REVISION: 'abc' })
   expect(envOf(trainerOf(hub))).toMatchObject({ TRAINYARD_MODEL: 'org/model', TRAINYARD_MODEL_REVISION: 'abc' })
@@ -183,7 +183,7 @@ test('a change of the number of engines changes the Deployment', () => {
   expect(hashOf(withSpec({ engine: { ...baseModel.spec.engine, replicas: 3 } }))).not.toBe(hashOf(baseModel))
 })
 
-test('on S3, pods know the bucket, its credentials and a place for what they fetch', () => {
+test('on S3, pods get the bucket, its credentials and a folder for fetched files', () => {
   const s3 = { address: 's3://bucket/a', endpoint: 'http://s3:9000', region: 'eu-1', secretName: 'keys' }
   const byS3 = { ...settings, artifacts: { s3 } }
   const secret = (key: string) => ({ secretKeyRef: { name: 'keys', key } })

@@ -9,31 +9,31 @@ import { requestGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
 import { limitsEnv, trainerCommand, trainerGraceSeconds } from './trainer-process.ts'
 
-/** What all pods have in common, from the operator's configuration. */
+/** The operator's settings that all pods share. */
 export interface PodSettings {
   runtimeImage: string
   artifacts: PodArtifacts
-  /** listen on the pod's own address only, instead of on all: where pods share a network */
+  /** Listen only on the pod's own address, for pods that share a network. */
   listenOnPodIp: boolean
 }
 
 const tokenFolder = '/var/run/secrets/trainyard'
 const statusServerPort = 8082
-// The status server takes only tokens made for it.
+// The status server accepts only tokens for this audience.
 const tokenAudience = 'trainyard-status'
 const tokenSeconds = 3600
 
-// Responses are finished before an engine ends. Requests are held meanwhile, for longer than that.
+// An engine finishes its responses before it ends. Gateways hold new requests for longer than that.
 const engineDrainSeconds = 300
-// What vLLM takes to end after the last response.
+// vLLM needs this time to end after the last response.
 const engineEndSeconds = 30
-// Gateways learn meanwhile that the pod takes no more requests.
+// In this time, gateways learn that the pod takes no more requests.
 const noticeSeconds = 1
 
-// Prometheus has no key, so the metrics have a port of their own.
+// Prometheus has no key, so metrics have their own port.
 const engineMetricsPort = 8001
 
-/** The Deployment of a base model's vLLM engines; its pod template carries its hash as a label. */
+/** The Deployment of a base model's vLLM engines. Its pod template has its hash as a label. */
 export function buildEngineDeployment(baseModel: BaseModel, settings: PodSettings): KubeObject {
   const engine = baseModel.spec.engine ?? {}
   const spec = buildEnginePodSpec(baseModel, settings)
@@ -84,7 +84,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
           { name: 'http', containerPort: enginePort },
           { name: 'metrics', containerPort: engineMetricsPort },
         ],
-        // An engine reads checkpoints of all tenants, and changes none.
+        // An engine reads checkpoints of all tenants and changes none.
         volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true })],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
         lifecycle: { preStop: { sleep: { seconds: noticeSeconds } } },
@@ -118,13 +118,13 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
 
 const health = { path: '/health', port: enginePort }
 const engineProbes = {
-  // A first start may download weights and compile for a long time: half an hour.
+  // A first start may download weights and compile for a long time, so it has half an hour.
   startupProbe: { httpGet: health, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 900 },
   readinessProbe: { httpGet: health, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 2 },
   livenessProbe: { httpGet: health, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 6 },
 }
 
-/** One of a base model's warm trainers; its name contains the hash of its specification. */
+/** A warm trainer of a base model. Its name contains the hash of its specification. */
 export function buildTrainerPod(baseModel: BaseModel, settings: PodSettings, name: string): KubeObject {
   return {
     apiVersion: 'v1',
@@ -212,13 +212,13 @@ function commonContainer(
     imagePullPolicy: 'IfNotPresent',
     ...(resources && { resources }),
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-    // After a crash without a message of the program, the last lines of its log are the message.
+    // After a crash without a message, the last lines of the log become the message.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [artifactsMount(artifacts)],
   }
 }
 
-/** The labels by which a base model's pods of a component are found. */
+/** The labels of a base model's pods of a component. */
 function selectPods(baseModel: BaseModel, component: Component): Record<string, string> {
   return { [labels.baseModel]: baseModel.metadata.name ?? '', [labels.component]: component }
 }

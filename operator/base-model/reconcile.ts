@@ -36,8 +36,8 @@ export interface BaseModelDeps {
 }
 
 /**
- * Brings one BaseModel to its specification: it is registered for the apiserver, its engines are deployed, its trainers run.
- * When the resource is gone, Kubernetes deletes the pods that it owns.
+ * Reconciles a BaseModel: registers it for the apiserver, deploys its engines and runs its trainers. When the resource
+ * is gone, Kubernetes deletes its pods.
  */
 export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Promise<void> {
   const baseModel = deps.baseModels.get(name)
@@ -56,7 +56,7 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
   if (failure) throw failure
 }
 
-/** Returns what failed, so that the status says it before the work is repeated. */
+/** Returns an error, so that the status shows it before the work is repeated. */
 async function reconcileChildren(deps: BaseModelDeps, baseModel: BaseModel): Promise<Error | undefined> {
   try {
     await deployEngines(deps, baseModel)
@@ -78,7 +78,7 @@ async function rejectBaseModel(deps: BaseModelDeps, baseModel: BaseModel, name: 
   await writeStatus(deps, baseModel, describeRejected(baseModel, { reason: reasons.nameConflict, message }, new Date()))
 }
 
-/** Applies the Deployment only when its specification has changed, so that an admin's own changes to it stay. */
+/** Applies the Deployment only if its specification has changed, so that an admin's changes to it stay. */
 async function deployEngines(deps: BaseModelDeps, baseModel: BaseModel): Promise<void> {
   const { client, namespace, podSettings, log } = deps
   const wanted = buildEngineDeployment(baseModel, podSettings) as Deployment

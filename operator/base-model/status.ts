@@ -11,7 +11,7 @@ export interface WorkloadFacts {
   engineHash: string
   trainerPods: Pod[]
   trainerHash: string
-  /** why the API server did not create them (a quota, a missing service account) */
+  /** Why the API server did not create them (a quota, a missing service account). */
   creationError: { reason: string | undefined; message: string } | undefined
   now: Date
 }
@@ -21,11 +21,11 @@ export type BaseModelStatus = NonNullable<BaseModel['status']>
 interface Part {
   wanted: number
   ready: number
-  /** the first thing that is wrong */
+  /** The first problem. */
   reason?: StatusReason | undefined
 }
 
-/** The status of a base model, measured from its pods: Ready when all engines answer and all trainers run. */
+/** Computes the status of a base model from its pods. It is Ready when all engines answer and all trainers run. */
 export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): BaseModelStatus {
   const engine = measureEngines(baseModel, facts)
   const trainers = measure(facts.trainerPods, facts.trainerHash, baseModel.spec.trainer?.warm?.min ?? 1)
@@ -74,14 +74,14 @@ function measureEngines(baseModel: BaseModel, facts: WorkloadFacts): Part {
   return { ...part, reason: part.reason ?? explainDeployment(facts.deployment) }
 }
 
-/** Counts only the pods of the current specification: those of an earlier one are being replaced. */
+/** Counts only pods of the current specification: older ones are being replaced. */
 function measure(pods: Pod[], hash: string, wanted: number): Part {
   const current = pods.filter((pod) => pod.metadata.labels?.[labels.specHash] === hash)
   const waiting = current.filter((pod) => !isReady(pod))
   return { wanted, ready: current.length - waiting.length, reason: waiting[0] && explainPod(waiting[0]) }
 }
 
-/** Where no pod could be created (a quota, a forbidden field), the Deployment says why. */
+/** If no pod could be created (a quota, a forbidden field), the Deployment says why. */
 function explainDeployment(deployment: Deployment | undefined): StatusReason | undefined {
   const failure = deployment?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure')
   if (failure?.status !== 'True') return undefined

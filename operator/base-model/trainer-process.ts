@@ -4,18 +4,18 @@ import type { EnvVar } from './pod-artifacts.ts'
 
 /** Enough to finish a short job, or to save a long one for the next trainer. */
 export const trainerGraceSeconds = 60
-// The trainer gets a shorter time and ends by itself; torchrun kills its processes between the two.
+// The trainer gets less time, so that it ends by itself. torchrun kills its processes between the two times.
 const trainerExitSeconds = trainerGraceSeconds - 5
 const torchrunGraceSeconds = trainerGraceSeconds - 2
 
-/** One process per GPU where there are several; they find each other within the pod. */
+/** Several GPUs have one process each. The processes find each other within the pod. */
 export function trainerCommand(gpus: number): string[] {
   if (gpus === 1) return ['python', '-m', 'trainyard_trainer']
   const options = ['--nproc-per-node', String(gpus), '--shutdown-timeout', String(torchrunGraceSeconds)]
   return ['torchrun', '--standalone', ...options, '-m', 'trainyard_trainer']
 }
 
-/** How many jobs and tokens a trainer may handle at once, how often it saves, and how fast it must end. */
+/** How many jobs and tokens a trainer handles at once, how often it saves, and how fast it must end. */
 export function limitsEnv(trainer: NonNullable<BaseModel['spec']['trainer']>): EnvVar[] {
   return [
     ...optionalEnv('TRAINYARD_MAX_SEQUENCE_LENGTH', trainer.maxSequenceLength),

@@ -6,31 +6,31 @@ import { readEngineError, requestEngine, type Engine } from '../engine-client.ts
 import type { Pod } from '../../lib/kube/objects.ts'
 
 const requestMs = 5_000
-// An engine that does not answer for so long is restarted by its kubelet, and a restart unloads everything.
+// The kubelet restarts an engine that does not answer for this long. A restart unloads all adapters.
 const maxUnansweredSeconds = 600
 
 /** What unloading adapters needs. */
 export interface EngineDeps {
-  /** the key that engines ask for */
+  /** The key that engines require. */
   engineKey: string
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
   log: Logger
 }
 
-/** Adapters of one base model, by the ids of their checkpoints. */
+/** Deleted adapters of one base model. Each is named by the id of its checkpoint. */
 export interface DeletedAdapters {
   /** the canonical name */
   baseModel: string
   ids: string[]
-  /** since the oldest of their deletions */
+  /** The time since the oldest of their deletions. */
   ageSeconds: number
 }
 
 /**
  * Unloads adapters from every engine of their base model that has them, Ready or not.
  *
- * @throws when an engine does not answer, so that the caller repeats it; not ten minutes after the deletion
+ * @throws if an engine does not answer, so that the caller repeats it. Stops throwing ten minutes after the deletion
  */
 export async function unloadAdapters(deps: EngineDeps, deleted: DeletedAdapters): Promise<void> {
   const { baseModel, ids, ageSeconds } = deleted

@@ -18,7 +18,7 @@ export async function removeCheckpoints({ pool, artifacts }: FileDeps, modelId: 
   for (const id of await listCheckpointFolders(pool, modelId)) await removeCheckpointFiles({ artifacts }, id)
 }
 
-/** Removes the files of a checkpoint, and the statistics of what it was trained on. */
+/** Removes the files of a checkpoint and its token statistics. */
 export async function removeCheckpointFiles({ artifacts }: Pick<FileDeps, 'artifacts'>, id: string): Promise<void> {
   await artifacts.removeAll(keyOf('checkpoint', { checkpoint: id }))
   await artifacts.remove(keyOf('statistics', { checkpoint: id }))
@@ -30,8 +30,8 @@ export async function removeProgress({ pool, artifacts }: FileDeps, modelId: str
 }
 
 /**
- * Removes the payloads of a deleted model that no other model uses. Leaves and counts a payload that a request is writing
- * at the moment.
+ * Removes the payloads of a deleted model that no other model uses. Keeps and counts payloads that a request is writing
+ * now.
  */
 export async function removePayloads(deps: FileDeps, modelId: string): Promise<{ left: number }> {
   let left = 0
@@ -42,7 +42,7 @@ export async function removePayloads(deps: FileDeps, modelId: string): Promise<{
   return { left }
 }
 
-/** Removes a payload if `findAgain` still names it. False when a request is writing it at the moment. */
+/** Removes a payload if `findAgain` still returns it. Returns false if a request is writing it now. */
 export async function removePayload(
   { pool, artifacts }: FileDeps,
   uri: string,
@@ -59,8 +59,8 @@ export async function removePayload(
 }
 
 /**
- * Removes all below a prefix that has an entity's name in it. Old entities may have names that no key can have: the store
- * has never held anything of theirs.
+ * Removes everything below a prefix that contains an entity's name. Old entities may have names that are not valid in
+ * keys. The store never had anything of theirs.
  */
 export async function removeBelow(artifacts: Pick<ArtifactStore, 'removeAll'>, prefix: string): Promise<void> {
   if (isKey(prefix)) await artifacts.removeAll(prefix)

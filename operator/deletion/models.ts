@@ -12,14 +12,14 @@ import { unloadAdapters, type EngineDeps } from './engines.ts'
 import { removeCheckpoints, removePayloads, removeProgress, type FileDeps } from './files.ts'
 import { deleteJobResources, deleteModelResource, type ResourceDeps } from './resources.ts'
 
-/** What removing the remains of deleted models and checkpoints needs. */
+/** What the removal of deleted models and checkpoints needs. */
 export interface DeletionDeps extends EngineDeps, FileDeps, ResourceDeps {}
 
-// For so long a client can read how a job of a deleted model ended, and repeat a request for its answer. After it no trainer
-// writes for the model any more, and no request from before the deletion is under way.
+// Until then, a client can read how a job of a deleted model ended, and repeat a request whose answer it lost. After
+// that, no trainer writes for the model any more, and no request from before the deletion is running.
 const settledSeconds = 600
 
-/** Removes the remains of deleted models. Each step can be repeated, so that the process may end anywhere. */
+/** Removes the data of deleted models. Each step can be repeated, so the process may end anywhere. */
 export async function removeDeletedModels(deps: DeletionDeps): Promise<void> {
   for (const model of await listModelsToRemove(deps.pool, settledSeconds)) {
     await removeDeletedModel(deps, model).catch((error: unknown) =>
@@ -38,8 +38,8 @@ async function removeDeletedModel(deps: DeletionDeps, model: DeletedModelRow): P
 }
 
 /**
- * Deletes the resources of a deleted model, its files, and then its adapters from the engines: without files no request
- * that was under way can load them again.
+ * Deletes the resources of a deleted model, then its files, then its adapters on the engines. Without the files, no
+ * running request can load the adapters again.
  */
 export async function removeModelData(deps: DeletionDeps, model: DeletedModelRow): Promise<{ payloadsLeft: number }> {
   const { pool } = deps

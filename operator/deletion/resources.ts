@@ -18,7 +18,7 @@ interface Resource extends KubeObject {
   status?: { id?: string }
 }
 
-/** Deletes the resource of a deleted model. A resource that somebody created since under the same name stays. */
+/** Deletes the resource of a deleted model. A newer resource of the same name stays. */
 export async function deleteModelResource({ client, namespace }: ResourceDeps, model: DeletedModelRow): Promise<void> {
   if (model.namespace !== namespace) return
   const path = customPath('Model', namespace, model.crName)
@@ -29,11 +29,14 @@ export async function deleteModelResource({ client, namespace }: ResourceDeps, m
 function belongsTo(resource: Resource, { id, deletedAt }: DeletedModelRow): boolean {
   const named = idOf(resource)
   if (named !== undefined) return named === id
-  // Not accepted yet: it is the model's if it is older than the deletion. Kubernetes' times have whole seconds.
+  // A resource that is not accepted has no id yet. It belongs to the model if it is older than the deletion.
+  // Kubernetes' times have whole seconds.
   return Date.parse(resource.metadata.creationTimestamp ?? '') + 1000 <= deletedAt.getTime()
 }
 
-/** Deletes the resources of a deleted model's jobs. One that is created later is deleted by its own reconciliation. */
+/**
+ * Deletes the resources of a deleted model's jobs. A resource that is created later is deleted by its reconciliation.
+ */
 export async function deleteJobResources(
   { client, namespace, trainingJobs }: ResourceDeps,
   jobs: JobResourceRow[],

@@ -3,7 +3,7 @@ import { whileUnheld } from '../../db/store/held-keys.ts'
 import { keyOf } from '../../artifacts/layout.ts'
 import type { FileDeps } from '../deletion/files.ts'
 
-/** Erases the files of data sets that only erased things needed. False when a request is writing one of them at the moment. */
+/** Erases the data set files that only erased data needed. Returns false if a request is writing one of them now. */
 export async function eraseBlobs({ pool, artifacts }: FileDeps, erasure: RunningErasure): Promise<boolean> {
   let areFree = true
   for (const digest of await listUnneededBlobs(pool, erasure.entity, erasure.requestedAt)) {

@@ -22,11 +22,11 @@ export interface ErasureDeps extends DeletionDeps {
   tracing: Pool
 }
 
-// After it no trainer writes for the erased models any more (its lease is over), no resource is created late, and no
-// gateway still has usage to write.
+// After this time no trainer writes for the erased models (its lease has expired), no resource is created late, and no
+// gateway has usage left to write.
 const settledSeconds = 30
 
-/** Works on the requested erasures. Each step can be repeated, so that the process may end anywhere. */
+/** Works on the requested erasures. Each step can be repeated, so the process may end anywhere. */
 export async function eraseAll(deps: ErasureDeps, afterSeconds = settledSeconds): Promise<void> {
   for (const erasure of await listRunningErasures(deps.pool)) {
     await erase(deps, erasure, afterSeconds).catch((error: unknown) =>
@@ -42,7 +42,7 @@ async function erase(deps: ErasureDeps, erasure: RunningErasure, afterSeconds: n
   if (erasure.measuredAt === null) await recordMeasured(pool, erasure.id, await measureFiles(deps, models))
   let payloadsLeft = 0
   for (const model of models) payloadsLeft += (await removeModelData(deps, model)).payloadsLeft
-  // Their database may be away; nothing else waits for it.
+  // The tracing database may be unavailable. Only traces wait for it.
   const tracesAreGone = await eraseTraces(deps, erasure)
   if (!tracesAreGone || payloadsLeft > 0 || erasure.ageSeconds < afterSeconds) return
   await eraseRows(pool, erasure)
@@ -52,7 +52,7 @@ async function erase(deps: ErasureDeps, erasure: RunningErasure, afterSeconds: n
   log.info({ erasure: erasure.id }, 'erased')
 }
 
-/** Erases what belongs to no project: uploads that were never completed, and units that no row points at. */
+/** Erases what belongs to no project: incomplete uploads and unreferenced units. */
 async function eraseEntityFiles(deps: ErasureDeps, erasure: RunningErasure): Promise<boolean> {
   await removeBelow(deps.artifacts, folderOf('upload', { entity: erasure.entity }))
   return eraseUnreferenced(deps, erasure)

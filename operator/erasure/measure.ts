@@ -7,7 +7,7 @@ import { artifactKey } from '../../artifacts/store/keys.ts'
 import { measurePrefix } from '../../artifacts/store/sum-sizes.ts'
 import type { FileDeps } from '../deletion/files.ts'
 
-/** How many files models have in the store, and their size. It is measured before anything is removed, for the report. */
+/** Counts and sums the models' files in the store, for the report. Call it before anything is removed. */
 export async function measureFiles({ pool, artifacts }: FileDeps, models: DeletedModelRow[]) {
   const measured = { objects: 0, bytes: 0 }
   const add = ({ objects, bytes }: { objects: number; bytes: number }) => {

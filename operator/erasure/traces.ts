@@ -19,12 +19,12 @@ interface Deps {
 }
 
 const rowsPerStatement = 1_000
-// Apiservers cache a project's number for 5 s, and a request may be under way.
+// Apiservers cache a project's number for 5 s, and a request may be running.
 const firstErasureSeconds = 10
 // No request that knows the number takes longer.
 const secondErasureSeconds = 3600
 
-/** The traces to erase: those of one project of an entity, or of all its projects, as they were at a time. */
+/** The traces to erase: those of one project of an entity, or of all its projects, that existed at a time. */
 export interface TracesToErase {
   entity: string
   project: string | null
@@ -32,8 +32,8 @@ export interface TracesToErase {
 }
 
 /**
- * Erases traces; true when nothing of them is left. The first call hides the projects. Their rows and files are erased when
- * no apiserver has the projects in its cache any more, so the caller repeats it until then.
+ * Erases traces; returns true when nothing is left. The first call hides the projects. Their rows and files are erased
+ * once no apiserver caches the projects, so the caller repeats it until then.
  */
 export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: TracesToErase): Promise<boolean> {
   await closeProjects(deps.tracing, { entity, project, before: requestedAt })
@@ -44,7 +44,7 @@ export async function eraseTraces(deps: Deps, { entity, project, requestedAt }: 
   return (await countClosedProjects(deps.tracing, entity)) === 0
 }
 
-/** Erases a second time what was erased an hour ago: requests that were under way may have written to it. */
+/** Erases again what was erased an hour ago: requests that were running then may have written to it. */
 export async function eraseTracesAgain(deps: Deps): Promise<void> {
   for (const { entity, number } of await listErasedProjects(deps.tracing, secondErasureSeconds)) {
     await eraseProject(deps, entity, number)

@@ -6,13 +6,13 @@ import { isKey } from '../../artifacts/store/keys.ts'
 import { findReferences, keyHoldsOf, type MarkDeps } from '../gc/mark.ts'
 import { gatherUnits, type Unit } from '../gc/units.ts'
 
-// Their keys go on with the name of an entity.
+// The keys of these kinds contain an entity's name.
 const kinds = ['payload', 'blob', 'call'] as const
 const unitsPerPortion = 500
 
 /**
- * Erases the units under the name of an entity that no row points at. Requests that died and databases that were restored
- * leave such units. False when a request is writing one of them at the moment.
+ * Erases unreferenced units with an entity's name. Failed requests and restored databases leave such units. Returns
+ * false if a request is writing one of them now.
  */
 export async function eraseUnreferenced(deps: MarkDeps, erasure: RunningErasure): Promise<boolean> {
   let areGone = true
@@ -22,13 +22,13 @@ export async function eraseUnreferenced(deps: MarkDeps, erasure: RunningErasure)
       areGone &&= isGone
     }
   }
-  // Their names contain the entity's.
+  // Their prefixes contain the entity's name.
   await eraseGarbageRows(deps.pool, erasure.entity)
   return areGone
 }
 
 async function* listUnreferenced(deps: MarkDeps, prefix: string): AsyncIterable<Unit> {
-  // Old entities may have names that no key can have.
+  // Old entities may have names that are not valid in keys.
   if (!isKey(prefix)) return
   for await (const units of gatherUnits(deps.artifacts.list(prefix), unitsPerPortion)) {
     const references = await findReferences(deps, units)
@@ -37,7 +37,7 @@ async function* listUnreferenced(deps: MarkDeps, prefix: string): AsyncIterable<
   }
 }
 
-/** Looks for references again while nobody can write the unit. */
+/** Checks for references again while nobody can write the unit. */
 function eraseUnit(deps: MarkDeps, erasure: RunningErasure, unit: Unit): Promise<boolean> {
   return whileUnheld(keyHoldsOf(deps, unit.kind), unit.prefix, async () => {
     const [reference] = await findReferences(deps, [unit])

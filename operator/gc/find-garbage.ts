@@ -1,34 +1,34 @@
 import { findNewestRow } from '../../db/store/installation.ts'
 import { markStore, type MarkDeps, type MarkedUnit } from './mark.ts'
 
-// Of either kind. The next sweep handles the rest.
+// The limit of each kind of garbage. The next sweep handles the rest.
 const maxGarbage = 100_000
 // The clocks of the store and of the databases differ.
 const skewMs = 10 * 60_000
 
-/** The units of the store that no row points at, without those that an admin keeps. */
+/** The units of the store that no row refers to, except those that an admin keeps. */
 export interface FoundGarbage {
-  /** the databases have had rows for these */
+  /** The databases have had rows for these. */
   known: MarkedUnit[]
   unseen: MarkedUnit[]
-  /** the prefixes of all units that no row points at, also of new ones; undefined when there are too many */
+  /** The prefixes of all unreferenced units, also of new ones; undefined if there are too many. */
   unreferenced: string[] | undefined
-  /** the prefixes of units that an admin keeps and that rows point at again */
+  /** The prefixes of kept units that rows refer to again. */
   usedAgain: string[]
-  /** of the whole store */
+  /** The counts of the whole store. */
   counts: { units: number; unseen: number }
 }
 
 /**
- * The cutoff: what was changed after it is not garbage yet. Somebody may still write it, or it is newer than every row of
- * the databases.
+ * Computes the cutoff. What was changed after it is not garbage yet: somebody may still be writing it, or it is newer
+ * than every row of the databases.
  */
 export async function findCutoff({ pool, tracing }: MarkDeps, untilGarbageSeconds: number): Promise<number> {
   const newest = await findNewestRow(pool, tracing)
   return Math.min(Date.now() - untilGarbageSeconds * 1000, (newest?.getTime() ?? -Infinity) - skewMs)
 }
 
-/** Looks through the whole store. The two kinds of garbage are bounded separately, so that neither hides the other. */
+/** Searches the whole store. Each of the two kinds of garbage has its own limit, so that neither hides the other. */
 export async function findGarbage(deps: MarkDeps, cutoff: number): Promise<FoundGarbage> {
   const [known, unseen, unreferencedUnits, used] = [
     new BoundedUnits(),
@@ -55,7 +55,7 @@ export async function findGarbage(deps: MarkDeps, cutoff: number): Promise<Found
   }
 }
 
-/** Counts all units and keeps a bounded number of them. */
+/** Counts all units and keeps a limited number of them. */
 class BoundedUnits {
   readonly units: MarkedUnit[] = []
   count = 0

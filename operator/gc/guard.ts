@@ -6,21 +6,21 @@ import { sweepGarbage, type SweepDeps } from './sweep.ts'
 
 // Listing a store takes long, and nobody waits for the result.
 const betweenSweepsMs = 3600_000
-// A long removal notices soon that the store is not ours any more. A check costs as much as removing a few objects.
+// A long removal soon detects that the store is not ours any more. A check costs as much as removing a few objects.
 const maxCheckAgeMs = 10_000
 
-/** Keeps everything in a store that is not ours alone, or that is newer than the databases. */
+/** Removes nothing from a store that is not ours alone, or that is newer than the databases. */
 export class StoreGuard {
-  /** the store for callers that remove something: a removal fails while the store is not ours */
+  /** The store for callers that remove something. A removal fails while the store is not ours. */
   readonly artifacts: ArtifactStore
   readonly #deps: SweepDeps
   readonly #ownership: StoreOwnership
   #isOurs = false
-  /** why nothing is removed */
+  /** Why nothing is removed. */
   #foreign: string | undefined
-  /** why not all garbage is removed */
+  /** Why not all garbage is removed. */
   #garbageTrouble: string | undefined
-  /** the one of these that was logged last */
+  /** The trouble that was logged last. */
   #trouble: string | undefined
   #checkedMs = -Infinity
   #sweptMs = -Infinity

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from '../../artifacts/store/store.ts'
 
-/** An object was not removed: the store is not ours, or not any more. */
+/** An object was not removed, because the store is not ours, or not any more. */
 export class StoreNotOurs extends Error {
   override readonly name = 'StoreNotOurs'
 }
@@ -11,7 +11,7 @@ export class GuardedStore implements ArtifactStore {
   readonly #store: ArtifactStore
   readonly #check: () => Promise<void>
 
-  /** @param check throws when nothing may be removed */
+  /** @param check throws if nothing may be removed */
   constructor(store: ArtifactStore, check: () => Promise<void>) {
     this.#store = store
     this.#check = check

@@ -15,7 +15,7 @@ import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pool } from '../../db/pool.ts'
 import { gatherUnits, type Unit } from './units.ts'
 
-/** What marking needs: the store, and the databases whose rows point at it. */
+/** What marking needs: the store, and the databases whose rows refer to it. */
 export interface MarkDeps {
   pool: Pool
   /** the database of traces */
@@ -25,7 +25,7 @@ export interface MarkDeps {
 
 const unitsPerPortion = 500
 
-// The database with the rows that point at a kind, and the query that finds them.
+// The database whose rows refer to a kind, and the query that finds them.
 const kinds = {
   checkpoint: { schema: 'training', refer: referToCheckpoints },
   statistics: { schema: 'training', refer: referToStatistics },
@@ -37,16 +37,16 @@ const kinds = {
   traceFile: { schema: 'tracing', refer: referToTraceFiles },
 } as const
 
-/** A unit of the store, with what the databases know of it. */
+/** A unit of the store and what the databases know about it. */
 export interface MarkedUnit extends Unit {
   referenced: boolean
-  /** the databases have never had a row for it, and no admin has released it as garbage */
+  /** The databases have never had a row for it, and no admin has released it as garbage. */
   unseen: boolean
-  /** an admin keeps it */
+  /** An admin keeps it. */
   kept: boolean
 }
 
-/** Marks each unit of the whole store: whether a row points at it. The units come in portions. */
+/** Marks each unit of the store: whether a row refers to it. Yields the units in portions. */
 export async function* markStore(deps: MarkDeps): AsyncIterable<MarkedUnit[]> {
   for await (const units of gatherUnits(deps.artifacts.list(''), unitsPerPortion)) {
     const references = new Map((await findReferences(deps, units)).map((reference) => [reference.prefix, reference]))
@@ -66,7 +66,7 @@ export function keyHoldsOf({ pool, tracing }: Pick<MarkDeps, 'pool' | 'tracing'>
   return { schema, pool: schema === 'tracing' ? tracing : pool }
 }
 
-/** Looks up which units have rows that point at them. */
+/** Looks up which units rows refer to. */
 export async function findReferences(
   deps: Pick<MarkDeps, 'pool' | 'tracing'>,
   units: Pick<Unit, 'kind' | 'prefix'>[],

@@ -9,15 +9,15 @@ import type { SweepDeps } from './sweep.ts'
 
 /** Whether the store is ours alone. */
 export interface Ownership {
-  /** why it is not, or why that is not known; undefined when it is */
+  /** Why it is not ours, or why that is unknown; undefined if it is ours. */
   trouble: string | undefined
-  /** it has become ours just now */
+  /** It has just become ours. */
   isNew: boolean
 }
 
-// An installation that is older than the signs has few units that its database does not know.
+// An installation from before the signs has few units that its database does not know.
 const maxUnseenShare = 0.1
-// Listing a store takes long. An adoption that failed will mostly fail again.
+// Listing a store takes long. A failed adoption will mostly fail again.
 const betweenAdoptionsMs = 3600_000
 // The row of a younger unit may not be committed yet.
 const settledMs = 10 * 60_000
@@ -27,8 +27,8 @@ const claimHint = 'If the store belongs to this installation alone, run: npm run
 
 /**
  * Finds out who owns the store. Each installation has a sign in the store that it uses. The sign holds a mark that only
- * the installation's databases know, and each check replaces it. A restored or copied database does not know the newest
- * mark.
+ * the installation's databases know. Each check replaces the mark. A restored or copied database does not know the
+ * newest mark.
  */
 export class StoreOwnership {
   readonly #deps: SweepDeps
@@ -39,7 +39,9 @@ export class StoreOwnership {
     this.#deps = deps
   }
 
-  /** Checks who owns the store. Where it is ours, or becomes ours by a claim or an adoption, renews the mark of our sign. */
+  /**
+   * Checks who owns the store. If it is ours, or becomes ours by a claim or an adoption, renews the mark of our sign.
+   */
   async renew(): Promise<Ownership> {
     const { claimWanted, ...place } = await this.#open()
     const { signs, databases } = place
@@ -54,7 +56,7 @@ export class StoreOwnership {
     return { trouble: undefined, isNew }
   }
 
-  /** Why the store is not ours now; undefined when it is. Writes no new mark. */
+  /** Why the store is not ours now; undefined if it is. Writes no new mark. */
   async check(): Promise<string | undefined> {
     const place = await this.#open()
     const own = await place.signs.read()
@@ -66,7 +68,7 @@ export class StoreOwnership {
     return { signs: new StoreSigns(this.#deps.artifacts, id), databases: await this.#listReachable(), claimWanted }
   }
 
-  /** Adopts an empty store, or one with few units that the databases do not know; these are kept. */
+  /** Adopts an empty store, or a store with few units that the databases do not know. Those units are kept. */
   async #adopt(): Promise<boolean> {
     if (performance.now() - this.#adoptionTriedMs < betweenAdoptionsMs) return false
     this.#adoptionTriedMs = performance.now()
@@ -80,7 +82,10 @@ export class StoreOwnership {
     return true
   }
 
-  /** An admin claims the store for us. Units that the databases do not know are kept until an admin releases them. */
+  /**
+   * Claims the store for us, on an admin's request. Units that the databases do not know are kept until an admin
+   * releases them.
+   */
   async #claim(signs: StoreSigns): Promise<Ownership> {
     const { pool, log } = this.#deps
     const { unseen } = await this.#findUnseen()
@@ -92,7 +97,7 @@ export class StoreOwnership {
     return { trouble: undefined, isNew: true }
   }
 
-  /** `settled` counts the units that nobody still writes. */
+  /** `settled` counts the units that nobody is writing any more. */
   async #findUnseen() {
     const found = { unseen: [] as MarkedUnit[], settled: 0, settledUnseen: 0 }
     for await (const units of markStore(this.#deps)) {
@@ -119,7 +124,7 @@ export class StoreOwnership {
     ]
   }
 
-  /** The database of traces is left out while it is away: training does not wait for it. */
+  /** Leaves out the tracing database while it is unavailable: training does not wait for it. */
   async #listReachable(): Promise<KeyHolds[]> {
     const [training, tracing] = this.#databases()
     const isReachable = await isMarkKnown(tracing!, randomUUID()).then(

@@ -4,7 +4,7 @@ import type { ArtifactStore } from '../../artifacts/store/store.ts'
 
 /** The sign of an installation in a store that it uses. */
 export interface StoreSign {
-  /** The owner's newest mark: a copy of its database does not know it. Null: the writer is not the owner. */
+  /** The owner's newest mark. A copy of its database does not know it. Null: the writer is not the owner. */
   mark: string | null
 }
 
@@ -13,7 +13,10 @@ const folder = 'installations'
 const maxBytes = 65_536
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
-/** The signs of an artifact store: each installation that uses it has one, and so has a copy of one. */
+/**
+ * The signs in an artifact store. Each installation that uses the store has one, and so has each copy of an
+ * installation.
+ */
 export class StoreSigns {
   readonly #artifacts: ArtifactStore
   readonly #own: string
@@ -35,7 +38,7 @@ export class StoreSigns {
     return others.sort()
   }
 
-  /** Our sign; undefined where there is none. A sign that cannot be parsed has no mark. */
+  /** Our sign; undefined if there is none. A sign that cannot be parsed has no mark. */
   async read(): Promise<StoreSign | undefined> {
     try {
       return parseSign((await buffer(await this.#artifacts.open(this.#own, { start: 0, end: maxBytes }))).toString())
@@ -49,12 +52,12 @@ export class StoreSigns {
     await this.#put(this.#own, sign)
   }
 
-  /** Records that two databases claim to be the same installation: we cannot know which of them is the copy. */
+  /** Records that two databases claim to be the same installation. Nobody knows which of them is the copy. */
   async writeCopy(): Promise<void> {
     await this.#put(this.#copy, { mark: null })
   }
 
-  /** Removes the signs of other installations. One that still runs writes its sign again. */
+  /** Removes the signs of other installations. An installation that still runs writes its sign again. */
   async removeOthers(): Promise<void> {
     for (const name of await this.listOthers()) await this.#artifacts.remove(`${folder}/${name}.json`)
   }

@@ -20,10 +20,10 @@ export interface SweepDeps extends MarkDeps {
 
 const folders: ReadonlySet<Unit['kind']> = new Set(['checkpoint', 'progress', 'upload'])
 const daySeconds = 24 * 3600
-// An admin has this time to see what is in quarantine, and to keep what is not garbage.
+// In this time, an admin can check the quarantine and keep what is not garbage.
 const quarantineSeconds = 7 * daySeconds
-// Attempts that died leave a checkpoint now and then, and requests that failed leave a payload. Many units that the
-// databases have never had rows for belong to somebody else.
+// Failed attempts leave a few checkpoints, and failed requests leave a few payloads. If the databases have never had
+// rows for many units, the units belong to somebody else.
 const tolerableUnseen = 10
 const tolerableUnseenShare = 0.1
 
@@ -35,9 +35,9 @@ export interface Sweep {
 }
 
 /**
- * Marks the units of the store that no row points at and quarantines those that are older than a day and than the newest
- * row. A unit that is garbage still seven days later is removed. When the databases have never had rows for many units,
- * none of these is removed; known garbage is removed all the same.
+ * Marks unreferenced units and quarantines those that are older than a day and older than the newest row. Removes units
+ * that are still garbage seven days later. If the databases have never had rows for many units, removes none of these,
+ * but still removes known garbage.
  */
 export async function sweepGarbage(deps: SweepDeps): Promise<Sweep> {
   await quarantineUnneededBlobs(deps.pool, daySeconds)
@@ -84,7 +84,9 @@ async function sweepQuarantine(deps: SweepDeps, garbage: Unit[], cutoff: number)
   return removed
 }
 
-/** Marks the unit again while nobody can write it: since the listing it may be referenced, kept, or written anew. */
+/**
+ * Marks the unit again while nobody can write it. Since the listing, it may have been referenced, kept or rewritten.
+ */
 function sweepUnit(deps: SweepDeps, unit: Unit, cutoff: number): Promise<boolean> {
   const { pool, artifacts, log } = deps
   const { kind, prefix, bytes } = unit

@@ -2,20 +2,21 @@ import { locate, type Kind } from '../../artifacts/layout.ts'
 import type { ListedArtifact } from '../../artifacts/store/store.ts'
 
 /**
- * Objects that are kept or removed together: the folder of a checkpoint, its statistics, a save of a job, a payload, a file of
- * a data set, the parts of an upload, a payload of a call, or a file of traces.
+ * Objects that are kept or removed together: a checkpoint's folder, its statistics, a save of a job, a payload, a data
+ * set file, the parts of an upload, a call's payload, or a trace file.
  */
 export interface Unit {
   kind: Kind
   prefix: string
   bytes: number
-  /** of its newest object */
+  /** The time of its newest object. */
   modifiedAt: Date
 }
 
 /**
- * Groups a listing into units, in portions of `portionSize`. Stores list the objects of a folder one after the other; a unit
- * whose objects are listed apart comes twice, each time with its age. Keys of no kind are left out: they are not ours.
+ * Groups a listing into units, in portions of `portionSize`. Stores list a folder's objects one after another. A unit
+ * whose objects are listed separately comes twice, each time with its age. Keys of no kind are not ours and are left
+ * out.
  */
 export async function* gatherUnits(listed: AsyncIterable<ListedArtifact>, portionSize: number): AsyncIterable<Unit[]> {
   let portion: Unit[] = []

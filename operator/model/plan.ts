@@ -8,10 +8,10 @@ export interface ModelFacts {
   resource: Model
   namespace: string
   baseModelExists: boolean
-  /** the canonical name of its base model, when that is accepted */
+  /** The canonical name of its base model, if that is accepted. */
   baseModel: string | undefined
   row: OperatorModel | undefined
-  /** its model was deleted */
+  /** Its model was deleted. */
   isDeleted: boolean
 }
 
@@ -23,7 +23,9 @@ export type ModelPlan =
   | { do: 'delete' }
   | { do: 'accept'; row: OperatorModel }
 
-/** The next step of a Model: insert its row, tie it to its row again, accept it, or reject it with a reason. */
+/**
+ * Plans the next step of a Model: insert its row, assign it to its row again, accept it, or reject it with a reason.
+ */
 export function planModel(facts: ModelFacts): ModelPlan {
   const { resource, namespace, baseModelExists, baseModel, row } = facts
   // A deleted model stays deleted, even if another model has its name now.

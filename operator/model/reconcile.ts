@@ -43,8 +43,8 @@ export interface ModelDeps {
 type Outcome = Extract<ModelPlan, { do: 'accept' | 'reject' | 'delete' }>
 
 /**
- * Gives one Model its row in Postgres (its id, its name) and writes its status. A Model whose resource was deleted is hidden:
- * its weights stay, and the same resource applied again finds them. With deletionPolicy Delete it is deleted.
+ * Gives a Model its row in Postgres (its id, its name) and writes its status. If the resource was deleted, the model is
+ * hidden: its weights stay, and the same resource finds them again. With deletionPolicy Delete the model is deleted.
  */
 export async function reconcileModel(deps: ModelDeps, name: string): Promise<void> {
   const resource = deps.models.get(name)
@@ -57,7 +57,7 @@ export async function reconcileModel(deps: ModelDeps, name: string): Promise<voi
   await patchStatus(deps.client, customPath('Model', deps.namespace, name), resource, status)
 }
 
-/** Asks kube-apiserver first: our copy may be older than the row. */
+/** Asks kube-apiserver first, because our copy may be older than the row. */
 async function hideDeleted({ client, pool, namespace, log }: ModelDeps, name: string): Promise<void> {
   const rows = await listModelsOfResource(pool, namespace, name)
   if (rows.length === 0 || (await readObject(client, customPath('Model', namespace, name)))) return
@@ -73,7 +73,7 @@ async function deleteResource({ client, namespace, log }: ModelDeps, { metadata 
   log.info({ model: metadata.name }, 'resource of a deleted model deleted')
 }
 
-/** Plans and executes until there is nothing left to do. */
+/** Plans and executes until nothing is left to do. */
 async function converge(deps: ModelDeps, resource: Model): Promise<Outcome> {
   for (;;) {
     const plan = planModel(await observe(deps, resource))
@@ -95,7 +95,7 @@ async function observe({ pool, namespace, baseModels }: ModelDeps, resource: Mod
   }
 }
 
-/** The id in its label, which the apiserver sets, and the one in its status. */
+/** The id in its label, which the apiserver sets, and the id in its status. */
 function idsOf({ metadata, status }: Model): string[] {
   return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)
 }
@@ -136,7 +136,7 @@ async function describe(
   return describeModel(resource, row, { readyEngines: engines.length, unapplied, now })
 }
 
-/** Sets the resource's aliases where they have changed. Returns the row with them. */
+/** Applies changed aliases of the resource. Returns the row with them. */
 async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorModel) {
   const { aliases = {} } = spec
   if (isDeepStrictEqual(aliases, row.resourceAliases)) return { row, unapplied: [] }
@@ -149,7 +149,7 @@ async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorM
   return { row: applied, unapplied }
 }
 
-// A Model may be created before its BaseModel: this passes by itself and is worth no event.
+// A Model may be created before its BaseModel. This needs no event, because it resolves itself.
 const unreported: ReadonlySet<string> = new Set([reasons.baseModelNotAccepted])
 
 async function emitEvents({ client }: ModelDeps, resource: Model, status: ModelStatus): Promise<void> {

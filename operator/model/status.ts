@@ -5,10 +5,10 @@ import { buildCondition, mergeConditions, type ConditionInput, type StatusReason
 
 export type ModelStatus = NonNullable<Model['status']>
 
-/** What a model's status is computed from, beside its row. */
+/** The input of a model's status, besides its row. */
 export interface ModelContext {
   readyEngines: number
-  /** aliases of the resource that could not be set */
+  /** Aliases of the resource that could not be set. */
   unapplied: string[]
   now: Date
 }
@@ -36,7 +36,7 @@ function describeReady(row: OperatorModel, engines: number): ConditionInput {
   return buildCondition(conditions.ready, engines > 0, engines > 0 ? answers : silent)
 }
 
-/** No condition for a resource without aliases. */
+/** A resource without aliases has no such condition. */
 function describeAliases({ spec }: Model, unapplied: string[]): ConditionInput[] {
   const type = conditions.aliasesApplied
   if (Object.keys(spec.aliases ?? {}).length === 0) return []

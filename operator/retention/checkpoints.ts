@@ -14,10 +14,13 @@ interface Deps {
   log: Logger
 }
 
-// A checkpoint may be deleted so late.
+// A checkpoint is deleted at most this late.
 const everySeconds = 60
 
-/** Deletes the checkpoints that their models' retention does not keep. Their files are removed like those of every deleted one. */
+/**
+ * Deletes the checkpoints that their models' retention does not keep. Their files are removed later, like those of all
+ * deleted checkpoints.
+ */
 export async function applyCheckpointRetention(deps: Deps): Promise<void> {
   for (const model of await listRetentionDue(deps.pool, everySeconds)) await applyTo(deps, model)
 }

@@ -5,7 +5,7 @@ import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
 import { deleteProgress, listSpentProgress } from '../../db/jobs/progress.ts'
 import { removePayload, type FileDeps } from '../deletion/files.ts'
 
-/** Removes the optimizer states of all but a model's newest checkpoint: only the model's next job reads it. */
+/** Removes the optimizer states of all but each model's newest checkpoint: only the model's next job reads it. */
 export async function expireOptimizerStates({ pool, artifacts }: FileDeps): Promise<void> {
   for (const id of await listExpiredOptimizers(pool)) {
     await artifacts.remove(`${keyOf('checkpoint', { checkpoint: id })}/${optimizerFile}`)
@@ -13,7 +13,7 @@ export async function expireOptimizerStates({ pool, artifacts }: FileDeps): Prom
   }
 }
 
-/** Removes the token statistics of all but a model's newest steps. The pushes that were reported with them stay. */
+/** Removes the token statistics of all but each model's newest steps. The reported pushes stay. */
 export async function expireTokenStatistics({ pool, artifacts }: FileDeps): Promise<void> {
   for (let old = await listExpiredStatistics(pool); old.length > 0; old = await listExpiredStatistics(pool)) {
     for (const id of old) {
@@ -23,14 +23,14 @@ export async function expireTokenStatistics({ pool, artifacts }: FileDeps): Prom
   }
 }
 
-/** Removes the payloads of jobs that ended as many days ago as their entity keeps payloads. */
+/** Removes the payloads of jobs that ended longer ago than their entity keeps payloads. */
 export async function expirePayloads({ pool, artifacts }: FileDeps): Promise<void> {
   for (const uri of await listExpiredPayloads(pool)) {
     await removePayload({ pool, artifacts }, uri, (connection) => listExpiredPayloads(connection, uri))
   }
 }
 
-/** Removes the saved progress of jobs that are trained or have ended, and each save that has a newer one. */
+/** Removes the saves of jobs that are trained or over, and saves that a newer one has replaced. */
 export async function expireProgress({ pool, artifacts }: FileDeps): Promise<void> {
   for (const { jobId, ids, all } of await listSpentProgress(pool)) {
     const saves = ids.map((save) => keyOf('progress', { job: jobId, save }))

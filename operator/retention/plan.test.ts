@@ -27,6 +27,6 @@ test.each<[string, Retention, number[]]>([
   expect(planRetention(retention, checkpoints)).toEqual(deleted)
 })
 
-test('of no checkpoints none goes', () => {
+test('without checkpoints nothing is deleted', () => {
   expect(planRetention({ keep_last: 1 }, [])).toEqual([])
 })

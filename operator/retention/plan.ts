@@ -2,8 +2,8 @@ import type { Retention } from '../../db/retention/checkpoints.ts'
 import type { RetainedCheckpoint } from '../../db/retention/checkpoints.ts'
 
 /**
- * The steps that no rule keeps: not among the newest, not among the best, not young enough. The newest is always kept. A
- * checkpoint without the metric is never among the best; of equal ones the newer is better.
+ * Returns the steps that no rule keeps: not among the newest, not among the best, and not young enough. The newest step
+ * is always kept. A checkpoint without the metric is never among the best. Of equal ones, the newer is better.
  */
 export function planRetention(retention: Retention, checkpoints: RetainedCheckpoint[]): number[] {
   const newestFirst = checkpoints.toSorted((a, b) => b.step - a.step)
@@ -22,7 +22,7 @@ function listBest(newestFirst: RetainedCheckpoint[], rule: Retention['keep_best'
     const value = metrics[rule.metric]
     return typeof value === 'number' ? [{ step, value }] : []
   })
-  // The sort is stable: of equal ones the newer comes first.
+  // The sort is stable: of equal ones, the newer comes first.
   const best = measured.toSorted((a, b) => sign * (a.value - b.value))
   return best.slice(0, rule.count).map(({ step }) => step)
 }

@@ -15,8 +15,8 @@ interface Deps {
 }
 
 /**
- * Removes objects that newer payloads have replaced for so long, or whose calls were removed. Answers how many objects it
- * looked at. An object that is used again stays, and so does one that a request is writing at the moment.
+ * Removes objects that were replaced `seconds` ago, or whose calls were removed. Returns how many objects it checked.
+ * Keeps objects that are used again, or that a request is writing now.
  */
 export async function expireReplacedPayloads(deps: Deps, which: { seconds: number; limit: number }): Promise<number> {
   const replaced = await listReplacedPayloads(deps.tracing, which)

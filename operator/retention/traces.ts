@@ -11,14 +11,15 @@ interface Deps {
   tracing: Pool
   artifacts: ArtifactStore
   log: Logger
-  /** how many days calls are kept where their project says nothing; null: for ever */
+  /** How many days calls are kept if their project sets nothing; null: forever. */
   traceDays: number | null
 }
 
 const weeksAhead = 4
-// A statement with so few rows keeps nobody waiting.
+// A statement with so few rows delays nobody.
 const rowsPerStatement = 500
-// A deleted call that a client sends again within this time stays deleted. An end waits so long for its start.
+// If a client sends a deleted call again within this time, the call stays deleted. An end waits this long for its
+// start.
 const deletedDays = 7
 // No request reads or writes a payload for longer.
 const replacedSeconds = 3600
@@ -30,8 +31,8 @@ export async function createTracePartitions({ tracing, log }: Pick<Deps, 'tracin
 }
 
 /**
- * Removes calls and feedback that their project keeps no longer: whole weeks where no project keeps them, the others in
- * small portions. Removes what was deleted a week ago: calls, values of object versions, and ends without a start.
+ * Removes calls and feedback beyond their project's retention: whole weeks if no project keeps them, else in small
+ * portions. Removes what was deleted a week ago: calls, values of object versions, and ends without a start.
  */
 export async function applyTraceRetention(deps: Deps): Promise<void> {
   const projects = await listRetention(deps.tracing, deps.traceDays)

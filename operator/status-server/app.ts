@@ -6,7 +6,7 @@ import { identifyRequests } from '../../lib/http/request-id.ts'
 import { errors } from './errors.ts'
 import { createTrainerRoutes, type RouteDeps } from './routes.ts'
 
-/** The status server's HTTP application: `/health` for everybody, the rest for trainer pods. */
+/** The status server's HTTP application. `/health` is open to all, the other paths to trainer pods. */
 export function createApp(deps: RouteDeps): Koa {
   const app = new Koa()
   app.silent = true
@@ -19,13 +19,13 @@ export function createApp(deps: RouteDeps): Koa {
   return app
 }
 
-/** The one error path: an HttpError is answered as it is, everything unexpected is a plain 500 and a line of the log. */
+/** The only error path. An HttpError is answered as it is. Any other error is a plain 500 and a line in the log. */
 function answerErrors(log: Logger): Koa.Middleware {
   return async (context, next) => {
     try {
       await next()
     } catch (error) {
-      // The client left while its body was read or while it waited: nobody reads an answer.
+      // The client has closed the connection: nobody reads an answer.
       if (context.req.destroyed && !context.writable) return
       const { status, message, headers } = toHttpError(error)
       if (status >= 500) log.warn({ error, path: context.path }, 'request failed')

@@ -7,14 +7,14 @@ import { errors } from './errors.ts'
 
 export const attemptPath = '/v1/jobs/{id}/attempts/{attempt}'
 export const tag = 'Trainers'
-/** What operations on attempts have in common. */
+/** What all operations on attempts share. */
 export const attemptOperation = { tag, answer: Type.Object({}) }
 
 export function readAttempt({ id, attempt }: PathParams<typeof attemptPath>, pod: TrainerPod): Attempt {
   return { jobId: id, attempt: Number(attempt), podUid: pod.uid }
 }
 
-/** The answer to a recorded report. @throws {HttpError} 409 when the attempt no longer holds the job */
+/** The answer to a recorded report. @throws {HttpError} 409 if the attempt no longer holds the job */
 export function requireHeld(outcome: ReportOutcome): Record<string, never> {
   if (outcome === 'fenced') throw new HttpError(errors.fenced)
   return {}

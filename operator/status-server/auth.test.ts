@@ -44,7 +44,7 @@ function signToken(parts: TokenParts = {}): Promise<string> {
 
 const known = () => new IssuerKeys(async () => issuer)
 
-test("a trainer pod's token tells its pod", async () => {
+test("a trainer pod's token identifies its pod", async () => {
   const pod = await authenticate(`Bearer ${await signToken()}`, known(), 'trainyard')
   expect(pod).toEqual({ uid: podUid, name: 'tiny-chat-trainer-1' })
 })
@@ -58,12 +58,12 @@ test.each<[string, TokenParts, string]>([
   ['another account', { about: { ...trainerPod, serviceaccount: { name: 'default' } } }, 'trainyard/trainyard-trainer'],
   ['no pod', { about: { ...trainerPod, pod: undefined } }, 'not bound to a pod'],
   ['a pod uid that is none', { about: { ...trainerPod, pod: { name: 'a', uid: 'b' } } }, 'not bound to a pod'],
-])('a token with %s is refused with 401', async (_name, parts, sentence) => {
+])('a token with %s is rejected with 401', async (_name, parts, sentence) => {
   const refused = authenticate(`Bearer ${await signToken(parts)}`, known(), 'trainyard')
   await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining(sentence) })
 })
 
-test('a token with a signature by another key is refused with 401', async () => {
+test('a token with a signature by another key is rejected with 401', async () => {
   const refused = authenticate(`Bearer ${await signToken({ key: otherKey })}`, known(), 'trainyard')
   await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining('signature') })
 })
@@ -75,7 +75,7 @@ test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer a b', 'Bearer not-a-to
   },
 )
 
-test('an unsigned token is refused', async () => {
+test('an unsigned token is rejected', async () => {
   const [, payload] = (await signToken()).split('.')
   const header = Buffer.from('{"alg":"none"}').toString('base64url')
   const refused = authenticate(`Bearer ${header}.${payload}.`, known(), 'trainyard')
@@ -96,7 +96,7 @@ test('tokens are checked with the known keys while kube-apiserver is away, and 5
   expect(await authenticate(header, keys, 'trainyard')).toMatchObject({ uid: podUid })
 })
 
-test('a new key of the cluster is learned from the first token that it signed', async () => {
+test('a new key of the cluster is read at the first token that it signed', async () => {
   let nowMs = 0
   let rotated = false
   const reads: number[] = []
@@ -111,7 +111,7 @@ test('a new key of the cluster is learned from the first token that it signed', 
   const header = `Bearer ${await signToken()}`
   await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 401 })
   rotated = true
-  // Not at once again: bad tokens must not become requests to kube-apiserver.
+  // Bad tokens must not become requests to kube-apiserver, so the keys are not read again at once.
   await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 401 })
   nowMs = 2_000
   expect(await authenticate(header, keys, 'trainyard')).toMatchObject({ uid: podUid })

@@ -8,7 +8,7 @@ const serviceAccount = 'trainyard-trainer'
 const algorithms = ['RS256', 'ES256', 'ES384', 'ES512', 'PS256']
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The pod that speaks, as its token proves. */
+/** The calling pod, as its token proves. */
 export interface TrainerPod {
   uid: string
   name: string
@@ -23,10 +23,10 @@ interface PodClaims extends JWTPayload {
 }
 
 /**
- * The trainer pod whose projected service-account token an Authorization header carries: signed by the cluster, for
- * this server, bound to a pod of this namespace's trainer account.
+ * Authenticates a trainer pod by the service-account token in its Authorization header. The token must be signed by the
+ * cluster, made for this server, and bound to a pod of this namespace's trainer account.
  *
- * @throws {HttpError} 401; 503 while the issuer's keys are not known
+ * @throws {HttpError} 401; 503 while the issuer's keys are unknown
  */
 export async function authenticate(
   header: string | undefined,

@@ -4,13 +4,13 @@ import type { HttpContext } from '../../lib/http/context.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from './errors.ts'
 
-/** Reports are numbers and short sentences: payloads and weights go between pod and store. */
+/** Reports are numbers and short sentences. Payloads and weights go directly between pod and store. */
 const defaultBytes = 1024 * 1024
 
 /**
- * Reads a request's JSON body, whatever its Content-Type says; an empty one is `{}`.
+ * Reads a request's JSON body with any Content-Type. An empty body is `{}`.
  *
- * @throws {HttpError} 413 above `maxBytes`, 422 when it is not JSON
+ * @throws {HttpError} 413 above `maxBytes`, 422 if it is not JSON
  */
 export async function readJson(ctx: HttpContext, maxBytes = defaultBytes): Promise<ReadBody> {
   const chunks: Buffer[] = []
@@ -27,7 +27,7 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** Postgres stores neither NUL characters nor halves of surrogate pairs, and an error message may hold both. */
+/** Postgres stores neither NUL characters nor unpaired surrogates. An error message may contain both. */
 function storableValue(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed().replaceAll('\0', '\uFFFD') : value
 }

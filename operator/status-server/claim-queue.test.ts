@@ -14,7 +14,7 @@ function job(): Claim {
   return { id: randomUUID() } as Claim
 }
 
-/** A queue before a list of jobs, which counts how often it is asked. */
+/** A queue over a list of jobs. It counts the queries. */
 function createQueue() {
   const jobs: Claim[] = []
   const asked: Claimant[] = []
@@ -26,20 +26,20 @@ function createQueue() {
   return { queue, jobs, asked, settled }
 }
 
-test('a job that is there is given out at once', async () => {
+test('an available job is assigned at once', async () => {
   const { queue, jobs } = createQueue()
   const one = job()
   jobs.push(one)
   expect(await queue.wait(trainer(), 0, stays)).toBe(one)
 })
 
-test('without a job the wait ends empty, after having asked once', async () => {
+test('without a job the wait ends empty, after one query', async () => {
   const { queue, asked } = createQueue()
   expect(await queue.wait(trainer(), 0, stays)).toBeUndefined()
   expect(asked).toHaveLength(1)
 })
 
-test('a wake-up gives one job to the one who waits longest, and asks once more only', async () => {
+test('a wake-up assigns one job to the longest waiter, and makes only one more query', async () => {
   const { queue, jobs, asked, settled } = createQueue()
   const waits = Array.from({ length: 50 }, () => queue.wait(trainer(), longWaitMs, stays))
   await settled()
@@ -54,7 +54,7 @@ test('a wake-up gives one job to the one who waits longest, and asks once more o
   expect((await Promise.all(waits)).filter(Boolean)).toEqual([one])
 })
 
-test('those with the fewest jobs come first, and among equals who waits longest', async () => {
+test('trainers with the fewest jobs come first, then the longest waiter', async () => {
   const { queue, jobs, asked, settled } = createQueue()
   const busy = (...holding: string[]) => ({ ...trainer(), holding })
   const trainers = [busy('a', 'b'), busy('c'), trainer(), busy('d'), busy()]
@@ -85,7 +85,7 @@ test('a process that asks anew gives up its earlier wait', async () => {
   expect(asked.at(-1)).toBe(again)
 })
 
-test('nothing is asked for a wait that ended while others were asked for', async () => {
+test('there is no query for a wait that ended during the queries of others', async () => {
   const answers = [Promise.withResolvers<Claim | undefined>(), Promise.withResolvers<Claim | undefined>()]
   const asked: Claimant[] = []
   const queue = new ClaimQueue((claimant) => {
@@ -102,7 +102,7 @@ test('nothing is asked for a wait that ended while others were asked for', async
   expect(asked).toHaveLength(3)
 })
 
-test('wake-ups while the database is being asked lead to one more question, not to one each', async () => {
+test('several wake-ups during a query lead to one more query', async () => {
   const { queue, asked, settled } = createQueue()
   const wait = queue.wait(trainer(), longWaitMs, stays)
   await settled()
@@ -113,7 +113,7 @@ test('wake-ups while the database is being asked lead to one more question, not 
   expect(await wait).toBeUndefined()
 })
 
-test('lines of different base models do not hold each other up', async () => {
+test('topics of different base models do not delay each other', async () => {
   const stuck = new Promise<undefined>(() => {})
   const one = job()
   const queue = new ClaimQueue(async (claimant) => (claimant.baseModel === 'slow' ? stuck : one))
@@ -137,7 +137,7 @@ test('no job is given to a trainer that left', async () => {
   expect(asked.at(-1)).toBe(stayer)
 })
 
-test('a wait whose time is up while the database is asked still gets that answer', async () => {
+test('a wait that times out during a query still gets its result', async () => {
   const answer = Promise.withResolvers<Claim | undefined>()
   const queue = new ClaimQueue(() => answer.promise)
   const wait = queue.wait(trainer(), 0, stays)
@@ -147,7 +147,7 @@ test('a wait whose time is up while the database is asked still gets that answer
   expect(await wait).toBe(one)
 })
 
-test('an error goes to the one who was asked for; the others wait on', async () => {
+test('an error ends the wait of its query; the others continue to wait', async () => {
   let failing = false
   const jobs: Claim[] = []
   const queue = new ClaimQueue(async () => {

@@ -5,10 +5,12 @@ type Ask = (claimant: Claimant) => Promise<Claim | undefined>
 interface Waiter extends PromiseWithResolvers<Claim | undefined> {
   claimant: Claimant
   left: AbortSignal
-  /** The database was asked for it once: a new waiter may get a job that only it can get (one whose answer it lost). */
+  /**
+   * The database was queried for it once. A new waiter may get a job that only it can get: one whose answer it lost.
+   */
   tried: boolean
   asking: boolean
-  /** Its time is over: it ends with the answer that is under way, if any. */
+  /** Its time is over. It ends with the result of the running query, if any. */
   due: boolean
 }
 
@@ -19,11 +21,11 @@ interface Topic {
 }
 
 /**
- * Trainers that wait for a job, in one topic for each base model. Those with the fewest jobs are first, and among these the
- * one that waits longest.
+ * Trainers that wait for a job, with one topic for each base model. Trainers with the fewest jobs come first; among
+ * these, the one that has waited longest.
  *
- * A wake-up queries for one waiter after the other until one gets nothing: however many wait, a change costs one query per
- * base model, and one more per claimed job.
+ * A wake-up queries for one waiter after another until one gets nothing. So a change costs one query per base model and
+ * one per claimed job, however many wait.
  */
 export class ClaimQueue {
   readonly #ask: Ask
@@ -34,7 +36,10 @@ export class ClaimQueue {
     this.#ask = ask
   }
 
-  /** Resolves with a job as soon as there is one for this trainer, with undefined after `waitMs` or when `left` aborts. */
+  /**
+   * Resolves with a job as soon as there is one for this trainer. Resolves with undefined after `waitMs` or when `left`
+   * aborts.
+   */
   async wait(claimant: Claimant, waitMs: number, left: AbortSignal): Promise<Claim | undefined> {
     if (this.#closed || left.aborted) return undefined
     const topic = this.#topicOf(claimant.baseModel)
@@ -47,7 +52,7 @@ export class ClaimQueue {
       due: false,
     }
     const leave = () => waiter.resolve(undefined)
-    // A process that asks again has given up its earlier wait, whose list of held jobs may be old.
+    // A process that asks again has given up its earlier wait. The earlier list of held jobs may be outdated.
     for (const other of topic.waiters) if (isSameProcess(other.claimant, claimant)) endWait(topic, other)
     const timer = setTimeout(() => endWait(topic, waiter), waitMs)
     left.addEventListener('abort', leave)
@@ -62,7 +67,7 @@ export class ClaimQueue {
     }
   }
 
-  /** Call it after a change: there may be jobs. */
+  /** Call it after a change that may have queued jobs. */
   wake(): void {
     for (const [baseModel, topic] of this.#topics) {
       topic.woken = true
@@ -70,7 +75,7 @@ export class ClaimQueue {
     }
   }
 
-  /** Ends all waits, and every later one at once. */
+  /** Ends all waits. Later waits end at once. */
   close(): void {
     this.#closed = true
     for (const topic of this.#topics.values()) topic.waiters.forEach((waiter) => endWait(topic, waiter))
@@ -94,7 +99,7 @@ export class ClaimQueue {
     if (topic.waiters.size === 0) this.#topics.delete(baseModel)
   }
 
-  /** Queries for each waiter until there are no more jobs, and for the new waiters in any case. */
+  /** Queries for each waiter until there are no more jobs, and for new waiters in any case. */
   async #offer(topic: Topic, isExhausted: boolean): Promise<void> {
     for (const waiter of [...topic.waiters].toSorted(compareLoad)) {
       const isGone = waiter.left.aborted || !topic.waiters.has(waiter)
@@ -134,7 +139,7 @@ function isSameProcess(a: Claimant, b: Claimant): boolean {
   return a.podUid === b.podUid && a.processId === b.processId
 }
 
-/** Sorting is stable: among equals the order of waiting stays. */
+/** Sorting is stable: equal waiters stay in the order of arrival. */
 function compareLoad(a: Waiter, b: Waiter): number {
   return (a.claimant.holding?.length ?? 0) - (b.claimant.holding?.length ?? 0)
 }

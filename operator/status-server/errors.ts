@@ -3,7 +3,7 @@ import { httpErrors } from '../../lib/http/errors.ts'
 
 const { body_too_large, internal_error, invalid_request, unknown_path } = httpErrors
 
-/** Every error that the status server answers its trainers with. docs/errors.md is made from it. */
+/** All errors that the status server sends to trainers. docs/errors.md is generated from them. */
 export const errors = {
   body_too_large,
   invalid_request,

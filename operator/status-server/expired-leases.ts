@@ -6,8 +6,8 @@ import { repeat } from '../../lib/repeat.ts'
 const intervalMs = 1_000
 
 /**
- * Releases the jobs of trainers that sent no heartbeat, once a second, then calls `afterRelease`. Several servers may do so at
- * once. Returns a function that ends it and resolves when nothing is under way.
+ * Once a second, releases the jobs of trainers without a heartbeat, then calls `afterRelease`. Several servers can do
+ * so at once. Returns a function that ends it and resolves when nothing is running.
  */
 export function startReleasingLeases(pool: Pool, log: Logger, afterRelease: () => void): () => Promise<void> {
   const stop = new AbortController()

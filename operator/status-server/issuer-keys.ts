@@ -10,14 +10,14 @@ export interface Issuer {
 /** Reads the cluster's issuer from its API server. */
 export type ReadIssuer = () => Promise<Issuer>
 
-/** The issuer cannot be read now, and no earlier answer is known. */
+/** The issuer cannot be read now, and none is cached. */
 export class IssuerUnavailableError extends Error {
   override name = 'IssuerUnavailable'
 }
 
 /**
- * Reads the issuer from kube-apiserver. Every service account may do so, by the cluster role
- * system:service-account-issuer-discovery.
+ * Reads the issuer from kube-apiserver. The cluster role system:service-account-issuer-discovery allows this to every
+ * service account.
  */
 export function createIssuerReader(client: KubeClient): ReadIssuer {
   return async () => {
@@ -39,7 +39,8 @@ const staleAfterMs = 10 * 60_000
 const minRefreshIntervalMs = 2_000
 
 /**
- * Caches the issuer, so that tokens are checked while kube-apiserver is away. An old entry is refreshed in the background.
+ * Caches the issuer, so that tokens can be checked while kube-apiserver is unavailable. Refreshes an old entry in the
+ * background.
  */
 export class IssuerKeys {
   readonly #read: ReadIssuer
@@ -53,7 +54,7 @@ export class IssuerKeys {
     this.#now = now
   }
 
-  /** The cached issuer; it is read where there is none. @throws {IssuerUnavailableError} */
+  /** Returns the cached issuer, or reads it. @throws {IssuerUnavailableError} */
   async get(): Promise<Issuer> {
     if (!this.#known) return this.#refresh()
     if (this.#now() - this.#triedAt > staleAfterMs) this.#refresh().catch(() => {})
@@ -61,8 +62,8 @@ export class IssuerKeys {
   }
 
   /**
-   * Reads the issuer again, for a token with an unknown key. Undefined when that was done two seconds ago, so that bad tokens
-   * do not become requests to kube-apiserver. @throws {IssuerUnavailableError}
+   * Reads the issuer again, for a token with an unknown key. Returns undefined if it was read less than two seconds
+   * ago, so that bad tokens do not become requests to kube-apiserver. @throws {IssuerUnavailableError}
    */
   async renew(): Promise<Issuer | undefined> {
     if (!this.#reading && this.#now() - this.#triedAt < minRefreshIntervalMs) return undefined

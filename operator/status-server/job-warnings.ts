@@ -1,7 +1,7 @@
 import type { JobWarning } from '../../db/jobs/warnings.ts'
 import { truncateScrubbed } from './scrub.ts'
 
-/** For the row, the event and the resource's status. */
+/** The maximum in the row, the event and the resource's status. */
 const maxMessageLength = 500
 
 /** Shortens warnings and removes secrets from them. */

@@ -16,7 +16,7 @@ import { startReleasingLeases } from './expired-leases.ts'
 
 const config = loadConfig()
 const log = createLogger('status-server', config.LOG_LEVEL)
-// While it still waits for Postgres there is nothing to close.
+// Nothing needs to be closed while this waits for Postgres.
 let close = async () => {}
 onShutdown(log, () => close())
 await migrateWhenReady(config.DATABASE_URL, log)
@@ -25,11 +25,11 @@ const pool = createPool(config.DATABASE_URL, log)
 const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
 const wake = () => queue.wake()
 const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
-// The wake-up after each sweep makes good for notifications that were lost while the connection was away.
+// The wake-up after each sweep covers notifications that were lost with the connection.
 const stopSweeper = startReleasingLeases(pool, log, wake)
 const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })
 const keys = new IssuerKeys(createIssuerReader(kube))
-// Known before the first trainer comes, so that kube-apiserver may be away by then.
+// Read before the first trainer comes: kube-apiserver may be unavailable then.
 keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))
 
 const app = createApp({
@@ -49,7 +49,7 @@ log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listenin
 
 close = async () => {
   queue.close()
-  // Requests under way get their answers.
+  // Running requests get their answers.
   await stopServer(server, Infinity)
   await Promise.all([stopSweeper(), listener.close()])
   kube.close()

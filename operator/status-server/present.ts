@@ -1,7 +1,7 @@
 import { leaseSeconds } from '../../db/jobs/attempts.ts'
 import type { Claim } from '../../db/jobs/claims.ts'
 
-/** A claim as trainers read it. */
+/** Converts a claim to the form that trainers read. */
 export function presentClaim(claim: Claim): Record<string, unknown> {
   return {
     id: claim.id,

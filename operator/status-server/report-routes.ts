@@ -21,14 +21,14 @@ export interface ReportDeps {
   log: Logger
 }
 
-/** What an error's message may hold in the row, the event and the resource's status. */
+/** The maximum of an error message in the row, the event and the resource's status. */
 const maxMessageLength = 2_000
-/** What one line of a log may hold: a traceback and more. */
+/** The maximum of one log line: enough for a traceback. */
 const maxLineLength = 8_000
-/** A number for each of the hundred thousand trajectories that a job may have. */
+/** Enough for a number for each of a job's 100,000 trajectories. */
 const maxStatisticsBytes = 8 * 1024 * 1024
 
-/** Reports of an attempt under way. */
+/** Reports of a running attempt. */
 export function routeReports(api: TrainerApi, { pool }: ReportDeps): void {
   api.post(
     `${attemptPath}/events`,

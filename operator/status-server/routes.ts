@@ -11,20 +11,20 @@ import { presentClaim } from './present.ts'
 import { claimBody, requireAttemptPath } from './schema.ts'
 import { createTrainerApi, type TrainerApi, type TrainerState } from './trainer-api.ts'
 
-/** What the trainer routes work with; `authenticate` throws an HttpError for every caller but a trainer pod. */
+/** What the trainer routes need. `authenticate` throws an HttpError for every caller except a trainer pod. */
 export interface RouteDeps extends ReportDeps {
   queue: ClaimQueue
   authenticate: (header: string | undefined) => Promise<TrainerPod>
 }
 
-/** The routes of trainers: all of them need a trainer pod's token. */
+/** The routes of trainers. All of them require a trainer pod's token. */
 export function createTrainerRoutes(deps: RouteDeps): Router<TrainerState> {
   const router = new Router<TrainerState>()
   router.use(async (ctx, next) => {
     ctx.state.caller = await deps.authenticate(ctx.get('authorization'))
     await next()
   })
-  // Before a body is read.
+  // This runs before a body is read.
   router.param('attempt', (_, ctx, next) => {
     requireAttemptPath(ctx.params)
     return next()

@@ -28,7 +28,7 @@ const line = { seq: 0, time: '2026-01-01T12:00:00.123456+00:00', level: 'info', 
 const warning = { code: 'too_long', message: 'x'.repeat(10_000) }
 const failure = { category: 'User', reason: 'BadInput', message: 'line 3 is no JSON', retryable: false }
 
-describe('what trainers send is taken', () => {
+describe('valid reports of trainers are accepted', () => {
   test.each<[string, (value: unknown) => unknown, unknown]>([
     ['a claim', parseClaim, claim],
     ['a claim of a later version, with a field more', parseClaim, { ...claim, gpu: 'H200' }],
@@ -46,7 +46,7 @@ describe('what trainers send is taken', () => {
   })
 })
 
-describe('what breaks the contract is refused with 422 and the place', () => {
+describe('invalid reports are rejected with 422 and the location', () => {
   test.each<[string, (value: unknown) => unknown, unknown, string]>([
     ['no object', parseClaim, [], 'the body must be object'],
     ['a missing field', parseClaim, { base_model: 'a', wait_seconds: 1 }, 'process_id'],
@@ -134,7 +134,7 @@ describe('bodies', () => {
     expect(await send('')).toEqual({ read: {} })
   })
 
-  test('what Postgres cannot store in a text is replaced', async () => {
+  test('characters that Postgres cannot store are replaced', async () => {
     expect(await send('{"message":"a\\u0000b\\ud800c"}')).toEqual({ read: { message: 'a\uFFFDb\uFFFDc' } })
   })
 
@@ -145,7 +145,7 @@ describe('bodies', () => {
     },
   )
 
-  test('more than 1 MiB is refused', async () => {
+  test('more than 1 MiB is rejected', async () => {
     expect(await send(Buffer.alloc(1024 * 1024 + 1, ' '))).toBe(413)
   })
 })

@@ -5,12 +5,12 @@ import { maxSeq } from '../../db/jobs/logs.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from './errors.ts'
 
-// Not the format "uuid" of ajv-formats: that one takes "urn:uuid:..." too, which Postgres rejects.
+// Not the format "uuid" of ajv-formats: it also accepts "urn:uuid:...", which Postgres rejects.
 const uuidPattern = '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$'
-// As Postgres writes it, so that a folder has one name only.
-/** The address of something in the artifact store. */
+// In Postgres' form, so that a folder has only one name.
+/** The address of an object in the artifact store. */
 const uriPattern = (kind: Kind) => `^${scheme}${patternOf(kind)}$`
-const maxInteger = 2_147_483_646 // Postgres integer; the terminal event takes one more
+const maxInteger = 2_147_483_646 // Postgres integer. The terminal event has one more.
 const name = '^[A-Za-z0-9_./:@-]{1,100}$'
 const numbers = Type.Record(Type.String({ pattern: name }), Type.Number(), {
   maxProperties: 200,
@@ -21,16 +21,16 @@ export const claimBody = Type.Object({
   base_model: Type.String({ minLength: 1, maxLength: 300 }),
   process_id: Type.String({ pattern: uuidPattern }),
   wait_seconds: Type.Number({ minimum: 0, maximum: 25 }),
-  // Trainers of before did not tell; one that works with none says 0.
+  // Older trainers do not send it. A trainer without GPUs sends 0.
   gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  // The jobs that this process works on. Trainers of before did not tell: they worked on one at a time.
+  // The jobs that this process works on. Older trainers do not send it: they work on one job at a time.
   holding: Type.Optional(Type.Array(Type.String({ pattern: uuidPattern }), { maxItems: 1_000 })),
 })
 
 const warnings = Type.Optional(
   Type.Array(
     Type.Object({
-      // It becomes the reason of a Kubernetes Event, too.
+      // It also becomes the reason of a Kubernetes Event.
       code: Type.String({ pattern: '^[a-z]([a-z0-9_]{0,62}[a-z0-9])?$' }),
       message: Type.String({ minLength: 1 }),
     }),
@@ -51,7 +51,7 @@ const startedEvent = Type.Object({
 const stepEvent = Type.Object({
   seq: Type.Integer({ minimum: 1, maximum: maxInteger }),
   type: Type.Literal('gradient_step'),
-  // Clients pass each value to float().
+  // Clients call float() on each value.
   data: numbers,
 })
 
@@ -79,7 +79,7 @@ export const progressBody = Type.Object({
 
 export const failureBody = Type.Object({
   category: Type.Enum(['User', 'Capacity', 'Internal']),
-  // What Kubernetes takes as the reason of a condition.
+  // The form that Kubernetes requires for the reason of a condition.
   reason: Type.String({ pattern: '^[A-Za-z]([A-Za-z0-9_]{0,98}[A-Za-z0-9])?$' }),
   message: Type.String({ minLength: 1 }),
   retryable: Type.Boolean(),
@@ -97,7 +97,7 @@ export const logBody = Type.Object({
   ),
 })
 
-/** A body has at most one payload's trajectories, of which the apiserver takes 100,000. */
+/** A body has the trajectories of at most one payload. The apiserver accepts 100,000 in a payload. */
 const maxPushes = 100_000
 
 export const statisticsBody = Type.Object({
@@ -115,19 +115,22 @@ const attemptPath = Type.Object({
   attempt: Type.String({ pattern: '^[1-9][0-9]{0,8}$' }),
 })
 
-// JSON.parse makes Infinity of 1e999, which strictNumbers rejects.
+// JSON.parse turns 1e999 into Infinity, which strictNumbers rejects.
 const ajv = new Ajv({ strict: false, strictNumbers: true, discriminator: true })
 ajv.addFormat('date-time', isTime)
 
 /** Checks the parameters of a path. @throws {HttpError} 404 */
 export const requireAttemptPath = compileSchema(attemptPath, () => new HttpError(errors.unknown_job))
 
-/** A moment of this millennium, so that Postgres can hold it, too. */
+/** A time of this millennium, which Postgres can store. */
 function isTime(text: string): boolean {
   return /^2\d{3}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
 }
 
-/** Compiles a schema into a function that returns a valid value with its type. @throws {HttpError} (the function) 422 */
+/**
+ * Compiles a schema into a function that returns a valid value with its type. @throws {HttpError} 422, when the
+ * function is called
+ */
 export function compileSchema<S extends TSchema>(schema: S, buildError = explain): (value: unknown) => Static<S> {
   const validate = ajv.compile<Static<S>>(schema)
   return (value) => {

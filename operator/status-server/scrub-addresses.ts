@@ -1,20 +1,22 @@
 const mark = '://'
 
-/** A text in whose addresses user information and signed queries are replaced by `gone`. */
+/** Replaces user information and signed queries in a text's addresses by `gone`. */
 export function scrubAddresses(text: string, gone: string): string {
   return text.replaceAll(/[^\s"'<>]+/g, (word) =>
     word.includes(mark) ? scrubUsers(scrubQuery(word, gone), gone) : word,
   )
 }
 
-/** A signed address gives access to what it names: its whole query is removed. */
+/** A signed address gives access to its object, so its whole query is removed. */
 function scrubQuery(word: string, gone: string): string {
   const query = findQuery(word)
   if (query === undefined || !/(?:signature|credential|token|sig|key|policy)=/i.test(word.slice(query))) return word
   return word.slice(0, query) + gone
 }
 
-/** The index of the first query of an address in a word. A fragment has no query, but an address may follow in it. */
+/**
+ * The index of the first query of an address in a word. A fragment has no query, but another address may follow in it.
+ */
 function findQuery(word: string): number | undefined {
   const ends = /[?#]/g
   for (let at = word.indexOf(mark); at >= 0; at = word.indexOf(mark, ends.lastIndex)) {

@@ -45,16 +45,16 @@ test('the rest of a line stays', () => {
   )
 })
 
-test('an address keeps what is no secret, however many stand in a word', () => {
+test('an address keeps what is not secret, however many addresses a word has', () => {
   const text = 'a://h#b://u:p@h/x?token=1,c://@ d://h/p?page=2@3 e://u@h?q=1#f://v@h?sig=2'
   expect(scrub(text)).toBe('a://h#b://***@h/x?*** d://h/p?page=2@3 e://***@h?***')
 })
 
-test('a line is truncated behind its secrets, not within one', () => {
+test('a line is truncated after its secrets, not inside one', () => {
   expect(truncateScrubbed('see https://user:passphrase@h/x', 24)).toBe('see https://***@h/x')
 })
 
-// What each pattern begins with, so often that whoever starts again at each of them is slow.
+// The beginnings of the patterns, repeated. A matcher that starts again at each of them is slow.
 const hostile = [
   'a',
   'a.',
@@ -88,7 +88,7 @@ hostile.push(
   'secret_',
 )
 
-test.each(hostile)('a line of %j costs no time', (part) => {
+test.each(hostile)('a line of %j takes little time', (part) => {
   const measure = (length: number) => {
     const line = part.repeat(length / part.length)
     const before = performance.now()
@@ -96,6 +96,6 @@ test.each(hostile)('a line of %j costs no time', (part) => {
     return performance.now() - before
   }
   measure(16_000)
-  // 65 such lines are a report: this is a fifth of a second for them.
+  // A report has 65 such lines, so they take a fifth of a second.
   expect(Math.min(measure(16_000), measure(16_000), measure(16_000))).toBeLessThan(10)
 })

@@ -9,7 +9,9 @@ interface StatisticsBody {
   pushes: Record<string, number>
 }
 
-/** A report of token statistics as the database takes it. @throws {HttpError} 422 for half a file */
+/**
+ * Converts a report of token statistics for the database. @throws {HttpError} 422 if the file's fields are incomplete
+ */
 export function readStatistics({ uri, digest, bytes, pushes }: StatisticsBody): ReportedStatistics {
   if (uri === null && digest === null && bytes === null) return { file: null, pushes }
   if (uri === null || digest === null || bytes === null) {

@@ -4,16 +4,15 @@ import type { TrainerPod } from './auth.ts'
 import { readJson } from './body.ts'
 import { compileSchema } from './schema.ts'
 
-/** What is known about a request: the trainer pod that sent it. */
+/** The trainer pod that sent a request. */
 export interface TrainerState {
   caller: TrainerPod
 }
 
-/** The operations of trainers. */
 export type TrainerApi = Api<TrainerState, object>
 
 const dialect: Dialect<TrainerState, object> = {
-  // Every trainer pod may use every operation. Statements check whether its attempt holds the job.
+  // Every trainer pod may use every operation. The SQL statements check whether its attempt holds the job.
   authorize: () => {},
   compileBody: (schema, { bodyLimitBytes }) => {
     const parse = compileSchema(schema)

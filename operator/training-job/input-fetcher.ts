@@ -9,7 +9,7 @@ import { ResponseError } from '../../lib/outbound/errors.ts'
 import { obtainInput, type FetchDeps } from '../../artifacts/inputs/fetch.ts'
 import type { Logger } from '../../lib/log.ts'
 
-// With the queue's delays these take some seven minutes.
+// With the queue's delays, these take about seven minutes.
 const maxTries = 12
 
 interface Deps extends FetchDeps {
@@ -17,8 +17,8 @@ interface Deps extends FetchDeps {
 }
 
 /**
- * Fetches the inputs of jobs into the store, beside the reconciliations, which never wait for a foreign server. A job is
- * queued only when its row names a file of the store; a process that is killed between two steps repeats them.
+ * Fetches the inputs of jobs into the store. Reconciliations do not wait for it, because foreign servers may be slow. A
+ * job is queued only when its row names a file of the store. A process that is killed between two steps repeats them.
  */
 export class InputFetcher {
   readonly #deps: Deps
@@ -28,12 +28,12 @@ export class InputFetcher {
     this.#deps = deps
   }
 
-  /** Aborts what is under way. The next operator repeats it. */
+  /** Aborts running fetches. The next operator repeats them. */
   stop(): void {
     this.#stopping.abort()
   }
 
-  /** Fetches the input of one job, or fails the job for good. @throws when another try may help */
+  /** Fetches the input of one job, or fails the job for good. @throws if another try may help */
   async fetch(jobId: string): Promise<void> {
     const { pool, log } = this.#deps
     const open = await findOpenInput(pool, jobId)
@@ -62,7 +62,9 @@ export class InputFetcher {
   }
 }
 
-/** The messages of these two errors are for users: they contain no queries, user names or other secrets of an address. */
+/**
+ * The messages of these two errors are for users: they contain no queries, user names or other secrets of an address.
+ */
 function describeFailure(error: unknown): JobFailure {
   if (error instanceof InputError) {
     return { category: 'User', reason: error.reason, message: error.message, retryable: false }

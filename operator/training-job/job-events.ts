@@ -3,7 +3,7 @@ import { conditions, reasons } from '../../crds/names.ts'
 import type { EventSpec } from '../../lib/kube/events.ts'
 import { explainAttemptEnd, type JobStatus } from './status.ts'
 
-/** The events between two statuses of a job, in order; also of states that passed too fast to be seen. */
+/** The events between two statuses of a job, in order. Includes states that passed too fast to be observed. */
 export function diffJobEvents(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   if (after.reason === reasons.alreadyRan) {
     return before?.reason === after.reason ? [] : [buildEvent(reasons.alreadyRan, after.message)]

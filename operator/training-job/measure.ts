@@ -5,7 +5,10 @@ import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 
-/** Records the size of a checkpoint, for its entity's limit. While the store is away the size stays unknown and counts as 0. */
+/**
+ * Records the size of a checkpoint, for its entity's limit. While the store is unavailable, the size stays unknown and
+ * counts as 0.
+ */
 export async function measureCheckpoint(
   { artifacts, pool, log }: { artifacts: ArtifactStore; pool: Pool; log: Logger },
   checkpointId: string,

@@ -9,11 +9,11 @@ import { artifactKey } from '../../artifacts/store/keys.ts'
 
 import type { StatusReason } from '../conditions.ts'
 
-/** What a TrainingJob resource refers to, and its row. */
+/** A TrainingJob resource, what it refers to, and its row. */
 export interface JobFacts {
   resource: TrainingJob
   modelExists: boolean
-  /** the row of its model, when that is accepted */
+  /** The row of its model, if that is accepted. */
   model: JobModel | undefined
   job: OperatorJob | undefined
   now: Date
@@ -32,7 +32,7 @@ export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
   return isTerminal(job.state)
 }
 
-/** The next step of a job. A finished job never starts again. */
+/** Plans the next step of a job. A finished job never starts again. */
 export function planJob(facts: JobFacts): JobPlan {
   const { resource, job } = facts
   if (job && isFinished(job)) return planFinished(resource, job, facts.now)
@@ -51,7 +51,7 @@ function planFinished({ spec }: TrainingJob, job: OperatorJob, now: Date): JobPl
   return requeueAfterMs <= 0 ? { do: 'delete' } : { do: 'none', requeueAfterMs }
 }
 
-/** A resource created with kubectl gets its row, and with it a place in the queue, as soon as its model has a row. */
+/** A resource from kubectl gets its row, and with it a place in the queue, as soon as its model has a row. */
 function planArrival(facts: JobFacts): JobPlan {
   const wait = findObstacle(facts)
   if (wait || !facts.model) return { do: 'none', wait: wait ?? modelNotAccepted(facts.resource) }
@@ -83,7 +83,9 @@ function modelNotAccepted({ spec }: TrainingJob): StatusReason {
   return { reason: reasons.modelNotAccepted, message: `Model ${spec.modelRef.name} is not accepted (yet).` }
 }
 
-/** Whether the input of an SFT job is still to be resolved, and perhaps fetched into the store, before the job is queued. */
+/**
+ * Whether the input of an SFT job must still be resolved, and perhaps fetched into the store, before the job is queued.
+ */
 export function isInputOpen({ method, inputUri, inputDigest }: OperatorJob): boolean {
   return method === 'SFT' && (inputDigest === null || artifactKey(inputUri) === undefined)
 }
@@ -93,7 +95,7 @@ function fetchingInput({ inputError }: OperatorJob): StatusReason {
   return { reason: reasons.fetchingInput, message: `Its training data are being fetched.${lastError}` }
 }
 
-/** A job may read only what belongs to its entity. */
+/** A job can only read data of its entity. */
 function isInputAllowed({ inputUri, entity }: OperatorJob): boolean {
   return isTrainingData(artifactKey(inputUri) ?? '', entity)
 }

@@ -23,7 +23,7 @@ interface Deps {
   pool: Pool
   log: Logger
   artifacts: ArtifactStore
-  /** the key that engines ask for */
+  /** The key that engines require. */
   engineKey: string
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
@@ -36,12 +36,12 @@ interface Load {
 }
 
 /**
- * Ends trained jobs: loads each new checkpoint on every engine pod that is Ready, then writes the job's end.
- * It needs neither kube-apiserver nor the job's resource.
+ * Ends trained jobs: loads each new checkpoint on every Ready engine pod, then writes the job's end. It needs neither
+ * kube-apiserver nor the job's resource.
  */
 export class Publisher {
   readonly #deps: Deps
-  /** of the newest jobs, for their status */
+  /** The publications of the newest jobs, for their status. */
   readonly #publications = new Map<string, Publication>()
 
   constructor(deps: Deps) {
@@ -62,7 +62,7 @@ export class Publisher {
     const [publication] = await Promise.all([
       this.#load(job.baseModel, job.checkpoint.id),
       measureCheckpoint(this.#deps, job.checkpoint.id),
-      // Whoever reads `training_ended` gets the new step as the newest from every gateway.
+      // After `training_ended`, every gateway must serve the new step as the newest.
       waitForLeases(pool),
     ])
     this.#record(jobId, publication)
@@ -108,7 +108,7 @@ export class Publisher {
   }
 }
 
-/** Makes the engine load the adapter, by a completion of one token. */
+/** Makes the engine load the adapter, with a completion of one token. */
 async function loadAdapter(engine: Engine, checkpointId: string, signal: AbortSignal): Promise<void> {
   const body = { model: checkpointId, prompt: 'a', max_tokens: 1 }
   const response = await requestEngine(engine, '/v1/completions', { body, signal })

@@ -42,19 +42,20 @@ export interface TrainingJobDeps {
   pods: ObjectCache<Pod>
 }
 
-/** What takes long and happens beside the reconciliation. */
+/** Slow work that runs concurrently with the reconciliation. */
 export interface JobWorkers {
-  /** queues the fetching of a job's input; queueing it again changes nothing */
+  /** Queues the fetch of a job's input. Queueing it twice changes nothing. */
   fetchInput: (jobId: string) => void
-  /** how the checkpoint of a job came to the engines, as far as this process knows */
+  /** How many engines loaded the checkpoint of a job, if this process published it. */
   findPublication: (jobId: string) => Publication | undefined
 }
 
 type NoAction = Extract<JobPlan, { do: 'none' }>
 
 /**
- * Brings one TrainingJob to its row in Postgres and writes its status. Trainers work from the row. The operator inserts it,
- * checks and queues the job, cancels the job when its resource is deleted, and never lets it train a second time.
+ * Reconciles a TrainingJob with its row in Postgres and writes its status. Trainers work from the row. The operator
+ * inserts it, and checks and queues the job. It cancels the job when its resource is deleted. It never lets a job train
+ * twice.
  */
 export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, name: string): Promise<Requeue | void> {
   const resource = deps.trainingJobs.get(name)
@@ -71,10 +72,10 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
   if (plan.requeueAfterMs !== undefined) return { afterMs: Math.min(plan.requeueAfterMs, maxWaitMs) }
 }
 
-// Node's timers take no more than 2^31 ms.
+// Node's timers accept at most 2^31 ms.
 const maxWaitMs = 24 * 3600_000
 
-/** Asks kube-apiserver first: our copy may be older than the row. */
+/** Asks kube-apiserver first, because our copy may be older than the row. */
 async function cancelDeleted({ client, pool, namespace, log }: TrainingJobDeps, name: string): Promise<void> {
   const ids = await listJobsOfResource(pool, namespace, name)
   if (ids.length === 0 || (await readObject(client, customPath('TrainingJob', namespace, name)))) return
@@ -83,7 +84,7 @@ async function cancelDeleted({ client, pool, namespace, log }: TrainingJobDeps, 
   }
 }
 
-/** Plans and executes until there is nothing left to do. */
+/** Plans and executes until nothing is left to do. */
 async function converge(
   deps: TrainingJobDeps,
   resource: TrainingJob,
@@ -134,7 +135,7 @@ async function execute(
   }
 }
 
-/** A job that was made with kubectl, so that its resource is there. */
+/** Describes a job from kubectl: its resource exists. */
 function describeNewJob(
   resource: TrainingJob,
   namespace: string,
@@ -161,7 +162,7 @@ async function deleteResource({ client, namespace, log }: TrainingJobDeps, { met
   log.info({ trainingJob: metadata.name }, 'finished resource deleted after its ttl')
 }
 
-/** Whether the resource was created for a job that was finished already. */
+/** Whether the resource was created for a job that had already finished. */
 async function isReapplied(
   deps: TrainingJobDeps,
   resource: TrainingJob,
@@ -177,7 +178,7 @@ async function isReapplied(
   )
 }
 
-/** A job that failed at once may be finished before our copy of its resource has the status that we wrote. */
+/** A job that fails at once may be finished before our copy of its resource has the status that we wrote. */
 async function readFresh({ client, namespace }: TrainingJobDeps, resource: TrainingJob): Promise<TrainingJob> {
   const path = customPath('TrainingJob', namespace, resource.metadata.name)
   return (await readObject<TrainingJob>(client, path)) ?? resource

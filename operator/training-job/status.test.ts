@@ -96,7 +96,7 @@ test.each(said)('%s', (_, job, around, expected) => {
   expect(describe(job, around)).toMatchObject(expected)
 })
 
-test('the status of a job that succeeded tells all of it', () => {
+test('the whole status of a successful job', () => {
   const job = { state: 'Succeeded' as const, attempt: 1, progressStep: 8, progressTotal: 8, checkpoint, ...span }
   const { conditions: _, ...rest } = describe(job)
   expect(rest).toEqual({
@@ -180,7 +180,7 @@ test('a condition keeps the time of its last change', () => {
   expect(times).toMatchObject({ Accepted: '2026-01-01T00:00:30Z', Progressing: '2026-01-01T01:00:00Z' })
 })
 
-test('the story: what passed too fast to be seen is told too', () => {
+test('events: states that passed too fast to be observed are included', () => {
   const queued = describe({})
   const succeeded = describe({ state: 'Succeeded', attempt: 1, checkpoint }, { publication: { asked: 2, loaded: 2 } })
   const reasons = (from: JobStatus | undefined, to: JobStatus) => diffJobEvents(from, to).map(({ reason }) => reason)
@@ -189,7 +189,7 @@ test('the story: what passed too fast to be seen is told too', () => {
   expect(reasons(succeeded, succeeded)).toEqual([])
 })
 
-test('the story: an attempt that failed is a warning', () => {
+test('events: a failed attempt is a warning', () => {
   const running = describe({ state: 'Running', attempt: 1 })
   const queued = describe({ state: 'Queued', attempt: 1, failure: lost })
   expect(diffJobEvents(running, queued)).toEqual([
@@ -197,7 +197,7 @@ test('the story: an attempt that failed is a warning', () => {
   ])
 })
 
-test('the story: an attempt that a stopped trainer gave back is none', () => {
+test('events: an attempt that a stopped trainer gave back is not a warning', () => {
   const running = describe({ state: 'Running', attempt: 1 })
   const queued = describe({ state: 'Queued', attempt: 1, failure: stopped })
   expect(diffJobEvents(running, queued)).toEqual([
@@ -209,7 +209,7 @@ const missing = { code: 'missing_log_probabilities', message: '2 of 2 trajectori
 const headline = { code: 'no_trainable_trajectories', message: `Nothing was trained: ${missing.message}` }
 const ignored = ['epochs', 'ppo'].map((name) => ({ code: 'setting_ignored', message: `${name} was ignored.` }))
 
-test('a success that was none is told as such, and nothing twice', () => {
+test('a job that already ran gets one event, and no event is repeated', () => {
   const status = describe({ state: 'Succeeded', checkpoint, warnings: [ignored[0]!, headline, missing] })
   expect(status).toMatchObject({
     reason: 'Succeeded',
@@ -219,7 +219,7 @@ test('a success that was none is told as such, and nothing twice', () => {
   expect(status.conditions?.find(({ type }) => type === 'Complete')?.message).toBe(status.message)
 })
 
-test('the story: each code of a warning is told once', () => {
+test('events: each warning code has one event', () => {
   const queued = describe({ warnings: ignored })
   const running = describe({ state: 'Running', attempt: 1, warnings: [...ignored, headline, missing] })
   const warnings = (from: JobStatus | undefined, to: JobStatus) =>
@@ -234,7 +234,7 @@ test('the story: each code of a warning is told once', () => {
   expect(warnings(running, describe({ state: 'Running', attempt: 2, warnings: [...ignored, missing] }))).toEqual([])
 })
 
-test('the story: a job that waits for its model says so once', () => {
+test('events: a job that waits for its model has one event', () => {
   const wait = { reason: 'ModelNotFound', message: 'There is no Model email yet.' }
   const status = describeWaiting(makeResource(), wait, now)
   expect(diffJobEvents(undefined, status)).toEqual([{ type: 'Normal', ...wait }])

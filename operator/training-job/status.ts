@@ -7,22 +7,22 @@ import { isFinished } from './plan.ts'
 
 export type JobStatus = NonNullable<TrainingJob['status']>
 
-/** What a job's status is computed from, beside its row. */
+/** The input of a job's status, besides its row. */
 export interface JobContext {
-  /** why it is Pending */
+  /** Why it is Pending. */
   wait: StatusReason | undefined
-  /** the job was finished before this resource was created */
+  /** The job was finished before this resource was created. */
   alreadyRan: boolean
-  /** the trainers of its base model, and what is wrong with the first that is not Ready */
+  /** The trainers of its base model, and the problem of the first one that is not Ready. */
   trainers: { wanted: number; ready: number; notReady: string | undefined }
-  /** name of the pod that has claimed it */
+  /** The name of the pod that has claimed it. */
   holderName: string | undefined
-  /** how the checkpoint came to the engines, as far as this process knows */
+  /** How many engines loaded the checkpoint, if this process published it. */
   publication: Publication | undefined
   now: Date
 }
 
-/** How many Ready engine pods there were at publishing, and how many of them loaded the checkpoint. */
+/** The number of Ready engine pods at publishing, and how many of them loaded the checkpoint. */
 export interface Publication {
   asked: number
   loaded: number
@@ -84,7 +84,7 @@ function explain(job: OperatorJob, context: JobContext): StatusReason {
   return { reason, message }
 }
 
-/** A warning that another one contains is left out. */
+/** Leaves out warnings that another one contains. */
 function explainSuccess({ checkpoint, warnings }: OperatorJob): string {
   const messages = warnings.map(({ message }) => message)
   const distinct = messages.filter(
@@ -93,7 +93,7 @@ function explainSuccess({ checkpoint, warnings }: OperatorJob): string {
   return [`Created step ${checkpoint?.step} of its model.`, ...distinct].join(' ')
 }
 
-/** How the last attempt of a job that waits again ended. The end of a stopped trainer is not a failure. */
+/** Explains how the last attempt of a waiting job ended. A stopped trainer is not a failure. */
 export function explainAttemptEnd(attempt: number, { reason = '', message = '' }: Partial<StatusReason>): string {
   const ended = reason === reasons.trainerStopped ? 'was given back' : 'failed'
   return `Attempt ${attempt} ${ended}: ${reason}: ${message}`
@@ -164,7 +164,7 @@ function pick({ step, uri, digest }: NonNullable<OperatorJob['checkpoint']>) {
   return { step, uri, digest }
 }
 
-/** Kubernetes' Time. */
+/** The format of Kubernetes' times. */
 function seconds(date: Date): string {
   return date.toISOString().replace(/\.\d+Z$/, 'Z')
 }

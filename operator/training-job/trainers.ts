@@ -10,7 +10,10 @@ interface Deps {
   pods: ObjectCache<Pod>
 }
 
-/** How many trainers of a base model (by its canonical name) run, and what keeps the first of the others from it. */
+/**
+ * Counts the running trainers of a base model (by its canonical name), and explains why the first of the others does
+ * not run.
+ */
 export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): JobContext['trainers'] {
   const [resource] = listBaseModelsNamed(baseModels, baseModel)
   const trainers = resource ? listPods(pods, resource.metadata.name ?? '', 'trainer') : []

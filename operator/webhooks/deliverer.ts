@@ -6,9 +6,10 @@ import type { Logger } from '../../lib/log.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
 import { sendDelivery } from './send.ts'
 
-// An endpoint that does not answer occupies up to four deliveries for ten seconds, and from then on one, now and then.
+// An endpoint that does not answer occupies up to four deliveries for ten seconds. After that, it occupies one now and
+// then.
 const maxConcurrent = 512
-// For deliveries whose next attempt is due, and after a lost notification.
+// The poll finds deliveries whose next attempt is due, and changes whose notification was lost.
 const pollMs = 1_000
 
 interface Deps {
@@ -18,8 +19,8 @@ interface Deps {
 }
 
 /**
- * Numbers the outbox and delivers to webhooks, in the operator's leader. It may be killed at any point: a delivery that was
- * sent and not recorded is sent again.
+ * Numbers the outbox and delivers to webhooks, in the operator's leader. It may be killed at any point: a delivery that
+ * was sent and not recorded is sent again.
  */
 export class WebhookDeliverer {
   readonly #deps: Deps
@@ -37,13 +38,13 @@ export class WebhookDeliverer {
     this.#running = this.#run()
   }
 
-  /** Call it when there is something new, or when a delivery has ended. */
+  /** Call it when there are new changes, or when a delivery has ended. */
   wake(): void {
     this.#woken = true
     this.#wake()
   }
 
-  /** Aborts what is under way: the next leader sends it again. */
+  /** Aborts running deliveries. The next leader sends them again. */
   async close(): Promise<void> {
     this.#stop.abort()
     this.wake()
@@ -93,7 +94,7 @@ export class WebhookDeliverer {
     }
   }
 
-  /** Waits until there is something new, a second at most. */
+  /** Waits for new changes, at most a second. */
   async #pause(): Promise<void> {
     if (this.#woken) return
     const pause = new AbortController()

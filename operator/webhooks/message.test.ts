@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { signBody, writeBody } from './message.ts'
 
-test('a body tells what happened, with times as the API writes them', () => {
+test("a body describes the event, with times in the API's format", () => {
   const delivery = {
     id: 'd',
     webhookId: 'w',

@@ -3,7 +3,7 @@ import type { ClaimedDelivery } from '../../db/webhooks/sending.ts'
 
 const times = new Set(['created_at', 'started_at', 'finished_at'])
 
-/** The body of a delivery. It is the same at every attempt, so that receivers can know it by its `id`. */
+/** The body of a delivery. Every attempt sends the same body, so receivers can recognize it by its `id`. */
 export function writeBody({ eventId, kind, at, data }: Omit<ClaimedDelivery, 'secrets'>): string {
   const subject = kind.split('.')[0]!
   return JSON.stringify({
@@ -21,7 +21,7 @@ function presentMember([name, value]: [string, unknown]): [string, unknown] {
 
 /**
  * The value of `Trainyard-Signature`: `t=UNIX,v1=HEX`, where HEX is HMAC-SHA256(secret, `${t}.${body}`). While a secret
- * is being rotated there is one `v1` for each of the two.
+ * is being rotated, there is one `v1` for each of the two secrets.
  */
 export function signBody(body: string, secrets: readonly string[], unixSeconds: number): string {
   const signatures = secrets.map((secret) =>

@@ -5,10 +5,10 @@ import type { Outbound } from '../../lib/outbound/outbound.ts'
 import { signBody, writeBody } from './message.ts'
 
 const timeoutMs = 10_000
-// After an endpoint is back, it waits five minutes at most for the deliveries that it has missed.
+// Once an endpoint is back, its missed deliveries arrive after at most five minutes.
 const backoff: Backoff = { baseMs: 1_000, maxMs: 300_000 }
 
-/** Makes one attempt. Only an answer of 2xx counts; its body is not read. @throws when `signal` aborts it */
+/** Makes one attempt. Only a 2xx response counts as delivered; its body is not read. @throws when `signal` aborts it */
 export async function sendDelivery(
   outbound: Outbound,
   delivery: ClaimedDelivery,
@@ -43,7 +43,7 @@ function toOutcome({ attempts, failures }: ClaimedDelivery, status: number | nul
   }
 }
 
-/** @throws errors that are not the endpoint's */
+/** @throws errors that the endpoint did not cause */
 function describeError(error: unknown): string {
   if (error instanceof AddressError || error instanceof ResponseError) return error.message
   throw error

@@ -103,7 +103,7 @@ describe('completions', () => {
     await expect(ask({ grammar: 'root ::= (' })).rejects.toMatchObject({ status: 400, code: 'unusable_grammar' })
   })
 
-  test('with a suffix are refused by engines whose model knows none', async () => {
+  test('with a suffix are rejected by engines whose model does not support it', async () => {
     await expect(client.completions.create({ model, prompt: 'a', suffix: 'b' })).rejects.toMatchObject({ status: 422 })
   })
 })
@@ -128,7 +128,7 @@ test('tokens of a text and of a chat, and their text', async () => {
     max_tokens: 1,
   })
   expect(chat.count).toBe(usage?.prompt_tokens)
-  // What is no token of the model has no text.
+  // An unknown token has no text.
   expect(await client.post('/detokenize', { body: { model, tokens: [1_000_000_000] } })).toEqual({ prompt: '' })
 })
 
@@ -156,7 +156,7 @@ describe('responses', () => {
     expect((await client.responses.retrieve(last.id)).output_text).toBe(text)
   })
 
-  test('that call a tool, plain and streamed, and go on with what it said', async () => {
+  test('that call a tool, plain and streamed, and continue with its result', async () => {
     const asked = { model: stack.baseModel, input: 'Use get_weather for garden.', tools, temperature: 0 }
     const { id, output } = await client.responses.create(asked)
     expect(output).toMatchObject([

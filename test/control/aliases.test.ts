@@ -56,7 +56,7 @@ test.each(['latest', 'Step12', 'v3', '1st', 'a b', 'x'.repeat(64), '%00'])('no a
   expect((await rest.send('PUT', `${pathOf(id)}/aliases/${alias}`, { step: 1 })).status).toBe(422)
 })
 
-test('an alias names steps only that there are', async () => {
+test('an alias can only name existing steps', async () => {
   const { id } = await makeModel(1)
   for (const step of [7, -1, 2 ** 31, 1.5, null]) {
     expect((await rest.send('PUT', `${pathOf(id)}/aliases/prod`, { step })).status).toBe(422)
@@ -96,7 +96,7 @@ test('retention can be given with the model, and cleared', async () => {
   expect(await rest.call('GET', `${pathOf(model.id)}/retention`)).toEqual({ retention: null })
 })
 
-test("a resource's aliases are taken over when they change, as soon as their steps are there", async () => {
+test('changed aliases of a resource are applied, as soon as their steps exist', async () => {
   const name = `aliases-${randomUUID().slice(0, 8)}`
   const apply = (aliases: Record<string, number>) =>
     stack.apply({

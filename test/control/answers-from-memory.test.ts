@@ -71,7 +71,7 @@ async function addModel(): Promise<{ id: string; name: string }> {
   return { id: made[0]!.id, name: `${entity}/project/${made[0]!.name}` }
 }
 
-test('a key that one process revoked is refused by the other at its next request, each of 200 times', async () => {
+test('a key that one process revoked is rejected by the other at its next request, each of 200 times', async () => {
   const outcomes: (string | number)[] = []
   const lane = async () => {
     for (let times = 0; times < 10; times++) {
@@ -111,7 +111,7 @@ describe('a name that one process changed means the same to the other at its nex
   })
 })
 
-test('chats ask the database nothing', async () => {
+test('chats need no database query', async () => {
   const names = [base, ...(await Promise.all(Array.from({ length: 9 }, addModel))).map(({ name }) => name)]
   const askAll = (times: number) =>
     Promise.all(

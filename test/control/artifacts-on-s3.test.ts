@@ -88,7 +88,7 @@ test('a data set of many megabytes is stored in parts and read in ranges', async
   expect(Buffer.from(await part.arrayBuffer())).toEqual(all.subarray(17_000_000, 17_000_100))
 })
 
-test('while the bucket is away clients are told to try again, and afterwards all is as before', async () => {
+test('while the bucket is unavailable clients get 503 with Retry-After, and afterwards everything works', async () => {
   const model = await rest.createModel()
   await send('PUT', pathOf('small', '?check=none'), 'bytes')
   wayToS3.cut()

@@ -93,7 +93,7 @@ describe('data of SFT are looked at before any job', () => {
     expect(await reasons(await rest.send('PUT', pathOf(name), { files }))).toEqual([422, told])
   })
 
-  test('unless it is turned off; other files where it is asked for', async () => {
+  test('unless it is turned off, and other files on request', async () => {
     expect((await send('PUT', pathOf(newName(), '?check=none'), bad)).status).toBe(200)
     expect((await send('PUT', pathOf(newName(), '?file=notes.jsonl'), bad)).status).toBe(200)
     expect((await send('PUT', pathOf(newName(), '?file=notes.jsonl&check=sft'), bad)).status).toBe(422)
@@ -125,7 +125,7 @@ describe('an upload as one body', () => {
     expect(await getText(pathOf(name, '/files/train.jsonl'))).toBe(text)
   })
 
-  test('of equal content is the version that is there; of other content a new one', async () => {
+  test('of equal content is the existing version; other content makes a new one', async () => {
     const name = newName()
     const first = await put(pathOf(name), 'a', { 'content-type': 'application/octet-stream' })
     expect(await put(pathOf(name), 'a')).toEqual(first)
@@ -165,7 +165,7 @@ describe('an upload as one body', () => {
     'a\nb',
     'x'.repeat(513),
     '',
-  ])('named %j is refused', async (file) => {
+  ])('named %j is rejected', async (file) => {
     const response = await send('PUT', pathOf(newName(), `?file=${encodeURIComponent(file)}`), 'x')
     expect(response.status).toBe(422)
   })
@@ -229,7 +229,7 @@ describe('an upload as a form', () => {
       boundary,
       `${Array.from({ length: 1001 }, (_, index) => part(`name="a"; filename="a${index}"`, 'x')).join('')}--b--\r\n`,
     ],
-  ])('%s is refused', async (_, type, body) => {
+  ])('%s is rejected', async (_, type, body) => {
     const response = await send('PUT', pathOf(newName()), body, { 'content-type': type })
     expect({ status: response.status, body: await response.json() }).toEqual({
       status: 422,
@@ -244,7 +244,7 @@ describe('a file that is uploaded by its digest', () => {
     return response.ok ? await response.json() : response.status
   }
 
-  test('goes up in parts, and versions are made of what is there', async () => {
+  test('is uploaded in parts, and versions are created from stored files', async () => {
     const name = newName()
     const bytes = randomBytes(300_000)
     const digest = sha256(bytes)
@@ -275,7 +275,7 @@ describe('a file that is uploaded by its digest', () => {
     expect(sha256(Buffer.from(await read.arrayBuffer()))).toBe(digest)
   })
 
-  test('goes on after a connection that was cut', async () => {
+  test('continues after a broken connection', async () => {
     const bytes = randomBytes(2_000_000)
     const digest = sha256(bytes)
     const blob = pathOf(newName(), `/blobs/${digest}`)
@@ -291,7 +291,7 @@ describe('a file that is uploaded by its digest', () => {
     expect(await response.json()).toEqual({ digest, size: bytes.length, complete: true })
   })
 
-  test('may overlap with what is there, and come again when it is complete', async () => {
+  test('may overlap with stored parts, and be repeated when it is complete', async () => {
     const bytes = randomBytes(1000)
     const digest = sha256(bytes)
     const blob = pathOf(newName(), `/blobs/${digest}`)
@@ -301,7 +301,7 @@ describe('a file that is uploaded by its digest', () => {
     expect(await (await send('PUT', blob, bytes)).json()).toEqual({ digest, size: 1000, complete: true })
   })
 
-  test('is refused and dropped when its bytes are others', async () => {
+  test('is rejected and dropped when its bytes are others', async () => {
     const digest = sha256('wanted')
     const blob = pathOf(newName(), `/blobs/${digest}`)
     await send('PUT', blob, 'wan', { 'content-range': 'bytes 0-2/6' })
@@ -315,7 +315,7 @@ describe('a file that is uploaded by its digest', () => {
     expect(await (await send('PUT', blob, 'wanted')).json()).toEqual({ digest, size: 6, complete: true })
   })
 
-  test('leaves no gap, and takes no range that fits nothing', async () => {
+  test('leaves no gap, and rejects a range that does not fit', async () => {
     const blob = pathOf(newName(), `/blobs/${sha256(randomUUID())}`)
     expect((await send('PUT', blob, 'ted', { 'content-range': 'bytes 3-5/6' })).status).toBe(409)
     for (const range of [
@@ -339,7 +339,7 @@ describe('a file that is uploaded by its digest', () => {
     ['a size that is none', { files: [{ path: 'a', digest: 'a'.repeat(64), size: -1 }] }],
     ['too much metadata', { files: [{ path: 'a', digest: sha256(''), size: 0 }], metadata: { a: 'x'.repeat(65_536) } }],
     ['a list', []],
-  ])('as a manifest with %s is refused', async (_, body) => {
+  ])('as a manifest with %s is rejected', async (_, body) => {
     expect((await rest.send('PUT', pathOf(newName()), body)).status).toBe(422)
   })
 })
@@ -379,18 +379,18 @@ describe('a download', () => {
     expect(response.headers.get('etag')).toBe(etag)
   })
 
-  test('of a range behind its end is refused', async () => {
+  test('of a range behind its end is rejected', async () => {
     const response = await send('GET', file, undefined, { range: 'bytes=10-' })
     expect([response.status, response.headers.get('content-range')]).toEqual([416, 'bytes */10'])
   })
 
-  test('with HEAD tells its length', async () => {
+  test('with HEAD has its length', async () => {
     const response = await send('HEAD', file)
     expect([response.status, response.headers.get('content-length'), await response.text()]).toEqual([200, '10', ''])
   })
 })
 
-test('uploads of one name at the same time are versions of their own, none lost, equal ones once', async () => {
+test('concurrent uploads of one name are separate versions, none is lost, equal ones are one', async () => {
   const name = newName()
   const made = await Promise.all(Array.from({ length: 30 }, (_, index) => put(pathOf(name), `content ${index % 10}`)))
   const list = await rest.call<{ data: Artifact[] }>('GET', pathOf(name, '/versions?limit=100'))
@@ -416,7 +416,7 @@ test('versions are listed by pages', async () => {
   }
 })
 
-describe('what is not there or not yours', () => {
+describe('missing data and data of others', () => {
   test.each([
     ['no such name', () => pathOf(newName())],
     ['no such version', () => pathOf('known', ':v9')],
@@ -442,7 +442,7 @@ describe('what is not there or not yours', () => {
     },
   )
 
-  test('an upload to another entity is refused, to a reserved project or an impossible name too', async () => {
+  test('an upload to another entity is rejected, to a reserved project or an impossible name too', async () => {
     const status = async (path: string) => (await send('PUT', path, 'x')).status
     expect(await status('/v1/preview/artifacts/another/tests/a')).toBe(403)
     expect(await status(`/v1/preview/artifacts/another/tests/a/blobs/${sha256('x')}`)).toBe(403)
@@ -451,7 +451,7 @@ describe('what is not there or not yours', () => {
     expect(await status(`/v1/preview/artifacts/${entity}/tests/%00`)).toBe(422)
   })
 
-  test("another entity's file is not there for one who knows its digest", async () => {
+  test("another entity's file is not found, even by its digest", async () => {
     const pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 1)
     const digest = sha256(randomUUID())
     await pool.query('INSERT INTO training.blobs (entity, digest, size) VALUES ($1, $2, 1)', ['another', digest])
@@ -461,7 +461,7 @@ describe('what is not there or not yours', () => {
   })
 })
 
-test('what is too large is refused before it is read', async () => {
+test('a body that is too large is rejected before it is read', async () => {
   const { status } = await new Promise<{ status: number | undefined }>((resolve, reject) => {
     const headers = { authorization: `Bearer ${stack.apiKey}`, 'content-length': 6 * 1024 ** 3, expect: '100-continue' }
     const request = httpRequest(stack.url + pathOf(newName()), { method: 'PUT', headers })

@@ -44,7 +44,7 @@ async function runCommand(...args: string[]): Promise<string> {
   return (await run(process.execPath, ['apiserver/accounts/admin/main.ts', ...args], { env })).stdout
 }
 
-test('what admins do is written down, with who did it and without what is secret', async () => {
+test('acts of admins are recorded with their actor, without secrets', async () => {
   const made = await admin.call<{ id: string; key: string }>('POST', '/v1/preview/keys', { name: 'Ada', role: 'read' })
   const rotated = await admin.call<{ id: string }>('POST', `/v1/preview/keys/${made.id}/rotate`, { overlap_seconds: 5 })
   await admin.call('DELETE', `/v1/preview/keys/${rotated.id}`)
@@ -71,7 +71,7 @@ test('what admins do is written down, with who did it and without what is secret
   for (const secret of [made.key, webhook.secret, 'Ada', url]) expect(JSON.stringify(acts)).not.toContain(secret)
 })
 
-test('so is what the administrator does by command', async () => {
+test("and so are the administrator's commands", async () => {
   const printed = await runCommand('key', entity, '--role', 'member')
   await runCommand('limits', entity, '--queued-jobs', '7', '--payload-days', '30')
   await runCommand('limits', entity)
@@ -83,7 +83,7 @@ test('so is what the administrator does by command', async () => {
   expect(JSON.stringify(acts)).not.toContain(printed.trim())
 })
 
-test('a request that is repeated is written down once, and one that is refused not at all', async () => {
+test('a repeated request is recorded once, and a rejected one is not recorded', async () => {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'once' }
   const post = () => fetch(`${own.server.url}/v1/preview/keys`, { method: 'POST', headers, body: '{}' })
   await Promise.all([post(), post()])
@@ -115,7 +115,7 @@ test('the log is read in pages, by action and by time, by the admins of its enti
   }
 })
 
-test('what cannot be written down is not done, also where it is done in another database', async () => {
+test('an act that cannot be recorded is not done, also in another database', async () => {
   const retention = '/v1/preview/projects/own/trace-retention'
   await admin.call('PUT', retention, { days: 9 })
   await own.database.pool.query(`
@@ -131,7 +131,7 @@ test('what cannot be written down is not done, also where it is done in another 
   expect((await listActs()).map(({ details }) => details)).toEqual([{ days: 9 }])
 })
 
-test('an act that is undone leaves nothing, and what is written is never changed or removed', async () => {
+test('an act that is rolled back leaves no entry, and entries are never changed or removed', async () => {
   const { pool } = own.database
   const act = { entity, actor, action: 'key.made', subject: randomUUID() } as const
   const undone = withTransaction(pool, async (connection) => {

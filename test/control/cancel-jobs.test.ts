@@ -95,7 +95,7 @@ describe('cancelling', () => {
     }
   })
 
-  test('needs more than the right to read, and a body that is JSON if there is one', async () => {
+  test('needs more than the role read, and a JSON body if there is one', async () => {
     const id = await rows.addJob(await rows.addModel())
     expect((await (await own.join(rows.entity, 'read')).send('POST', `${path}/${id}/cancel`)).status).toBe(403)
     const headers = { authorization: `Bearer ${await addKey(own.database.pool, rows.entity)}` }
@@ -123,7 +123,7 @@ describe('cancelling', () => {
     expect(Math.max(...tookMs)).toBeLessThan(1_000)
   })
 
-  test('and a checkpoint that comes at the same time: one of them wins, and there is a step or a cancelled job', async () => {
+  test('and a concurrent checkpoint: one of them wins, and the result is a step or a cancelled job', async () => {
     for (let round = 0; round < 20; round++) {
       const model = await rows.addModel()
       const id = await rows.addJob(model)

@@ -192,7 +192,7 @@ describe('model names', () => {
     }, 60_000)
   })
 
-  test('that stand for nothing are looked up once, and again when they stand for something', async () => {
+  test('that name nothing are looked up once, and again after they exist', async () => {
     const name = 'owner/project/later'
     const ask = () => resolver.resolve('owner', name)
     await expect(ask()).rejects.toMatchObject({ status: 404 })

@@ -14,7 +14,7 @@ const databaseUrl = 'postgres://trainyard@postgres.example:5432/trainyard'
 beforeAll(() => stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
 afterAll(() => stack.kubectl('delete', 'namespace', namespace, '--wait=false'))
 
-describe('the API server takes the chart', () => {
+describe('the API server accepts the chart', () => {
   test.each<[string, object]>([
     ['as it is', {}],
     [
@@ -86,7 +86,7 @@ describe('the API server takes the chart', () => {
   })
 })
 
-describe('values that cannot work are refused with the place', () => {
+describe('values that cannot work are rejected with the place', () => {
   test.each<[string, object, string]>([
     ['an unknown name', { apiServer: {} }, "additional properties 'apiServer' not allowed"],
     ['a negative count', { apiserver: { replicas: -1 } }, "at '/apiserver/replicas': minimum: got -1, want 0"],
@@ -292,7 +292,7 @@ interface DrainedPod {
   }[]
 }
 
-describe('limits of everybody', () => {
+describe('default limits', () => {
   const render = async (values: object) => {
     const manifests = await helm.render(namespace, values)
     const found = [...manifests.matchAll(/name: TRAINYARD_DEFAULT_(\w+)\s+value: "([^"]*)"/g)]
@@ -308,17 +308,17 @@ describe('limits of everybody', () => {
     WEIGHT: '1',
   }
 
-  test('are there without a word', async () => {
+  test('hold without any setting', async () => {
     expect(await render({})).toEqual(usual)
   })
 
-  test('are others where they are set, and none where they are null', async () => {
+  test('are replaced by settings, and null removes them', async () => {
     const limits = { requestsPerMinute: null, queuedJobs: 0, storedBytes: null, weight: 2.5 }
     const changed = { REQUESTS_PER_MINUTE: 'none', QUEUED_JOBS: '0', STORED_BYTES: 'none', WEIGHT: '2.5' }
     expect(await render({ limits })).toEqual({ ...usual, ...changed })
   })
 
-  test('of stored bytes hold for what the operator fetches too', async () => {
+  test('of stored bytes also hold for fetched inputs', async () => {
     const manifests = await helm.render(namespace, { limits: { storedBytes: 5 } })
     expect(manifests.match(/name: TRAINYARD_DEFAULT_STORED_BYTES\s+value: "5"/g)).toHaveLength(2)
   })

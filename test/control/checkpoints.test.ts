@@ -69,7 +69,7 @@ test.each([
   [{ steps: 'all' }, '', ['body', 'steps'], 'list_type'],
   [undefined, '?steps=99999999999999', ['query', 'steps', '0'], 'less_than_equal'],
   [undefined, '?steps=%00', ['query', 'steps', '0'], 'int_parsing'],
-])('a deletion of %j %s is refused', async (body, query, loc, type) => {
+])('a deletion of %j %s is rejected', async (body, query, loc, type) => {
   const { list } = await makeModel(1)
   const response = await rest.send('DELETE', list + query, body)
   expect([response.status, await response.json()]).toMatchObject([422, { detail: [{ loc, type }] }])
@@ -203,7 +203,7 @@ test('a fork starts from a copy of the checkpoint, and outlives it', async () =>
   )
 })
 
-test('a fork starts from the newest step unless another is named, 0 too; a taken name and a missing step are refused', async () => {
+test('a fork starts from the newest step or the named one, also 0; a taken name and a missing step are rejected', async () => {
   const { path, name } = await makeModel(1, 2)
   expect(await rest.call('POST', `${path}/fork`)).toMatchObject({ project: 'tests', latest_step: 2 })
   const untrained = await rest.call<{ id: string }>('POST', `${path}/fork`, { step: 0 })

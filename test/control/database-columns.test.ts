@@ -60,7 +60,7 @@ test.each(Object.entries(tables))('%s has every declared column, of the declared
   expect(rows).toEqual([])
 })
 
-test('the table of jobs takes the states of jobs and no other', async () => {
+test('the table of jobs accepts exactly the states of jobs', async () => {
   const { rows } = await database.pool.query<{ definition: string }>(
     `SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint
      WHERE conrelid = 'training.jobs'::regclass AND conname = 'jobs_state_check'`,

@@ -72,7 +72,7 @@ async function putLeftovers(entity: string): Promise<string[]> {
 const countRows = async (table: string, column: string, value: string) =>
   (await pool.query(`SELECT FROM ${table} WHERE ${column} = $1`, [value])).rowCount
 
-test('a project is erased everywhere, and the report tells how much it was', async () => {
+test('a project is erased everywhere, and the report has the amounts', async () => {
   const { admin, member, entity } = await makeEntity()
   const [gone, kept] = [await fill(admin, 'gone'), await fill(admin, 'kept')]
   const statistics = await rows.addStatistics(gone.checkpoint)
@@ -111,7 +111,7 @@ test('a project is erased everywhere, and the report tells how much it was', asy
   expect(list.data).toEqual([done])
 })
 
-test('an entity is erased with its keys; the one that asked reads the report', async () => {
+test('an entity is erased with its keys; the requesting key reads the report', async () => {
   const { admin, member, entity } = await makeEntity()
   const other = await makeEntity()
   const gone = await fill(admin, 'one')
@@ -146,7 +146,7 @@ test('an entity is erased with its keys; the one that asked reads the report', a
   expect(keys).toEqual([{ soon: true }])
 })
 
-test('an erasure of another entity is not there', async () => {
+test('an erasure of another entity is not found', async () => {
   const [one, other] = [await makeEntity(), await makeEntity()]
   const erasure = await one.admin.call<Erasure>('DELETE', '/v1/preview/projects/nothing')
   expect((await other.admin.send('GET', `/v1/preview/erasures/${erasure.id}`)).status).toBe(404)

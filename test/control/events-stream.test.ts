@@ -16,7 +16,7 @@ const { own, access, addJob, startJob, follow } = useFollowedJobs(stack)
 const typesOf = (events: TrainingEvent[]) => events.map(({ type }) => type)
 
 describe('a stream', () => {
-  test('tells the events as they happen, like the list does, and ends after the last', async () => {
+  test('sends the events as they happen, in the form of the list, and ends after the last', async () => {
     const { id, report, cancel } = await startJob()
     const stream = await follow(id)
     expect(stream.headers.get('content-type')).toMatch(/^text\/event-stream\b/)
@@ -36,7 +36,7 @@ describe('a stream', () => {
     expect(stream.retryMs).toBeGreaterThanOrEqual(500)
   })
 
-  test('of a job that is over tells everything and ends', async () => {
+  test('of a finished job sends everything and ends', async () => {
     const { id, rows } = await addJob()
     await rows.train(id)
     await finishJob(own.database.pool, id)
@@ -49,7 +49,7 @@ describe('a stream', () => {
     expect(rest.events).toEqual([])
   })
 
-  test('of many events tells all of them', async () => {
+  test('of many events sends all of them', async () => {
     const { id, report, cancel } = await startJob()
     await report(started, ...Array.from({ length: 450 }, (_, index) => step(index + 1)))
     const stream = await follow(id)
@@ -59,7 +59,7 @@ describe('a stream', () => {
     expect(stream.events).toEqual(await access.api.listEvents(id))
   })
 
-  test('goes on behind the event that the client saw last, by header before parameter', async () => {
+  test("continues after the client's last event; the header wins over the parameter", async () => {
     const { id, report, cancel } = await startJob()
     await report(started, step(1), step(2))
     const [first, second] = await access.api.listEvents(id)
@@ -71,7 +71,7 @@ describe('a stream', () => {
     expect([byParameter.events, byHeader.events]).toEqual([all.slice(1), all.slice(2)])
   })
 
-  test('is refused like the list: without a key, for another job, behind an event that is none', async () => {
+  test('is rejected like the list: without a key, for another job, after an unknown event', async () => {
     const { id } = await addJob()
     const statuses = [
       (await follow(id, '', { authorization: 'Bearer nobody' })).status,
@@ -126,7 +126,7 @@ async function readRssBytes(): Promise<number> {
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1024
 }
 
-test('200 streams of one job and 200 of others are told at once, each what is its own', async () => {
+test('200 streams of one job and 200 of others get their own events at once', async () => {
   const { id, report } = await startJob()
   const others = [await startJob(), await startJob()]
   const streams = await Promise.all(Array.from({ length: 200 }, () => follow(id)))

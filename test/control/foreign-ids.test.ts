@@ -114,7 +114,7 @@ test("lists hold nothing of another entity's", async () => {
   }
 })
 
-test('one finds and changes what is one’s own', async () => {
+test('a caller finds and changes its own data', async () => {
   const order = ['get', 'post', 'put', 'delete']
   const depth = ({ path }: DocumentedOperation) => (ownNames.has(path) ? 0 : path.length)
   const sorted = operations.toSorted((a, b) => order.indexOf(a.method) - order.indexOf(b.method) || depth(b) - depth(a))

@@ -86,7 +86,7 @@ test('unreferenced objects are quarantined with a warning, and removed seven day
   expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
 })
 
-test('what rows point at, what is new, and what is not ours stays', async () => {
+test('referenced units, new units and foreign objects stay', async () => {
   const model = await addModel()
   await rows.addCheckpoint(model, 1)
   const recorded = await addOldCheckpoint(await rows.addCheckpoint(model, 2))
@@ -103,7 +103,7 @@ test('what rows point at, what is new, and what is not ours stays', async () => 
   expect(existsSync(rows.folderOf(recorded))).toBe(true)
 })
 
-test('what is pointed at again in the meantime stays', async () => {
+test('a unit that is referenced again meanwhile stays', async () => {
   const payload = await putOld('payloads/team/again.json')
   await sweep()
   await wait(8)
@@ -141,7 +141,7 @@ test.each<[string, (count: number) => Promise<unknown>]>([
   expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
 })
 
-test('however much is unseen, known garbage goes', async () => {
+test('known garbage is removed, however much is unseen', async () => {
   const job = await rows.addJob(await addModel(), 'Succeeded')
   const known = await putOld(`progress/${job}/${randomUUID()}/manifest.json`)
   const unseen = []
@@ -156,7 +156,7 @@ test('however much is unseen, known garbage goes', async () => {
   expect([known, ...unseen].filter((file) => existsSync(file))).toEqual(unseen)
 })
 
-test('what is kept stays so when the store seems to be empty for a moment', async () => {
+test('kept units stay kept if the store seems empty for a moment', async () => {
   const kept = await putOld('payloads/team/kept.json')
   await sweep()
   await keepGarbage(database.pool, 'all')
@@ -172,7 +172,7 @@ test('what is kept stays so when the store seems to be empty for a moment', asyn
   expect(existsSync(kept)).toBe(true)
 })
 
-test('what is newer than the newest row is no garbage', async () => {
+test('a unit that is newer than the newest row is not garbage', async () => {
   const payload = await putOld('payloads/team/later.json')
   await database.pool.query(`UPDATE training.models SET created_at = now() - interval '20 days'`)
   expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
@@ -184,7 +184,7 @@ test('what is newer than the newest row is no garbage', async () => {
   expect(existsSync(payload)).toBe(true)
 })
 
-test('what is kept is never removed, and what is pointed at meanwhile is forgotten', async () => {
+test('kept units are never removed, and referenced ones are no longer recorded', async () => {
   const [kept, used] = [await putOld('payloads/team/kept.json'), await putOld('payloads/team/used.json')]
   await sweep()
   expect(await keepGarbage(database.pool, ['payloads/team/kept.json', 'payloads/team/used.json', 'none'])).toBe(2)
@@ -250,7 +250,7 @@ test('uploads that went nowhere are known garbage, however many', async () => {
   expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
 })
 
-test('what is in quarantine counts for its entity until it is removed, and once when it comes again', async () => {
+test('quarantined units count for their entity until they are removed, and once if they are stored again', async () => {
   await database.pool.query(
     `INSERT INTO training.blobs (entity, digest, size, created_at) VALUES ('team', 'forgotten', 1, now() - interval '2 days')`,
   )

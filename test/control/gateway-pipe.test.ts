@@ -96,7 +96,7 @@ describe('a complete reply', () => {
     await eventually(async () => expect(await usageOf()).toMatchObject({ requests: 1, prompt_tokens: 3 }))
   })
 
-  test('is not taken faster than its client takes it', async () => {
+  test('is not read faster than its client reads it', async () => {
     let sent = 0
     answer = async (response) => {
       const megabyte = Buffer.alloc(1024 * 1024, 'a')
@@ -124,7 +124,7 @@ describe('a complete reply', () => {
 })
 
 describe('a stream', () => {
-  test('passes with the names changed, without the usage that its client did not ask for, and is charged', async () => {
+  test('passes with changed names, without usage that its client did not request, and is charged', async () => {
     answer = async (response, body) => {
       expect(body).toMatchObject({ model: engineName, stream_options: { include_usage: true } })
       beginStream(response).write(piece(engineName, 'a'))
@@ -145,7 +145,7 @@ describe('a stream', () => {
     )
   })
 
-  test('that the engine breaks off ends with an error event, and is charged for what was sampled', async () => {
+  test('that the engine aborts ends with an error event, and is charged for its sampled tokens', async () => {
     answer = async (response) => {
       beginStream(response).write(piece(engineName, 'a') + piece(engineName, 'b'))
       await delay(50)
@@ -179,7 +179,7 @@ describe('a stream', () => {
     expect((await left.promise) - leftMs).toBeLessThan(1_000)
   })
 
-  test('goes without frames to a client of HTTP/1.0', async () => {
+  test('has no chunked encoding for a client of HTTP/1.0', async () => {
     answer = (response) => beginStream(response).end(piece(engineName, 'a'))
     const { port, hostname } = new URL(server.url)
     const client = connect(Number(port), hostname)

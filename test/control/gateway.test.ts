@@ -103,7 +103,7 @@ describe('bodies', () => {
     expect((await chat({})).status).toBe(200)
   })
 
-  test('a chat of very many parts is refused with its limit', async () => {
+  test('a chat of very many parts is rejected with its limit', async () => {
     const response = await chat({ messages: [{ role: 'user', content: Array.from({ length: 100_001 }, () => ({})) }] })
     expect([response.status, await readDetail(response)]).toEqual([
       422,
@@ -136,7 +136,7 @@ describe('variables of a template', () => {
     messages: Array.from({ length: 16 }, () => ({ content: '{a}'.repeat(400) })),
   }
 
-  test('that would make a chat too large are refused, with the limit', async () => {
+  test('that would make a chat too large are rejected, with the limit', async () => {
     const { status, body } = await complete(hostile)
     expect([status, body.response.error]).toEqual([
       200,
@@ -176,7 +176,7 @@ describe('what engines are not asked', () => {
   })
 })
 
-test('a grammar that an engine cannot use is a 400 with its sentence, and other faults of a chat are none', async () => {
+test('a grammar that an engine cannot use is a 400 with its sentence, and other errors of its requests are 422', async () => {
   const sendError = (type: string) => (response: ServerResponse) => {
     response.statusCode = 400
     response.end(JSON.stringify({ error: { message: 'make it simpler', type, param: 'response_format', code: 400 } }))

@@ -33,7 +33,7 @@ describe('a browser may do nothing with an answer', () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject(closed)
   })
 
-  test('also of one that refuses, and one that holds a key', async () => {
+  test('also of a rejection, and of an answer with a key', async () => {
     const refused = await fetch(`${own.server.url}/v1/models`)
     expect(refused.status).toBe(401)
     expect(Object.fromEntries(refused.headers)).toMatchObject(closed)
@@ -50,7 +50,7 @@ describe('a browser may do nothing with an answer', () => {
   })
 })
 
-test('a hundred system checks at once are one, and tell only admins of versions', async () => {
+test('a hundred concurrent system checks are one, and only admins see versions', async () => {
   interface Report {
     checked_at: string
     parts: Record<string, object>
@@ -112,7 +112,7 @@ test.each<[string, (secret: string) => string]>([
   ['a name with a blank before its colon', (secret) => `${start(secret)}Content-Length : 2\r\n\r\n{}`],
   ['a line that is folded', (secret) => `${start(secret)}X: a\r\n b\r\nContent-Length: -1\r\n\r\n{}`],
   ['a size that is no number', (secret) => `${start(secret)}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`],
-])('a request with %s is refused, and nothing behind it is read', async (_, write) => {
+])('a request with %s is rejected, and nothing behind it is read', async (_, write) => {
   const { hostname, port } = new URL(own.server.url)
   const socket = connect(Number(port), hostname)
   await once(socket, 'connect')

@@ -20,13 +20,13 @@ async function readSettings(pool: Pool): Promise<string[]> {
   return rows.map(({ setting }) => setting)
 }
 
-test('every pool bounds statements, transactions that stand still, and silence', async () => {
+test('every pool limits statements, idle transactions and silent connections', async () => {
   const main = await readSettings(createPool(database.databaseUrl, log, 1))
   expect(main.slice(0, 3)).toEqual(['1min', '30s', '30'])
   expect(await readSettings(createTracePool(database.databaseUrl, log, 1))).toEqual(['10min', '30s', '30', 'UTC'])
 })
 
-test('a transaction that stands still loses its locks, and its work fails as one of an absent database', async () => {
+test('an idle transaction loses its locks, and its work fails as for an unavailable database', async () => {
   const pool = createPool(database.databaseUrl, log, 1, { idle_in_transaction_session_timeout: 200 })
   const lock = "SELECT pg_advisory_xact_lock(hashtext('still'))"
   const { promise: free, resolve: release } = Promise.withResolvers<void>()

@@ -128,7 +128,7 @@ describe('a body that is wrong', () => {
         ),
       ],
     ],
-  ])('%s is told', async (_, text, expected) => {
+  ])('%s is reported', async (_, text, expected) => {
     for (const body of [text, text.replace('{', `{"more":"${'x'.repeat(1_000_000)}",`)]) {
       const answer = await sendRaw(jobsPath, body)
       expect({ ...answer, text: JSON.parse(answer.text) as unknown }).toEqual({
@@ -138,7 +138,7 @@ describe('a body that is wrong', () => {
     }
   })
 
-  test('in bytes that are no UTF-8 is told', async () => {
+  test('in bytes that are not UTF-8 is reported', async () => {
     const bytes = Buffer.from(jobBody('["?"]'))
     bytes[bytes.indexOf('?')] = 0xff
     const answer = await sendRaw(jobsPath, new Uint8Array(bytes))
@@ -147,7 +147,7 @@ describe('a body that is wrong', () => {
 })
 
 describe('a body that is too large', () => {
-  test('is refused by what it announces, before it is read', async () => {
+  test('is rejected by its announced length, before it is read', async () => {
     const status = await new Promise((resolve, reject) => {
       const announced = { ...headers, 'content-length': String(limitBytes + 1) }
       const sent = httpRequest(stack.url + jobsPath, { method: 'POST', headers: announced }, (response) => {
@@ -242,7 +242,7 @@ describe('a body of 60 MB', () => {
     }
   })
 
-  test('gets the step that its job makes', async () => {
+  test("gets the step of its job's checkpoint", async () => {
     await pool.query(
       `INSERT INTO training.checkpoints (id, model_id, job_id, step, uri, digest, metrics)
        VALUES ($1, $2, $3, 4, 'artifact:///checkpoints/x', 'ab', '{}')`,
@@ -254,7 +254,7 @@ describe('a body of 60 MB', () => {
     expect((await readList(large.id, 'step=3')).data).toEqual([])
   })
 
-  test('is told when it is not kept any more', async () => {
+  test('is a 404 once its payload was removed', async () => {
     const { data } = await readList(large.id, 'scenario_id=s2')
     const { rows } = await pool.query<{ uri: string }>('SELECT input_uri AS uri FROM training.jobs WHERE id = $1', [
       jobId,
@@ -291,7 +291,7 @@ describe('logs', () => {
     made.push(await log('empty', []))
   })
 
-  test('say what was taken in, at the newest step that is there', () => {
+  test('return what was stored, at the newest existing step', () => {
     const id = expect.any(String) as string
     expect(made).toEqual([
       { id, split: 'val', step: 0, num_groups: 2, num_trajectories: 3 },
@@ -389,7 +389,7 @@ describe('logs', () => {
     ['a split that is too long', { split: 'x'.repeat(65) }, 'split', 'string_too_long'],
     ['groups that are null', { trajectory_groups: null }, 'trajectory_groups', 'list_type'],
     ['another model', { model_id: randomUUID() }, 'model_id', 'value_error'],
-  ])('with %s are refused', async (_, change, field, type) => {
+  ])('with %s are rejected', async (_, change, field, type) => {
     const body = { split: 'val', trajectory_groups: [], ...change }
     const response = await rest.send('POST', `/v1/preview/models/${logged.id}/log`, body)
     expect(response.status).toBe(422)
@@ -424,7 +424,7 @@ describe('logs', () => {
     expect(await found('\0')).toBe(0)
   })
 
-  test('what is not there and what is not yours are the same 404', async () => {
+  test('missing data and data of others get the same 404', async () => {
     const foreign = createRest(stack, foreignKey)
     const { data } = await readList(logged.id)
     const routes = ['log', 'log/statistics', 'trajectories', `trajectories/${data[0]!.id}`]

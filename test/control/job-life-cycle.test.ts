@@ -37,7 +37,7 @@ describe('claiming', () => {
     expect(await claimJob(database.pool, rows.trainer())).toBeUndefined()
   })
 
-  test('a claim tells all that a trainer needs, from the newest checkpoint on', async () => {
+  test('a claim has everything that a trainer needs, from the newest checkpoint on', async () => {
     const model = await rows.addModel()
     const [first, second] = [await rows.addJob(model), await rows.addJob(model)]
     const { claim } = await rows.train(first)
@@ -139,7 +139,7 @@ describe('claiming', () => {
     }
   })
 
-  test('one process that asks twice at once gets one job, twice', async () => {
+  test('a process with two concurrent requests gets one job, twice', async () => {
     await rows.addJob(await rows.addModel())
     await rows.addJob(await rows.addModel())
     const trainer = rows.trainer()

@@ -81,7 +81,7 @@ describe('a log', () => {
     }
   })
 
-  test('of more than 256 KiB ends before the line that is too much, and takes no smaller one behind it', async () => {
+  test('of more than 256 KiB ends before the first line that does not fit, and accepts no smaller one after it', async () => {
     const { id, attempt } = await claimJob()
     await record(attempt, lines(0, 31, 'ü'.repeat(4_096)))
     await record(attempt, [line(31, 'ü'.repeat(4_097)), line(32, 'small')])
@@ -89,7 +89,7 @@ describe('a log', () => {
     expect((await list(id)).map(({ seq }) => seq).slice(30)).toEqual([30, 2_000_000_000])
   })
 
-  test('is taken from the pod that held the attempt also after it lost the job, and from no other', async () => {
+  test('is accepted from the pod that held the attempt, even after it lost the job, and from no other', async () => {
     const { id, attempt } = await claimJob()
     await recordEvents(database.pool, attempt, [started])
     await rows.expireLease(id)
@@ -128,7 +128,7 @@ describe('a log', () => {
     expect(kept[0]!.text).toMatch(/^The trainer stopped without a report/)
   })
 
-  test('goes with its model, and late lines do not bring it back', async () => {
+  test('is removed with its model, and late lines do not restore it', async () => {
     const { id, model, attempt } = await claimJob()
     await record(attempt, [line(0)])
     await removeModelRows(database.pool, model)

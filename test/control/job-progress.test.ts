@@ -54,7 +54,7 @@ async function claimJob(maxAttempts = 6) {
 }
 
 describe('saved progress', () => {
-  test('goes to the next attempt: the newest save, with the steps that are done', async () => {
+  test('is passed to the next attempt: the newest save, with the finished steps', async () => {
     const { job, claim, attempt } = await claimJob()
     expect(claim).toMatchObject({ resume: null, reference: null, entity: 'team' })
     await recordEvents(database.pool, attempt, [started, step(1), step(2)])
@@ -120,7 +120,7 @@ describe('files of saved progress', () => {
     return save(attempt, at, id)
   }
 
-  test('go when there is a newer save, and all of them when the job is over', async () => {
+  test('are removed when there is a newer save, and all of them when the job is over', async () => {
     const { job, attempt } = await claimJob()
     const saved = [await saveFiles(attempt, 1), await saveFiles(attempt, 2)]
     const other = await claimJob()
@@ -140,7 +140,7 @@ describe('files of saved progress', () => {
   })
 })
 
-test('saves that nobody has registered are garbage after a while', async () => {
+test('unregistered saves are garbage after a while', async () => {
   const root = await mkdtemp(path.join(tmpdir(), 'progress-'))
   try {
     const { job, attempt } = await claimJob()
@@ -166,7 +166,7 @@ test('saves that nobody has registered are garbage after a while', async () => {
 test.each<[string, (path: string, project: string) => [string, string]]>([
   ['a model is deleted', (model) => ['DELETE', model]],
   ['its project is erased', (_, project) => ['DELETE', `/v1/preview/projects/${project}`]],
-])('what its jobs have saved goes, registered or not, when %s', async (_, request) => {
+])('saves of its jobs are removed, registered or not, when %s', async (_, request) => {
   const rest = createRest(stack)
   const pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
   try {
@@ -259,7 +259,7 @@ describe('the reference of a job', () => {
     expect((await rows.claim()).claim.reference).toBeNull()
   })
 
-  test('that is not there, or deleted, fails the job before it is tried, and the next is given out', async () => {
+  test('that is missing or deleted fails the job before an attempt, and the next job is assigned', async () => {
     const missing = await addReferring(7)
     const deleted = await addReferring(1)
     await database.pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1 AND step = 1', [
@@ -277,7 +277,7 @@ describe('the reference of a job', () => {
   })
 })
 
-test('a trainer claims a second job, saves, and gives back; what is not its own is refused with a sentence', async () => {
+test('a trainer claims a second job, saves and gives it back; reports on other jobs are rejected with a sentence', async () => {
   const server = await startStatusServer(stack, database.databaseUrl)
   try {
     const token = await makeTrainerToken(stack, server.namespace)

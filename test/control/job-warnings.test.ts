@@ -106,7 +106,7 @@ describe('warnings of a trainer', () => {
     jobId = await rest.startJob(modelId, [])
   })
 
-  test('stand on the job, in lists, in its events, and in its resource with its events', async () => {
+  test("are in the job, in lists, in its events, in its resource and in the resource's events", async () => {
     const { checkpointId, report } = await claim(jobId)
     expect((await report('events', startOf([headline, cause]))).status).toBe(200)
     expect(await readJob(jobId)).toMatchObject({ state: 'Running', warnings: [headline, cause] })
@@ -140,7 +140,7 @@ describe('warnings of a trainer', () => {
     expect(await listKubernetesEvents(resource.metadata.uid)).toHaveLength(3)
   })
 
-  test('are bounded, and hold no secrets; what a trainer writes into the data is not one', async () => {
+  test("are limited, and contain no secrets; a member of the event's data is not a warning", async () => {
     const { report } = await claim(jobId)
     const secret = { code: 'too_long', message: `password=hunter2 ${'x'.repeat(10_000)}` }
     expect((await report('events', startOf([secret], { warnings: 'mine', reward: 1 }))).status).toBe(200)
@@ -152,7 +152,7 @@ describe('warnings of a trainer', () => {
     await rest.call('POST', `/v1/preview/training-jobs/${jobId}/cancel`)
   })
 
-  test('of a later attempt take the place of an earlier one, and no event is told again', async () => {
+  test('of a later attempt replace those of an earlier one, and no event is repeated', async () => {
     const first = await claim(jobId)
     await first.report('events', startOf([headline, cause]))
     await first.report('release', {})
@@ -168,7 +168,7 @@ describe('warnings of a trainer', () => {
     ])
   })
 
-  test('that are none leave everything as it was', async () => {
+  test('that are empty change nothing', async () => {
     const { checkpointId, report } = await claim(jobId)
     await report('events', startOf())
     await report('checkpoint', checkpointOf(checkpointId))
@@ -184,7 +184,7 @@ describe('warnings of a trainer', () => {
   })
 })
 
-describe('a setting that stands in the wrong member', () => {
+describe('a setting in the wrong member', () => {
   const right = (name: string, method: string, member: string) =>
     `Extra inputs are not permitted; ${method} reads ${name} from ${member}`
   const url = 'https://127.0.0.1/x.jsonl'
@@ -211,7 +211,7 @@ describe('a setting that stands in the wrong member', () => {
       ['body', 'batch_size'],
       right('batch_size', 'SFT', 'config'),
     ],
-  ])('%s is refused with the right place', async (_, path, body, loc, msg) => {
+  ])('%s is rejected with the right place', async (_, path, body, loc, msg) => {
     const answer = await rest.send('POST', `/v1/preview/${path}`, { model_id: modelId, ...body })
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status: 422,
@@ -219,7 +219,7 @@ describe('a setting that stands in the wrong member', () => {
     })
   })
 
-  test.each([null, {}, { learning_rate: null, later: null }])('config %j of RL is taken', async (config) => {
+  test.each([null, {}, { learning_rate: null, later: null }])('config %j of RL is accepted', async (config) => {
     const body = { model_id: modelId, trajectory_groups: [], config }
     expect((await rest.send('POST', '/v1/preview/training-jobs', body)).status).toBe(200)
   })
@@ -257,7 +257,7 @@ describe('a parameter that a list does not know', () => {
       'after, limit, order, model_id, project, method, state, created_after, created_before',
     ],
     ['/v1/preview/models', 'projekt', 'x', 'after, limit, order, project, name'],
-  ])('of %s is refused: %s', async (path, name, value, known) => {
+  ])('of %s is rejected: %s', async (path, name, value, known) => {
     const answer = await rest.send('GET', `${path}?${name}=${value}&limit=1`)
     const msg = `Extra inputs are not permitted; this list knows: ${known}`
     expect({ status: answer.status, body: await answer.json() }).toEqual({

@@ -40,7 +40,7 @@ const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
 const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
 
 describe('a job', () => {
-  test('tells its whole life', async () => {
+  test('has its whole life cycle', async () => {
     const model = await rows.addModel()
     const id = await rows.addJob(model, { state: 'Pending' })
     const pending = await read(id)
@@ -100,7 +100,7 @@ describe('a job', () => {
     expect(await read(id)).toMatchObject({ checkpoint: null, step: 1 })
   })
 
-  test('that ends without a checkpoint has no step, nor has its webhook: the next one makes that', async () => {
+  test('that ends without a checkpoint has no step, nor has its webhook: the next job makes the step', async () => {
     const model = await rows.addModel()
     const [failed, cancelled, made] = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     await recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, retryable: false })
@@ -118,7 +118,7 @@ describe('a job', () => {
     expect(told).toEqual([null, null, 1].map((at) => ({ step: at, warnings: [] })))
   })
 
-  test('tells its place in the line of its model, and for a trainer', async () => {
+  test("has its position in its model's queue, and among jobs that wait for a trainer", async () => {
     const [first, second] = [await rows.addModel(), await rows.addModel()]
     const jobs = [
       await rows.addJob(first),
@@ -182,7 +182,7 @@ describe('a job', () => {
         failJob(own.database.pool, id, { ...lost, category: 'User', reason: 'InputNotAllowed', retryable: false }),
       { category: 'User', code: 'InputNotAllowed', message: 'out of memory', retryable: false },
     ],
-  ])('that failed by %s tells so', async (_name, fail, failure) => {
+  ])('that failed by %s says so', async (_name, fail, failure) => {
     const id = await rows.addJob(await rows.addModel(), { maxAttempts: 1 })
     await fail(id)
     expect(await read(id)).toMatchObject({ state: 'Failed', failure, timeline: { published_at: null } })

@@ -88,7 +88,7 @@ describe('a new key', () => {
     ['two times', { expires_in_seconds: 5, expires_at: '2090-01-01T00:00:00Z' }, ['body', 'expires_at']],
     ['a NUL in its name', { name: 'a\0b' }, ['body', 'name']],
     ['a name that is too long', { name: 'x'.repeat(129) }, ['body', 'name']],
-  ])('is refused with %s', async (_, body, loc) => {
+  ])('is rejected with %s', async (_, body, loc) => {
     const response = await admin.send('POST', path, body)
     expect({ status: response.status, body: await response.json() }).toMatchObject({
       status: 422,
@@ -96,7 +96,7 @@ describe('a new key', () => {
     })
   })
 
-  test('under an Idempotency-Key is made once and shown again, to whoever made it, and lies nowhere', async () => {
+  test('under an Idempotency-Key is created once, shown again to its creator, and stored nowhere', async () => {
     const post = (key: string) =>
       fetch(servers[0]!.url + path, {
         method: 'POST',
@@ -133,7 +133,7 @@ describe('keys', () => {
     expect(JSON.stringify(listed)).not.toContain(made[0]!.key.slice(12))
   })
 
-  test('of others are as if they were not there', async () => {
+  test('of others are not found', async () => {
     const theirs = await restWith(await addKey(database.pool, `other-${entity}`, 'admin')).call<Key>('POST', path)
     const asked = [
       await admin.send('GET', `${path}/${theirs.id}`),
@@ -160,7 +160,7 @@ describe('keys', () => {
     expect((await admin.listAll<Key>(path)).at(-1)).toMatchObject({ role: 'admin', prefix: null })
   })
 
-  test('end when they are told to', async () => {
+  test('end at their expiry', async () => {
     const { key } = await make({ expires_in_seconds: 1 })
     expect(await statusOf(key)).toBe(200)
     await eventually(async () => expect(await statusOf(key)).toBe(401), 5_000)
@@ -194,7 +194,7 @@ describe('keys', () => {
 })
 
 describe('a revoked key', () => {
-  test('is refused by every process at its next request', async () => {
+  test('is rejected by every process at its next request', async () => {
     const { id, key } = await make()
     expect([await statusOf(key, servers[0]), await statusOf(key, servers[1])]).toEqual([200, 200])
     const revoked = await admin.call<Key>('DELETE', `${path}/${id}`)
@@ -280,7 +280,7 @@ describe('rotation', () => {
     expect((await Promise.all(racing)).map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 409])
   })
 
-  test('for more than 30 days is refused', async () => {
+  test('for more than 30 days is rejected', async () => {
     const { id } = await make()
     expect((await admin.send('POST', `${path}/${id}/rotate`, { overlap_seconds: 30 * 86_400 + 1 })).status).toBe(422)
   })
@@ -312,7 +312,7 @@ describe('the command inside of the image', () => {
       env: { ...nodeEnv, DATABASE_URL: database.databaseUrl },
     })
 
-  test('makes, lists, rotates and revokes keys', async () => {
+  test('creates, lists, rotates and revokes keys', async () => {
     const made = await command('key', entity, '--role', 'read', '--name', 'cli', '--expires-in', '30d')
     expect(await statusOf(made.stdout.trim())).toBe(200)
     const listed = (await admin.listAll<Key>(path)).at(-1)!
@@ -333,7 +333,7 @@ describe('the command inside of the image', () => {
     ['a reserved entity', ['key', 'admin'], /"admin" is reserved/],
     ['an unknown id', ['key', 'team', '--revoke', 'x'], /Key not found/],
     ['nothing', [], /usage/],
-  ])('is refused with a sentence for %s', async (_, args, sentence) => {
+  ])('is rejected with a sentence for %s', async (_, args, sentence) => {
     const stderr = expect.stringMatching(new RegExp(`${sentence.source}[^\\n]*\\n$`)) as string
     await expect(command(...args)).rejects.toMatchObject({ code: 1, stderr })
   })

@@ -141,7 +141,7 @@ describe('requests and chats, on two processes', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(501)
   })
 
-  test('event streams and waits have a limit, told by its name; lists of events have none', async () => {
+  test('event streams and waits have a limit, which the error names; lists of events have none', async () => {
     const api = createRest({ ...stack, url: servers[0]!.url }, key)
     await database.pool.query(
       "INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('none', '{none}', 'trainyard', 'none') ON CONFLICT DO NOTHING",
@@ -275,7 +275,7 @@ describe('jobs and bytes', () => {
       ...more,
     })
 
-  test('a body that was answered under its key is answered again, when there is no room for another', async () => {
+  test('a body that was answered under its key is answered again, even without room for another', async () => {
     const body = bodyOf(1_000)
     const headers = {
       authorization: `Bearer ${key}`,
@@ -288,7 +288,7 @@ describe('jobs and bytes', () => {
     expect([again.status, await again.json()]).toEqual([200, await first.json()])
   })
 
-  test('payloads count with their size, the same one once, and are refused beyond the limit', async () => {
+  test('payloads count with their size, equal ones once, and are rejected beyond the limit', async () => {
     const body = bodyOf(1_000)
     for (let times = 0; times < 2; times++) {
       expect((await sendBody('/v1/preview/training-jobs', body)).status).toBe(200)

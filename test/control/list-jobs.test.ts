@@ -97,7 +97,7 @@ describe('the list', () => {
     for (const [query, expected] of cases) expect({ query, ids: await list(query) }).toEqual({ query, ids: expected })
   })
 
-  test('goes on behind a job whose state is another one by now', async () => {
+  test('continues after a job whose state has changed', async () => {
     const model = await rows.addModel()
     const jobs = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     await cancel(jobs[1]!)
@@ -115,7 +115,7 @@ describe('the list', () => {
     ['a time that is none', 'created_after=yesterday', ['query', 'created_after']],
     ['a year that is none', 'created_before=99999-01-01T00:00:00Z', ['query', 'created_before']],
     ['a limit too high', 'limit=101', ['query', 'limit']],
-  ])('refuses %s', async (_name, query, loc) => {
+  ])('rejects %s', async (_name, query, loc) => {
     const answer = await api.send('GET', `${path}?${query}`)
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status: 422,
@@ -123,7 +123,7 @@ describe('the list', () => {
     })
   })
 
-  test("refuses a cursor that was never in the list that is asked for, and another entity's", async () => {
+  test("rejects a cursor that was never in the requested list, and another entity's", async () => {
     const [first, second] = [await rows.addModel(), await rows.addModel()]
     const job = await rows.addJob(first)
     expect((await api.send('GET', `${path}?model_id=${second}&after=${job}`)).status).toBe(422)

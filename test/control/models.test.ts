@@ -55,7 +55,7 @@ test('of fifty that make it at once, all get the one model', async () => {
   expect(rows).toHaveLength(1)
 })
 
-test('a name that is taken is refused, or gives what is there whatever its base model', async () => {
+test('a taken name is rejected, or returns the existing model whatever its base model', async () => {
   const body = { project: 'tests', name: newName() }
   const model = await createOne(body)
   expect((await create(body)).status).toBe(409)

@@ -51,7 +51,7 @@ async function addTriedJob(): Promise<string> {
 }
 
 describe("a job's log", () => {
-  test('is that of its newest attempt, unless another is asked for', async () => {
+  test('is that of its newest attempt, unless another is requested', async () => {
     const id = await addTriedJob()
     expect(await read(id)).toEqual({
       object: 'list',
@@ -77,7 +77,7 @@ describe("a job's log", () => {
     expect(texts(await read(id, `order=desc&after=${last.last_id}`))).toEqual(['four'])
   })
 
-  test('is plain text for who wants that', async () => {
+  test('is plain text on request', async () => {
     const id = await addTriedJob()
     const key = await addKey(own.database.pool, rows.entity, 'read')
     const headers = { authorization: `Bearer ${key}`, accept: 'text/plain' }
@@ -109,7 +109,7 @@ describe("a job's log", () => {
     ['attempt=2147483648', 'attempt'],
     ['limit=1001', 'limit'],
     ['order=up', 'order'],
-  ])('refuses %s', async (query, name) => {
+  ])('rejects %s', async (query, name) => {
     const answer = await api.send('GET', logsOf(await addTriedJob(), query))
     expect({ status: answer.status, body: await answer.json() }).toMatchObject({
       status: 422,

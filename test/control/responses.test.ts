@@ -80,7 +80,7 @@ const status = (asking: Promise<unknown>) =>
   )
 
 describe('a response', () => {
-  test('is made with a chat, of which no training default holds', async () => {
+  test('is created by a chat without the defaults for training', async () => {
     const response = await client.responses.create({
       model,
       instructions: 'Be brief.',
@@ -183,7 +183,7 @@ describe('a response', () => {
     expect(await client.responses.retrieve((await stream.finalResponse()).id)).toMatchObject({ status: 'completed' })
   })
 
-  test('that an engine breaks off is told as failed, and not stored', async () => {
+  test('that an engine aborts is reported as failed, and not stored', async () => {
     answer = (response) => {
       response.write(events({ content: 'Hel' }))
       setTimeout(() => response.destroy(), 50)
@@ -214,7 +214,7 @@ describe('a response', () => {
 })
 
 describe('a conversation', () => {
-  test('goes on from what was stored, without earlier instructions', async () => {
+  test('continues from the stored one, without its instructions', async () => {
     answer = (response) => void response.end(reply({ reasoning: 'Hm.', tool_calls: [call] }, 'tool_calls'))
     const first = await client.responses.create({ model, instructions: 'Old.', input: 'Add.', tools: [tool] })
     answer = (response) => void response.end(reply({ content: 'It is 1.' }))
@@ -342,13 +342,13 @@ test.each<[string, object, string]>([
   ],
   ['too much metadata', { metadata: { a: 'b'.repeat(513) } }, 'metadata.a'],
   ['an unknown include', { include: ['all'] }, 'include'],
-])('%s is refused, with its place', async (_, more, param) => {
+])('%s is rejected, with its place', async (_, more, param) => {
   const asking = client.post('/responses', { body: { model, input: 'Hi', ...more } })
   await expect(asking).rejects.toMatchObject({ status: 422, param })
   expect(asked).toEqual([])
 })
 
-test('what an engine finds wrong has its place in the request', async () => {
+test("an engine's error has its location in the request", async () => {
   answer = (response) => {
     response.statusCode = 400
     response.end(

@@ -83,7 +83,7 @@ describe('without a valid key', () => {
 describe('what is wrong with every request', () => {
   const posts = ['/v1/preview/models', '/v1/preview/training-jobs', '/v1/chat/completions', '/v1/chat/completions/']
 
-  test.each(posts)('POST %s refuses bodies that are no JSON object', async (route) => {
+  test.each(posts)('POST %s rejects bodies that are no JSON object', async (route) => {
     const bodies: [string | Uint8Array<ArrayBuffer> | undefined, string][] = [
       [undefined, 'json_invalid'],
       ['', 'json_invalid'],
@@ -103,7 +103,7 @@ describe('what is wrong with every request', () => {
     }
   })
 
-  test.each(posts)('POST %s refuses other content', async (route) => {
+  test.each(posts)('POST %s rejects other content', async (route) => {
     const others = [
       { 'content-type': 'text/plain' },
       { 'content-type': 'multipart/form-data' },
@@ -114,7 +114,7 @@ describe('what is wrong with every request', () => {
     }
   })
 
-  test.each(posts)('POST %s refuses a body that says it is too large, without reading it', async (route) => {
+  test.each(posts)('POST %s rejects a body that says it is too large, without reading it', async (route) => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { authorization: `Bearer ${stack.apiKey}`, 'content-length': String(2 ** 33) }
       const sent = httpRequest(stack.url + route, { method: 'POST', headers }, (response) => {
@@ -127,7 +127,7 @@ describe('what is wrong with every request', () => {
     expect(status).toBe(413)
   })
 
-  test('a lone surrogate is told where it is', async () => {
+  test('the error for a lone surrogate has its location', async () => {
     const body = String.raw`{"messages":[{"role":"user","content":"\ud800"}]}`
     expect(await sendRaw('POST', '/v1/chat/completions', { body })).toMatchObject({
       status: 422,
@@ -157,7 +157,7 @@ describe('models', () => {
     ...more,
   })
 
-  test('one is made with the nulls that clients send, in the default project, with a name of its own', async () => {
+  test('a model is created with the nulls that clients send, in the default project, with a generated name', async () => {
     const body = { entity: null, project: null, name: null, base_model: stack.baseModel, return_existing: null }
     const made = await rest.call<Record<string, string>>('POST', '/v1/preview/models', body)
     expect(made).toMatchObject({
@@ -179,7 +179,7 @@ describe('models', () => {
     expect(new Set(made.map(({ id }) => id)).size).toBe(1)
   })
 
-  test('fifty at once of one name that must be new: one is made, the others are told', async () => {
+  test('of fifty concurrent requests for one new name, one succeeds and the others get 409', async () => {
     const body = named()
     const answers = await Promise.all(Array.from({ length: 50 }, () => post(body)))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
@@ -267,7 +267,7 @@ describe('training jobs', () => {
     expect(await answer.json()).toEqual(detailOf(type, 'body', ...loc))
   })
 
-  test('every fault is told at once', async () => {
+  test('all issues are reported at once', async () => {
     const answer = await post({ trajectory_groups: [1, {}], experimental_config: { ppo: 1 } })
     expect(((await answer.json()) as { detail: unknown[] }).detail).toHaveLength(4)
   })

@@ -102,7 +102,7 @@ describe('a trainer of several jobs', () => {
     expect(await listBusyPods(database.pool)).not.toContain(trainer.podUid)
   })
 
-  test('that is lost with several jobs costs none of them an attempt; each is tried again by itself', async () => {
+  test('that is lost with several jobs costs none of them an attempt; each is tried again alone', async () => {
     const [first, second] = [await addLastTry(), await addLastTry()]
     await loseTogether([first, second])
     const [trainer, other] = [rows.trainer(), rows.trainer()]
@@ -116,7 +116,7 @@ describe('a trainer of several jobs', () => {
     expect(await stateOf(second)).toBe('Failed 2')
   })
 
-  test('takes none beside one that is tried by itself, and gets no such one beside others', async () => {
+  test('gets no job beside one that is tried alone, and no such job beside others', async () => {
     const [innocent] = await addJobs(1)
     const [busy, careful] = [rows.trainer(), rows.trainer()]
     await claim(busy, [])
@@ -133,7 +133,7 @@ describe('a trainer of several jobs', () => {
     expect((await claim(busy, [innocent!]))?.id).toBe(late)
   })
 
-  test('is asked about two jobs at once by two requests of one process: each gets its own', async () => {
+  test('that sends two requests at once gets the same job in both', async () => {
     const trainer = rows.trainer()
     const jobs = await addJobs(2)
     const got = await Promise.all([claim(trainer, []), claim(trainer, [])])
@@ -142,7 +142,7 @@ describe('a trainer of several jobs', () => {
   })
 })
 
-test('a trainer of before, which tells nothing, works on one job at a time', async () => {
+test('an older trainer, which does not send `holding`, works on one job at a time', async () => {
   const trainer = rows.trainer()
   const [first, second] = await addJobs(2)
   expect(await claim(trainer)).toMatchObject({ id: first, attempt: 1 })
@@ -169,7 +169,7 @@ test('a trainer that is to be replaced keeps its jobs and gets no more', async (
   expect((await claim(other, []))?.id).toBe(second)
 })
 
-test('jobs that share a trainer share its GPUs in what they are charged', async () => {
+test('jobs that share a trainer share the charge of its GPUs', async () => {
   const trainer = { ...rows.trainer(), gpus: 4 }
   const [first, second] = await addJobs(2)
   const claimed = [await claim(trainer, []), await claim(trainer, [first!])]

@@ -129,7 +129,7 @@ test('a trainer claims a job, reports on it, and hands in its checkpoint', async
   })
 })
 
-test('a failure is recorded, and its message is cut to what a status can hold', async () => {
+test('a failure is recorded, and its message is truncated to the limit of a status', async () => {
   const job = await rows.addJob(await rows.addModel())
   await claim(0)
   const failure = { category: 'User', reason: 'InvalidInput', message: 'x\0'.repeat(5_000), retryable: false }
@@ -155,7 +155,7 @@ test('a trainer that waits gets a job within milliseconds of its being queued', 
   expect(waitsMs.filter((wait) => wait > 500).length).toBeLessThanOrEqual(2)
 })
 
-test('without a job the wait ends with 204, and no job goes to a client that left', async () => {
+test('without a job the wait ends with 204, and no job is assigned to a client that left', async () => {
   expect((await claim(0.2)).status).toBe(204)
   const leaves = new AbortController()
   const { claimed } = await startClaim(20, leaves.signal)
@@ -167,7 +167,7 @@ test('without a job the wait ends with 204, and no job goes to a client that lef
   expect((await claim(5)).body).toMatchObject({ id: job, attempt: 1 })
 })
 
-test('the job of a trainer that fell silent goes back into the queue by itself', async () => {
+test('the job of a silent trainer returns to the queue', async () => {
   const job = await rows.addJob(await rows.addModel())
   await claim(0)
   await rows.expireLease(job)
@@ -175,7 +175,7 @@ test('the job of a trainer that fell silent goes back into the queue by itself',
   expect((await post(`/v1/jobs/${job}/attempts/1/heartbeat`, {})).status).toBe(409)
 })
 
-describe('who is no trainer pod is refused with 401', () => {
+describe('a caller that is not a trainer pod is rejected with 401', () => {
   test.each<[string, () => Promise<string>]>([
     ['a trainer pod, for another audience', () => makeToken('trainyard-trainer', undefined, 'trainer-0')],
     ['a trainer account without a pod', () => makeToken('trainyard-trainer', 'trainyard-status')],
@@ -235,7 +235,7 @@ test('whatever a pod sends, the answer is a 4xx with a sentence', async () => {
   expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', attempt: 1 })
 })
 
-test('while kube-apiserver is away, trainers are still known', async () => {
+test('while kube-apiserver is unavailable, trainers can still authenticate', async () => {
   server.kube.cut()
   try {
     expect((await claim(0)).status).toBe(204)
@@ -244,7 +244,7 @@ test('while kube-apiserver is away, trainers are still known', async () => {
   }
 })
 
-test('while Postgres is away the answer is 503, and afterwards jobs are given out as before', async () => {
+test('while Postgres is unavailable the answer is 503, and afterwards jobs are assigned as before', async () => {
   const model = await rows.addModel()
   server.postgres.cut()
   try {
@@ -259,7 +259,7 @@ test('while Postgres is away the answer is 503, and afterwards jobs are given ou
   expect((await waiting).body?.id).toBe(job)
 })
 
-test('at the end of the process those who wait are answered, and it exits with 0 at once', async () => {
+test('at the end of the process all waits are answered, and it exits with 0 at once', async () => {
   const { claimed } = await startClaim(20)
   const before = performance.now()
   const code = await server.stop()

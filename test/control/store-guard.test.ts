@@ -153,7 +153,7 @@ test('of two installations with one store neither removes anything, and both say
   expect(files.filter((file) => existsSync(file))).toHaveLength(12 * 5)
 })
 
-test('two installations that were there before there were signs keep what both have', async () => {
+test('two installations from before the signs keep the data of both', async () => {
   const files = [...(await addThings(ours, 24)), ...(await addThings(theirs, 1))]
   expect((await operate(ours)).isOurs).toBe(true)
   expect((await operate(theirs)).isOurs).toBe(false)
@@ -161,7 +161,7 @@ test('two installations that were there before there were signs keep what both h
   expect(areThere(files)).toBe(true)
 })
 
-test('a database that was restored removes nothing of what came since, whatever comes then', async () => {
+test('a restored database removes nothing that is newer than its backup', async () => {
   await operate(ours)
   const files = await addThings(ours, 12, 20)
   const { rows: marks } = await ours.pool.query<{ mark: string }>('SELECT mark FROM training.store_marks')
@@ -207,7 +207,7 @@ test('a restored database of traces alone is noticed', async () => {
   expect((await operate(ours)).trouble).toMatch(/newer than the database of traces/)
 })
 
-test('a store of before there were signs is adopted where its things are known', async () => {
+test('a store from before the signs is adopted if its units are known', async () => {
   const files = await addThings(ours, 12)
   files.push(await putOld(`checkpoints/${randomUUID()}/manifest.json`))
   expect((await operate(ours)).isOurs).toBe(true)
@@ -215,7 +215,7 @@ test('a store of before there were signs is adopted where its things are known',
   expect(areThere(files)).toBe(true)
 })
 
-test('a store whose things nobody knows is left alone until it is claimed', async () => {
+test('a store with unknown units is left alone until it is claimed', async () => {
   const files = [...(await addThings(theirs, 3)), ...(await addThings(ours, 1))]
   const guard = await operate(ours)
   expect(guard.isOurs).toBe(false)
@@ -246,7 +246,7 @@ test.each<[string, () => Promise<unknown>]>([
   expect((await readInstallation(ours.pool)).trouble).toMatch(/nothing is removed/)
 })
 
-test('while a store is listed, what was deleted goes on being removed', async () => {
+test('while a store is listed, deleted data is still removed', async () => {
   await operate(ours)
   await addThings(ours, 1)
   const { rows } = await ours.pool.query<{ job: string; id: string }>(
@@ -263,7 +263,7 @@ test('while a store is listed, what was deleted goes on being removed', async ()
   await stop()
 })
 
-test('what is quarantined can be listed, kept and released', async () => {
+test('quarantined units can be listed, kept and released', async () => {
   await operate(ours)
   expect(await say('list')).toEqual([
     expect.stringMatching(

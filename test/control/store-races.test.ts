@@ -174,7 +174,7 @@ describe('a payload of a job', () => {
     expect(await isThere(key)).toBe(true)
   })
 
-  test('that another job is made with stays, or the job is refused', async () => {
+  test('that another new job needs stays, or that job is rejected', async () => {
     const gone = await addDeletedModel()
     await store(() => Promise.resolve())
     await whileHoldingInput({ pool, artifacts }, uri, async () => {
@@ -184,14 +184,14 @@ describe('a payload of a job', () => {
     await expect(whileHoldingInput({ pool, artifacts }, uri, addJob)).rejects.toThrow('just deleted')
   })
 
-  test('whose request is refused is not held any longer', async () => {
+  test('whose request is rejected is not held any longer', async () => {
     const gone = await addDeletedModel()
     await expect(failToStore()).rejects.toThrow('no place')
     expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 0 })
     expect(await isThere(key)).toBe(false)
   })
 
-  test('whose request is refused is removed', async () => {
+  test('whose request is rejected is removed', async () => {
     await expect(failToStore()).rejects.toThrow('no place')
     expect(await isThere(key)).toBe(false)
   })
@@ -203,13 +203,13 @@ describe('a payload of a job', () => {
       () => pool.query('INSERT INTO training.held_keys VALUES ($1, $2)', [key, randomUUID()]),
     ],
     ["the store may be somebody else's", () => pool.query(`UPDATE training.installation SET trouble = 'not ours'`)],
-  ])('whose request is refused stays when %s', async (_, prepare) => {
+  ])('whose request is rejected stays when %s', async (_, prepare) => {
     await prepare()
     await expect(failToStore()).rejects.toThrow('no place')
     expect(await isThere(key)).toBe(true)
   })
 
-  test('stays when nobody knows whether its job was made', async () => {
+  test('stays if it is unknown whether its job was created', async () => {
     const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'))
     await expect(store(lost)).rejects.toThrow('Connection terminated')
     expect(await isThere(key)).toBe(true)
@@ -243,7 +243,7 @@ describe('a file of a data set', () => {
     return asked
   }
 
-  test('that is uploaded while it is erased is there afterwards', async () => {
+  test('that is uploaded during its erasure exists afterwards', async () => {
     await upload()
     const race = removeWhile(() => upload())
     await eraseBlobs({ pool, artifacts: race.store }, await request())
@@ -264,7 +264,7 @@ describe('a file of a data set', () => {
     expect([areFree, await isThere(key), await countBlobs()]).toEqual([false, true, 1])
   })
 
-  test('goes with an erasure, and its row with it or not at all', async () => {
+  test('is removed by an erasure together with its row, or not at all', async () => {
     await upload()
     const asked = await request()
     const broken = interrupted('remove', 'before', () => Promise.reject(new Error('no store')))
@@ -279,7 +279,7 @@ describe('a file of a data set', () => {
   const countBlobs = async () => (await pool.query('SELECT FROM training.blobs')).rowCount
 })
 
-test('what is stored while its entity is measured counts until the next time', async () => {
+test('bytes that are stored during a measurement count until the next one', async () => {
   const query = async (...args: [string, unknown[]]) => {
     const result = await pool.query(...args)
     // Committed after the read.
@@ -352,7 +352,7 @@ describe('a payload of a call', () => {
     },
   )
 
-  test.each(obsolete)('that %s and is written again while it is removed is there afterwards', async (_, retire) => {
+  test.each(obsolete)('that %s and is written again during its removal exists afterwards', async (_, retire) => {
     await writeTo(artifacts, 'a')
     await retire()
     const race = removeWhile(() => writeTo(artifacts, 'a'))

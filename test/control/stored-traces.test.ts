@@ -76,7 +76,7 @@ async function countWaiting(pool: Pool): Promise<number | null> {
   return rowCount
 }
 
-describe('what is counted is what is there', () => {
+describe('the counted bytes are the stored bytes', () => {
   let team: TraceClient
   beforeAll(async () => {
     team = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
@@ -152,7 +152,7 @@ describe('what is counted is what is there', () => {
   })
 })
 
-describe('what lies there counts', () => {
+describe('stored bytes count', () => {
   const retain = () => {
     const { pool: tracing } = own.database
     const artifacts = createArtifactStore(stack.artifacts)
@@ -207,7 +207,7 @@ describe('what lies there counts', () => {
 })
 
 describe('the limit of stored bytes', () => {
-  test('holds for files of traces, and a file that is too large is not taken in', async () => {
+  test('holds for files of traces, and a file that is too large is rejected', async () => {
     await limitTo(1_000)
     expect(fullOf(await client.post('/file/create', fileOf(3_000_000)))).toEqual([403, true])
     expect(fullOf(await client.post('/file/create', fileOf(2_000)))).toEqual([403, true])
@@ -215,7 +215,7 @@ describe('the limit of stored bytes', () => {
     expect(await readStored()).toBe(300)
   })
 
-  test('holds for what spans become, which is far more than their request', async () => {
+  test('holds for the calls of spans, which are far larger than their request', async () => {
     const limit = 10_000_000
     await limitTo(limit)
     const resource = { attributes: [{ key: 'a', value: { stringValue: 'x'.repeat(40_000) } }] }
@@ -263,7 +263,7 @@ describe('the limit of stored bytes', () => {
     expect(fullOf(await complete([{ ...call, id: next }]))).toEqual([403, true])
   })
 
-  test('is told of traces that come in quick succession before they are counted anew', async () => {
+  test('holds for traces in quick succession, before they are measured again', async () => {
     await limitTo(20_000)
     const statuses: number[] = []
     for (let times = 0; times < 12; times++) {
@@ -275,7 +275,7 @@ describe('the limit of stored bytes', () => {
     expect(statuses.at(-1)).toBe(403)
   })
 
-  test('holds for traces side by side, and for bodies of which nobody knows the length', async () => {
+  test('holds for concurrent traces, and for bodies of unknown length', async () => {
     await limitTo(20_000)
     await readStored()
     const send = (body: string | ReadableStream) =>

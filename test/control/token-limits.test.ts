@@ -74,7 +74,7 @@ const chat = (more: object = {}, { server = servers[0]!, ...init }: RequestInit 
 const readHeaders = ({ headers }: Response) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith('x-ratelimit-')))
 
-test('answers tell what is left, in the headers that SDKs read', async () => {
+test('answers have the remaining tokens, in the headers that SDKs read', async () => {
   expect(Object.keys(readHeaders(await chat()))).toEqual([
     'x-ratelimit-limit-requests',
     'x-ratelimit-remaining-requests',
@@ -100,7 +100,7 @@ test('a chat is charged for what it used, not for what it might have', async () 
   for (let times = 0; times < 30; times++) expect((await chat()).status).toBe(200)
 })
 
-test('what was sampled beyond the estimate is owed, in every process', async () => {
+test('tokens beyond the estimate are owed, in every process', async () => {
   await limit(1_000)
   sampled = 5_000
   expect((await chat()).status).toBe(200)
@@ -114,7 +114,7 @@ test('what was sampled beyond the estimate is owed, in every process', async () 
     }, 5_000)
 })
 
-test('of many chats in two processes no more come through than there are tokens, and little less', async () => {
+test('of many chats in two processes no more succeed than there are tokens, and few less', async () => {
   await limit(3_000)
   sampled = 90
   const outcomes: number[] = []
@@ -133,7 +133,7 @@ test('of many chats in two processes no more come through than there are tokens,
   expect(used).toBeGreaterThan(3_000 - 2 * 60 - 150)
 })
 
-test('who leaves before the end has used its prompt', async () => {
+test('a client that leaves before the end is charged for its prompt', async () => {
   await limit(1_000)
   const messages = [{ role: 'user', content: 'x'.repeat(2_400) }]
   const leaving = new AbortController()
@@ -143,7 +143,7 @@ test('who leaves before the end has used its prompt', async () => {
   await eventually(async () => expect((await chat({ messages })).status).toBe(429), 5_000)
 })
 
-test('a request that is larger than the limit takes all of it, and a limit of none at all lets nothing through', async () => {
+test('a request that is larger than the limit takes all of it, and a limit of 0 rejects everything', async () => {
   await limit(50)
   expect((await chat()).status).toBe(200)
   await limit(0)

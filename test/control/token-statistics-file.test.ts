@@ -64,17 +64,17 @@ describe('the status server', () => {
       { uri: `artifact:///token-statistics/${randomUUID()}.parquet`, digest, bytes: 1, pushes: {} },
       409,
     ],
-  ])('refuses %s', async (_name, body, status) => {
+  ])('rejects %s', async (_name, body, status) => {
     expect((await post(path, body)).status).toBe(status)
   })
 
-  test('refuses numbers beyond all numbers, and bodies beyond all sizes', async () => {
+  test('rejects numbers that overflow, and bodies that are too large', async () => {
     expect((await post(path, '{"uri":null,"digest":null,"bytes":null,"pushes":{"0/0":1e999}}')).status).toBe(422)
     expect((await post(path, ' '.repeat(9 * 1024 * 1024))).status).toBe(413)
     expect((await post(path.replace('token-statistics', 'heartbeat'), ' '.repeat(2 * 1024 * 1024))).status).toBe(413)
   })
 
-  test('takes the pushes of a hundred thousand trajectories, again and again', async () => {
+  test('accepts the pushes of a hundred thousand trajectories, repeatedly', async () => {
     const uri = `artifact:///token-statistics/${checkpoint}.parquet`
     const body = { uri, digest, bytes: 123, pushes: pushesOf(100_000) }
     expect(JSON.stringify(body).length).toBeGreaterThan(2 * 1024 * 1024)
@@ -116,7 +116,7 @@ describe('the file', () => {
   const get = (path: string, headers: Record<string, string> = {}, method = 'GET') =>
     fetch(stack.url + path, { method, headers: { authorization: `Bearer ${stack.apiKey}`, ...headers } })
 
-  test('is told with its checkpoint and downloaded, whole or in part', async () => {
+  test('is listed with its checkpoint and downloaded, whole or in part', async () => {
     const { path } = await makeCheckpoint()
     const { token_statistics: told } = await rest.call<{ token_statistics: { digest: string } }>('GET', path)
     expect(told).toEqual({ size: 14, digest: expect.stringMatching(/^[0-9a-f]{64}$/) })
@@ -135,7 +135,7 @@ describe('the file', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '14'])
   })
 
-  test('of a checkpoint without one, of one that is gone, and of others is not there', async () => {
+  test('of a checkpoint without one, of a deleted one, and of others is not found', async () => {
     const { checkpoint, path } = await makeCheckpoint()
     const stranger = await fetch(`${stack.url}${path}/token-statistics`)
     expect(stranger.status).toBe(401)
@@ -145,7 +145,7 @@ describe('the file', () => {
     expect(await rest.call('GET', path)).toMatchObject({ token_statistics: null })
   })
 
-  test('goes with its checkpoint, and with its model', async () => {
+  test('is removed with its checkpoint, and with its model', async () => {
     const [one, two] = [await makeCheckpoint(), await makeCheckpoint()]
     await rest.call('DELETE', `/v1/preview/models/${one.model.id}/checkpoints`, { steps: [1] })
     await eventually(() => expect(existsSync(one.file)).toBe(false))

@@ -90,7 +90,7 @@ describe('a report', () => {
     expect(await listPushes(trained.model)).toEqual([null])
   })
 
-  test('of more trajectories than one statement takes reaches all of them', async () => {
+  test('of more trajectories than one statement updates reaches all of them', async () => {
     const { model, attempt } = await train(Array.from({ length: 250 }, () => 100))
     const pushes = Object.fromEntries(Array.from({ length: 250 }, (_, group) => [`${group}/7`, group + 1]))
     expect(await record(attempt, { file: null, pushes })).toBe('recorded')

@@ -90,7 +90,7 @@ describe('a call is the union of its start and its end', () => {
     expect(await read(start.id)).toEqual({ ...whole(start), ...ended })
   })
 
-  test('its end comes first, and nobody sees it', async () => {
+  test('its end comes first, and is not visible', async () => {
     const start = startOf()
     await post('/call/end', { end: endOf(start.id) })
     expect(await read(start.id)).toBeNull()
@@ -100,7 +100,7 @@ describe('a call is the union of its start and its end', () => {
   })
 })
 
-describe('what is sent again', () => {
+describe('repeated requests', () => {
   test('changes nothing when it is the same', async () => {
     const start = startOf()
     const batch = [{ ...start, ...endOf(start.id) }]
@@ -133,7 +133,7 @@ describe('what is sent again', () => {
     expect(await query({ filter: { call_ids: [known.id, fresh.id] } })).toHaveLength(2)
   })
 
-  test('does not bring back what was deleted', async () => {
+  test('does not restore deleted calls', async () => {
     const start = startOf()
     await post('/call/start', { start })
     await post('/calls/delete', { project_id: 'team/p', call_ids: [start.id] })
@@ -164,7 +164,7 @@ describe('whatever the id and the time of a call', () => {
 })
 
 describe('renaming', () => {
-  test('the newest name counts, also over a start that is sent again; an empty one is none', async () => {
+  test('the newest name counts, also after a repeated start; an empty name is none', async () => {
     const start = startOf({ display_name: 'first' })
     await post('/call/start', { start })
     expect(await read(start.id)).toMatchObject({ display_name: 'first', summary: { weave: { display_name: 'first' } } })
@@ -194,7 +194,7 @@ describe('renaming', () => {
 })
 
 describe('deleting', () => {
-  test('takes what stands below along, and counts each once', async () => {
+  test('includes descendants, and counts each call once', async () => {
     const root = startOf({ project_id: 'team/deleting' })
     const below = (parent: { id: string }) =>
       startOf({ project_id: 'team/deleting', trace_id: root.trace_id, parent_id: parent.id })
@@ -214,7 +214,7 @@ describe('deleting', () => {
   })
 })
 
-test('one call is read by its id alone, whatever members of queries stand beside it', async () => {
+test('one call is read by its id alone, and members of queries are ignored', async () => {
   const start = startOf()
   await post('/v2/team/p/calls/complete', { batch: [{ ...start, ...endOf(start.id) }] })
   const odd = { offset: -1, sort_by: [{ field: 'nothing', direction: 'asc' }], columns: 1, query: { $expr: {} } }
@@ -254,7 +254,7 @@ describe('hostile payloads', () => {
     expect(await complete(`{"a":${'['.repeat(2_000)}${']'.repeat(2_000)}}`)).toMatch(/^\{"a":\[+null\]+\}$/)
   })
 
-  test('a body that is no JSON is told with its place', async () => {
+  test('the error for a body that is not JSON has its position', async () => {
     const msg =
       'JSON decode error: not valid JSON at byte 19, behind "{\\"start\\": {\\"id\\": 1,": expected a name in double quotes'
     expect(await post('/call/start', '{"start": {"id": 1,}}')).toEqual({
@@ -269,7 +269,7 @@ describe('hostile payloads', () => {
     ['no op', { op_name: null }],
     ['a step beyond all numbers', { wb_run_step: 1e300 }],
     ['an id of many characters', { id: 'x'.repeat(5_000) }],
-  ])('a faulty call is told with its place: %s', async (_, more) => {
+  ])('the error for an invalid call has its location: %s', async (_, more) => {
     const answer = await post('/call/start', { start: startOf(more) })
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'start', Object.keys(more)[0]] }] } })
   })
@@ -336,7 +336,7 @@ describe('finding', () => {
     expect(await ids(more)).toEqual(found)
   })
 
-  test('columns that were not asked for are left out, but for those that must be there', async () => {
+  test('columns that were not requested are left out, except for required ones', async () => {
     const [call] = await query({ project_id: project, columns: ['inputs.index', 'nonsense'], limit: 1 })
     const { id, trace_id: traceId, op_name: opName } = calls[0]!
     expect(call).toEqual({
@@ -369,7 +369,7 @@ describe('finding', () => {
 })
 
 describe('projects of others', () => {
-  test('are refused the same whether they exist or not, and nothing of them is told', async () => {
+  test('are rejected in the same way whether they exist or not, and nothing of them is revealed', async () => {
     const foreign = await addKey(own.database.pool, 'others')
     const start = startOf({ project_id: 'others/theirs' })
     expect((await post('/call/start', { start }, foreign)).status).toBe(200)

@@ -274,7 +274,7 @@ describe('the cost of a call', () => {
   })
 })
 
-test('a file of prices that cannot be used is told at the start, by the name of its variable', async () => {
+test('an invalid file of prices is an error at the start, which names its variable', async () => {
   const bad = path.join(folder, 'bad.json')
   await writeFile(bad, '{')
   const env = {

@@ -76,7 +76,7 @@ test('traces can have a database of their own', async () => {
   expect(await listSchemas(traces)).toEqual(['tracing'])
 })
 
-test('and while that is away, everything else goes on', async () => {
+test('while it is unavailable, everything else works', async () => {
   way.cut()
   const answer = await post('/calls/query_stats', { project_id: 'team/p' })
   expect([answer.status, await answer.json()]).toEqual([
@@ -134,7 +134,7 @@ test('the operator leads without it, and migrates it when it comes', async () =>
   }
 })
 
-test('an erasure clears models while it is away, and ends when it is back', async () => {
+test('an erasure removes models while it is unavailable, and ends when it is back', async () => {
   const entity = `team-${randomUUID()}`
   const model = await new TrainingRows(main.pool, entity).addModel()
   await main.pool.query('UPDATE training.models SET deleted_at = now() WHERE id = $1', [model])

@@ -65,7 +65,7 @@ describe('feedback', () => {
     expect((await create(feedbackOf(newProject(), { wb_user_id: 'somebody' }))).body.wb_user_id).toBe(keyId)
   })
 
-  test('of newer clients may have members that nobody knows, and none of those that are optional', async () => {
+  test('of newer clients may have unknown members, and lack optional ones', async () => {
     const p = newProject()
     const more = { queue_id: 'q', scorer_tags: ['a'], span_agent_name: null, creator: null, id: null, call_ref: null }
     expect((await create(feedbackOf(p, more))).status).toBe(200)
@@ -257,7 +257,7 @@ describe('feedback', () => {
   })
 })
 
-test('calls are read with what is said of them, oldest first', async () => {
+test('calls are read with their feedback, oldest first', async () => {
   const p = newProject()
   const ids = [newId(), newId()] as [string, string]
   const batch = ids.map((id, index) => ({
@@ -338,7 +338,7 @@ describe('an annotation', () => {
     expect((await post('/feedback/batch/create', { batch: [item] })).status).toBe(422)
   })
 
-  test('is refused where the specification is hostile, while others go on', async () => {
+  test('is rejected where the specification is hostile, while others go on', async () => {
     const p = newProject()
     const endless = await publish(p, 'a', specOf({ pattern: '^(a+)+$' }))
     const circular = await publish(p, 'a', specOf({ $ref: '#' }))
@@ -452,7 +452,7 @@ describe('feedback is found', () => {
     expect(idsOf(await query(p, { fields: ['payload.s'], ...asked }))).toEqual(expected)
   })
 
-  test('with the fields that are asked for, under their names', async () => {
+  test('with the requested fields, under their names', async () => {
     const first = { limit: 1, offset: 0 }
     expect(
       await query(p, { ...first, fields: ['creator', 'payload.n', 'payload', 'payload.none', 'project_id'] }),

@@ -70,7 +70,7 @@ describe('a file', () => {
     expect(await client.call('/files/query_stats', { project_id: 'team/none' })).toEqual({ total_size_bytes: 0 })
   })
 
-  test('lies in the artifact store when it is large, and nothing is left besides', async () => {
+  test('is in the artifact store if it is large, and nowhere else', async () => {
     const bytes = randomBytes(300_000)
     await keep(bytes)
     await keep(bytes)
@@ -94,14 +94,14 @@ describe('a file', () => {
     expect(Buffer.from(await response.arrayBuffer())).toEqual(bytes)
   })
 
-  test('is refused when the client has computed another digest', async () => {
+  test('is rejected when the client has computed another digest', async () => {
     const bytes = randomBytes(300_000)
     expect(await keep(bytes, { expected_digest: 'x' })).toEqual(refusal(409, /digest/))
     expect(await client.post('/file/content', { project_id, digest: digestOf(bytes) })).toMatchObject({ status: 404 })
     expect((await keep(bytes, { expected_digest: digestOf(bytes) })).status).toBe(200)
   })
 
-  test('that is too large is refused', async () => {
+  test('that is too large is rejected', async () => {
     expect(await keep(randomBytes(3_200_000))).toEqual(refusal(413, 'Request too large'))
   })
 
@@ -148,12 +148,12 @@ describe('a form', () => {
     ],
     ['without a boundary', () => 'x', 'multipart/form-data'],
     ['of another type', () => '{}', 'application/json'],
-  ])('%s is refused', async (_, body, type) => {
+  ])('%s is rejected', async (_, body, type) => {
     const answer = await sendForm(body(), type)
     expect(answer).toEqual({ status: 422, body: { detail: expect.any(Array) as unknown[] } })
   })
 
-  test('of a project that is none is refused', async () => {
+  test('of an invalid project is rejected', async () => {
     for (const [name, status] of [
       ['team', 400],
       ['team/a/b', 400],
@@ -170,12 +170,12 @@ describe('a form', () => {
     ['a second file', part('file', 'abc', '; filename="a"') + part('file', 'abc', '; filename="b"')],
     ['the file', part('file', 'abc', '; filename="a"')],
     ['a field', part('expected_digest', 'abc')],
-  ])('whose end is missing in %s is refused, and the next one taken', async (_, parts) => {
+  ])('whose end is missing in %s is rejected, and the next one accepted', async (_, parts) => {
     expect((await sendForm(part('project_id', project_id) + parts)).status).toBe(422)
     expect((await keep(randomBytes(10))).status).toBe(200)
   })
 
-  test('leaves the connection of a refused one open for the next request', async () => {
+  test('leaves the connection of a rejected one open for the next request', async () => {
     const { hostname, port } = new URL(own.server.url)
     const socket = connect(Number(port), hostname)
     const answers: string[] = []

@@ -71,7 +71,7 @@ describe('without a key, and with one that is revoked', () => {
   })
 })
 
-describe("another entity's project is the same, whether it is there or not", () => {
+describe("another entity's project gets the same answer, whether it exists or not", () => {
   const unknown = () => unknownTraces(`team/${newId()}`)
 
   test.each(each(ofProjects))('%s', async (_, operation) => {
@@ -104,7 +104,7 @@ const isRead = ({ method, path }: TraceOperation) =>
   method === 'GET' || readNames.test(path) || /^\/(completions|graphql)/.test(path)
 
 describe('a key that may only read', () => {
-  test.each(each(operations.filter((operation) => !isRead(operation))))('is refused %s', async (_, operation) => {
+  test.each(each(operations.filter((operation) => !isRead(operation))))('is rejected %s', async (_, operation) => {
     const answer = await send(askOf(operation, things), keys.reader)
     expect(valueOf(answer)).toEqual({ status: 403, body: reason(/role/) })
   })

@@ -55,11 +55,11 @@ test.each<[string, string, () => object]>([
     '/feedback/batch/create',
     () => ({ batch: [feedbackOf(mine), feedbackOf(project)] }),
   ],
-])('%s it is refused', async (_, path, bodyOf) => {
+])('%s it is rejected', async (_, path, bodyOf) => {
   expect(await others.post(path, bodyOf())).toEqual({ status: 403, body: { reason } })
 })
 
-test('in the header of an export it is refused', async () => {
+test('in the header of an export it is rejected', async () => {
   const response = await fetch(`${own.server.url}/otel/v1/traces`, {
     method: 'POST',
     headers: { 'wandb-api-key': otherKey, 'content-type': 'application/json', project_id: project },
@@ -68,7 +68,7 @@ test('in the header of an export it is refused', async () => {
   expect([response.status, await response.json()]).toEqual([403, { reason }])
 })
 
-test('in a prompt it is refused', async () => {
+test('in a prompt it is rejected', async () => {
   // The model is looked up before the project.
   await own.database.pool.query(
     `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('m', ARRAY['m'], 'trainyard', 'm')`,
@@ -87,7 +87,7 @@ test('in an annotation it is another project than the own', async () => {
   })
 })
 
-test('and nothing of such a request was stored', async () => {
+test('and nothing of these requests was stored', async () => {
   expect((await others.post('/calls/query_stats', { project_id: mine })).body).toMatchObject({ count: 0 })
   expect((await others.post('/feedback/query', { project_id: mine })).body).toEqual({ result: [] })
 })

@@ -33,7 +33,7 @@ const storeCall = (project_id: string, more: string) => {
   return client.call(`/v2/${project_id}/calls/complete`, `{"batch":[${members},${more}}]}` as never)
 }
 
-describe('a call with millions of values is stored once and read by everybody', () => {
+describe('a call with millions of values is stored once and can be read by all reads', () => {
   test.each<[string, string, object]>([
     ['beside what a server computes', `"inputs":{},"summary":{"weave":{"own":1},"x":${values(8 * mb)}}`, {}],
     ['under what a server computes', `"inputs":{},"summary":{"weave":{"x":${values(8 * mb)}}}`, {}],
@@ -52,7 +52,7 @@ describe('a call with millions of values is stored once and read by everybody', 
   })
 })
 
-describe('a body of millions of values is refused', () => {
+describe('a body of millions of values is rejected', () => {
   const project_id = 'team/bodies'
   test.each<[string, string]>([
     ['/calls/stream_query', '"query":'],

@@ -155,7 +155,7 @@ test('paths of columns to expand have a bound', async () => {
   expect((await expand(101)).status).toBe(422)
 })
 
-test('a payload that is gone from the artifact store is null, and the other calls are told', async () => {
+test('a payload that is missing in the artifact store is null, and the other calls are listed', async () => {
   const project_id = 'team/gone'
   const output = 'x'.repeat(300 * kb)
   const calls = [callOf(project_id, 0, { output }), callOf(project_id, 1)]

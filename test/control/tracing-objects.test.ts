@@ -67,7 +67,7 @@ describe('an object', () => {
     expect(await read('thing', digest, { metadata_only: true })).toMatchObject({ val: {}, digest })
   })
 
-  test('keeps its text: numbers of any size, the order of keys, and what is hostile by a rule', async () => {
+  test('keeps its text: numbers of any size and the order of keys; hostile characters are replaced', async () => {
     const val = String.raw`{"z" : 1e400, "10": 123456789012345678901234567890, "2": 1.0, "nul": "a\u0000b", "half": "\ud800", "no": NaN, "__proto__": {"x": 1}}`
     const { body } = await client.post(
       '/obj/create',
@@ -140,7 +140,7 @@ describe('an object', () => {
     expect((await client.post('/obj/create', { obj: { project_id, object_id, val: 1 } })).status).toBe(status)
   })
 
-  test('is refused when the client has computed another digest', async () => {
+  test('is rejected when the client has computed another digest', async () => {
     const digest = await create('expected', { a: 1 })
     expect(await create('expected', { a: 1 }, { expected_digest: digest })).toBe(digest)
     const other = { obj: { project_id, object_id: 'expected', val: { a: 2 }, expected_digest: digest } }
@@ -151,7 +151,7 @@ describe('an object', () => {
   test.each<[string, object, object]>([
     ['no value', {}, { loc: ['body', 'obj', 'val'], type: 'missing' }],
     ['a number for a name', { val: 1, object_id: 1 }, { loc: ['body', 'obj', 'object_id'] }],
-  ])('with %s is refused', async (_, more, fault) => {
+  ])('with %s is rejected', async (_, more, fault) => {
     const { status, body } = await client.post('/obj/create', { obj: { project_id, object_id: 'o', ...more } })
     expect({ status, body }).toMatchObject({ status: 422, body: { detail: [fault] } })
   })
@@ -166,7 +166,7 @@ describe('publishing at the same time', () => {
     expect(new Set(versions.map(({ digest }) => digest)).size).toBe(12)
   })
 
-  test('with deleting leaves one latest version among the live ones, or none', async () => {
+  test('together with deletions leaves one live latest version, or none', async () => {
     for (let round = 0; round < 5; round++) {
       const name = `mixed${round}`
       await create(name, 0)
@@ -185,7 +185,7 @@ describe('publishing at the same time', () => {
 })
 
 describe('deletion', () => {
-  test('hides versions, tells when that was, and gives no index again', async () => {
+  test('hides versions, has the time of the deletion, and uses no index again', async () => {
     const digests = [await create('d', 1), await create('d', 2), await create('d', 3)]
     expect(await remove('d', ['latest'])).toEqual({ status: 200, body: { num_deleted: 1 } })
     const gone = refusal(404, /^d:v2 was deleted at \d/, { deleted_at: isoTime })
@@ -294,7 +294,7 @@ describe('a list', () => {
     expect(plain).not.toHaveProperty('tags')
   })
 
-  test('may be far larger than what is read at once', async () => {
+  test('may be far larger than one chunk of a read', async () => {
     const text = 'x'.repeat(1_500_000)
     for (let index = 0; index < 8; index++) await create(`large${index}`, { index, text })
     const objs = await list()
@@ -388,7 +388,7 @@ describe('a class of the server', () => {
     ['is no object', [1], 'Provider'],
     ['says another class', { _class_name: 'Mine', _bases: ['Object', 'BaseModel'] }, 'Provider'],
     ['is of no known class', {}, 'Nothing'],
-  ])('refuses a value that %s', async (_, val, builtin_object_class) => {
+  ])('rejects a value that %s', async (_, val, builtin_object_class) => {
     const obj = { project_id, object_id: 'o', val, builtin_object_class }
     expect(await client.post('/obj/create', { obj })).toEqual(refusal(400, /./))
     expect(await list()).toEqual([])
@@ -396,7 +396,7 @@ describe('a class of the server', () => {
 })
 
 describe('others', () => {
-  test('see nothing of a project, and cannot tell whether it exists', async () => {
+  test('see nothing of a project, and cannot find out whether it exists', async () => {
     const digest = await create('mine', 1)
     const stranger = createTraceClient(own.server.url, await addKey(own.database.pool, 'others'))
     const paths: [string, object][] = [

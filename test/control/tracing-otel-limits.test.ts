@@ -14,7 +14,7 @@ const exporter = new Exporter(own)
 const noise = randomBytes(2_500).toString('hex')
 const limitBytes = 32 * 1024 * 1024
 
-describe('a request is refused', () => {
+describe('a request is rejected', () => {
   const span = encodeOtlp(requestOf(spanOf()))
 
   test.each<[string, number, Export]>([
@@ -80,7 +80,7 @@ test.each<[string, number, string, number, number[]]>([
   expect(answer.body.toString()).toContain(reason)
 })
 
-describe('nobody waits for what is small when it is sent and large when it is read', () => {
+describe('requests that are small to send and large to read delay nobody', () => {
   const dotted = (index: number) => `${Array.from({ length: 98 }, (_, part) => `${part}${index}`).join('.')}.x`
   const dottedKeys = () => Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [dotted(index), 'x']))
 

@@ -55,7 +55,7 @@ describe('an export', () => {
     expect(await readCalls(span)).toMatchObject([{ project: 'team/p' }])
   })
 
-  test('that is repeated makes no second call, and the later counts', async () => {
+  test('that is repeated creates no second call, and the later one counts', async () => {
     const span = spanOf({ name: 'first' })
     await exporter.post({ body: encodeOtlp(requestOf(span, span)) })
     await exporter.post({ body: encodeOtlp(requestOf({ ...span, name: 'second' })) })
@@ -126,7 +126,7 @@ describe('the project', () => {
 describe('a span', () => {
   const conflict = toAttributes({ a: 1n, 'a.b': 2n })
 
-  test('that cannot be taken costs the others nothing', async () => {
+  test('that is rejected does not affect the others', async () => {
     const [good, bad] = [spanOf(), spanOf({ attributes: conflict })]
     const { status, body } = await exporter.ask({
       type: json,

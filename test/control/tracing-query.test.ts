@@ -57,7 +57,7 @@ function expected(matches: (row: CallRow) => boolean, sorting: Parameters<typeof
 
 const inTime = { sortBy: [{ field: 'started_at', direction: 'asc' as const }], expandColumns: [] }
 
-describe('what is found is what a direct evaluation finds', () => {
+describe('a query finds the same calls as a direct evaluation', () => {
   test('for conditions', { timeout }, async () => {
     const found = { none: 0, some: 0, all: 0 }
     const cases = chooseCases(400)
@@ -143,7 +143,7 @@ test('a text is the number that it is here, or none, however large or small', as
   )
 })
 
-describe('what is hostile takes little memory of Postgres', () => {
+describe('hostile queries take little memory of Postgres', () => {
   const [document, feedback] = ['inputs.a', 'feedback.[*].runnable_ref'].map(($getField) => ({ $getField }))
   const same = { $eq: [feedback, { $literal: 'x' }] }
   const inFeedback = Array.from({ length: 12 }).reduce<object>((inner) => ({ $eq: [inner, feedback] }), same)

@@ -60,7 +60,7 @@ const refusal = (status: number, reason: RegExp) => ({
 })
 
 describe('references', () => {
-  test('stand for values and their parts, in the order in which they are asked for', async () => {
+  test('are replaced by values and their parts, in the requested order', async () => {
     const thing = await create('thing', { a: { 'b/c é': [10, { x: null }, 'text'] }, n: 1 })
     expect(
       await read(
@@ -211,7 +211,7 @@ describe('too much to be read together', () => {
   const spell = (list: string, count: number) =>
     Array.from({ length: count }, (_, zeros) => `${list}/index/${'0'.repeat(zeros)}1`)
 
-  test('is a 413, also of parts that are taken again and again', async () => {
+  test('is a 413, also for parts that are repeated', async () => {
     const list = await create('list', [0, { large }])
     expect(await read(...spell(list, 100))).toEqual(Array.from({ length: 100 }, () => ({ large })))
     expect(await ask(...spell(list, 150))).toEqual(refusal(413, /^Request too large$/))
@@ -242,7 +242,7 @@ describe('too much to be read together', () => {
     expect([...found]).toEqual([[`${uri}/attr/index`, '100']])
   })
 
-  test('is told in few words', async () => {
+  test('has a short error', async () => {
     const name = 'x'.repeat(100_000)
     for (const uri of [`weave:///${project_id}/object/a:${name}`, `weave:///${project_id}/object/${name}:v0`, name]) {
       const { body } = await ask(uri)

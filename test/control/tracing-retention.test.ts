@@ -99,7 +99,7 @@ const listWeeks = async () =>
 const context = (traceDays: number | null) => ({ tracing, artifacts, log, traceDays })
 
 describe('retention', () => {
-  test('each project keeps its calls as long as was said, with what lies in the store', async () => {
+  test('each project keeps its calls, and their objects in the store, for its own time', async () => {
     const big = { x: 'x'.repeat(300_000) }
     const spans = [callOf(40, { id: '00f067aa0ba902b7' }), callOf(1, { id: '10f067aa0ba902b7' })]
     const [old, young] = [callOf(31, { inputs: big }), callOf(29, { inputs: big })]
@@ -120,13 +120,13 @@ describe('retention', () => {
     expect((await tracing.query('SELECT bytes FROM tracing.stored_bytes')).rows).toEqual([{ bytes: 0 }])
   })
 
-  test('nothing goes where nothing was said', async () => {
+  test('without a setting nothing is removed', async () => {
     await makeProject('kept', null, [callOf(5_000)])
     await applyTraceRetention(context(null))
     expect(await listIds()).toHaveLength(1)
   })
 
-  test('a week that nobody keeps is dropped, but not with a call that is young in spite of its id', async () => {
+  test('a week that no project keeps is dropped, unless it has a call that is younger than its id', async () => {
     const [oldId, otherId] = [idOf(200), idOf(190)]
     for (const id of [oldId, otherId]) await tracing.query('SELECT tracing.add_week($1)', [weekOf(id)])
     const young = callOf(1, { id: otherId })
@@ -139,7 +139,7 @@ describe('retention', () => {
     expect(await listObjects()).toEqual([])
   })
 
-  test('a week that is made late takes over what was kept for it elsewhere', async () => {
+  test('a partition that is created late takes over its calls from the default partition', async () => {
     const [first, second] = [callOf(300), callOf(300)]
     const project = await makeProject('kept', null, [first])
     await tracing.query('SELECT tracing.add_week($1)', [weekOf(first.id)])
@@ -241,7 +241,7 @@ describe('the partition of a week', () => {
     expect(notices.join('\n')).toMatch(/default partition "calls_of_other_weeks" is implied by existing constraints/)
   })
 
-  test('takes over what came too early', async () => {
+  test('takes over calls that came too early', async () => {
     const early = callOf(1, { id: idOf(lastDay()) })
     await makeProject('kept', null, [early])
     expect(await listWeeks()).not.toContain(`calls_w${lastWeek()}`)
@@ -264,7 +264,7 @@ describe('the partition of a week', () => {
     expect(await listWeeks()).toContain(`calls_w${lastWeek()}`)
   })
 
-  test('is waited for by who writes into it while it is being made', async () => {
+  test('delays writers of its week while it is being created', async () => {
     const early = callOf(1, { id: idOf(lastDay()) })
     const project = await makeProject('kept', null, [])
     const [table, name] = ['ALTER TABLE tracing.calls_of_other_weeks', `not_week_${lastWeek()}`]

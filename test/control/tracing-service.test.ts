@@ -77,14 +77,14 @@ const noAccess = {
 }
 
 describe('GraphQL', () => {
-  test.each(['/graphql', '/traces/graphql'])('%s tells who asks', async (path) => {
+  test.each(['/graphql', '/traces/graphql'])('%s returns the caller', async (path) => {
     const answer = { data: { viewer: { username: 'team', defaultEntity: { name: 'team' } } } }
     expect(await reader.post(path, { query: viewerQuery })).toEqual({ status: 200, body: answer })
     const nulls = { query: viewerQuery, variables: null, operationName: null }
     expect(await reader.post(path, nulls)).toEqual({ status: 200, body: answer })
   })
 
-  test('a project is not there until somebody begins it', async () => {
+  test('a project does not exist before its first write', async () => {
     const find = { query: projectQuery, variables: { name: 'new', entityName: 'team' }, operationName: 'Project' }
     expect(await reader.post('/graphql', find)).toEqual({ status: 200, body: { data: { project: null } } })
     const begin = { query: upsertQuery, variables: { name: 'new', entity: 'team', id: null } }
@@ -126,7 +126,7 @@ describe('GraphQL', () => {
     })
   })
 
-  test('what has no query is refused', async () => {
+  test('a request without a query is rejected', async () => {
     expect((await member.post('/graphql', { variables: [] })).status).toBe(422)
     expect((await member.post('/graphql', '{"query":')).status).toBe(422)
   })
@@ -213,7 +213,7 @@ describe('completions where no engine answers', () => {
   const error = 'The model nobody/trained does not exist. GET /v1/models lists all models.'
   type Answer = { response: { error: string }; weave_call_id: string }
 
-  test('the answer tells it, and the call too', async () => {
+  test('the answer has the error, and so does the call', async () => {
     const headers = { extra_headers: { api_key: 'secret' } }
     const answer = await member.call<Answer>('/completions/create', ask({ trace_id: 'tr', parent_id: 'pa' }, headers))
     expect(answer).toEqual({ response: { error }, weave_call_id: expect.any(String) as string })
@@ -230,7 +230,7 @@ describe('completions where no engine answers', () => {
     expect(inputs).toEqual({ model: 'nobody/trained', messages: [{ role: 'user', content: 'Hi' }] })
   })
 
-  test('the stream tells it behind the id of the call', async () => {
+  test('the stream has the error after the id of the call', async () => {
     const response = await member.send('POST', '/traces/completions/create_stream', ask())
     const lines = (await response.text())
       .trim()
@@ -309,7 +309,7 @@ describe('completions where no engine answers', () => {
       `{"project_id":"team/chat","inputs":{"model":"m","messages":${'['.repeat(400)}${']'.repeat(400)}}}`,
       422,
     ],
-  ])('%s is refused', async (_, body, status) => {
+  ])('%s is rejected', async (_, body, status) => {
     expect((await member.post('/completions/create', body)).status).toBe(status)
     expect((await member.post('/completions/create_stream', body)).status).toBe(status)
   })

@@ -62,7 +62,7 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-test('whoever reads slowly keeps nobody from writing', async () => {
+test('slow readers do not block writers', async () => {
   const answers = await Promise.all(entities.flatMap((entity) => Array.from({ length: 5 }, () => readSlowly(entity))))
   const refused = answers.filter(({ statusCode }) => statusCode !== 200)
   expect(refused.map(({ statusCode, headers }) => [statusCode, headers['retry-after']])).toEqual(

@@ -61,7 +61,7 @@ describe('a table', () => {
     expect(await client.call('/table/query_stats', { project_id, digest })).toEqual({ count: 0 })
   })
 
-  test('that nobody knows has no rows', async () => {
+  test('that does not exist has no rows', async () => {
     expect(await query('x')).toEqual([])
     expect(await query('x', { sort_by: [{ field: 'a', direction: 'asc' }] })).toEqual([])
     expect(await client.call('/table/query_stats', { project_id, digest: 'x' })).toEqual({ count: 0 })
@@ -69,7 +69,7 @@ describe('a table', () => {
     expect(await update('x', [])).toEqual(refusal(404, /not found/))
   })
 
-  test('keeps the text of its rows, in one line where lines are asked for', async () => {
+  test('keeps the text of its rows, in one line if lines are requested', async () => {
     const row = String.raw`{"z" : 1e400,${'\n\t'}"9": 100000000000000000001, "n": "a\u0000\n", "1": NaN}`
     const body = `{"table":{"project_id":"${project_id}","rows":[ ${row} ,{}]}}`
     const { digest } = (await client.post('/table/create', body)).body as Row
@@ -86,14 +86,14 @@ describe('a table', () => {
     ['a text for rows', 'rows'],
     ['null for rows', null],
     ['an object for rows', {}],
-  ])('with %s is refused', async (_, rows) => {
+  ])('with %s is rejected', async (_, rows) => {
     expect(await client.post('/table/create', { table: { project_id, rows } })).toMatchObject({
       status: 422,
       body: { detail: [{ loc: expect.arrayContaining(['table', 'rows']) as string[] }] },
     })
   })
 
-  test('is refused when the client has computed another digest', async () => {
+  test('is rejected when the client has computed another digest', async () => {
     const { digest } = await create([{ a: 1 }])
     await create([{ a: 1 }], { expected_digest: digest })
     const table = { project_id, rows: [{ a: 2 }], expected_digest: digest }
@@ -109,7 +109,7 @@ describe('a table', () => {
     expect(await client.post('/table/create', body)).toEqual({ status: 413, body: { reason: 'Request too large' } })
   })
 
-  test('may be made by several at the same time, of the same rows in any order', async () => {
+  test('may be created concurrently, from the same rows in any order', async () => {
     const rows = numbers(3_000)
     const made = await Promise.all(
       Array.from({ length: 12 }, (_, index) =>
@@ -161,7 +161,7 @@ describe('a page of a table', () => {
     expect(await pick(others)).toEqual([])
   })
 
-  test('is sorted by what stands in rows: numbers as such, what is missing last', async () => {
+  test('is sorted by values in rows: numbers numerically, missing values last', async () => {
     const rows = [{ a: { b: 10 } }, { a: {} }, { a: { b: 9 } }, { a: { b: 'x' } }, { a: { b: 9 }, c: 1 }]
     const { digest } = await create(rows)
     const sort = async (...keys: [string, string][]) =>
@@ -182,7 +182,7 @@ describe('a page of a table', () => {
     expect(await client.post('/table/query', body)).toEqual(refusal(400, /[Ss]ort field/))
   })
 
-  test('may be far larger than what is read at once', async () => {
+  test('may be far larger than one chunk of a read', async () => {
     const text = 'x'.repeat(900_000)
     const { digest } = await create(Array.from({ length: 12 }, (_, i) => ({ i, text })))
     const rows = await query(digest)

@@ -127,7 +127,7 @@ describe('threads', () => {
     expect(namesOf(await query(asked))).toEqual(names)
   })
 
-  test('have only the turns between the times that were asked for', async () => {
+  test('have only the turns between the requested times', async () => {
     expect(
       await query({ filter: { after_datetime: at(0), before_datetime: at(20), thread_ids: ['a'] } }),
     ).toMatchObject([{ turn_count: 1, first_turn_id: second.id, last_turn_id: second.id, p99_turn_duration_ms: 2_000 }])
@@ -151,7 +151,7 @@ describe('threads', () => {
     expect(await query({ filter: { after_datetime: '9999-12-31T23:59:59Z' } })).toEqual([])
   })
 
-  test("of another entity's project are not told, nor those of another project", async () => {
+  test("of another entity's project are not listed, nor those of another project", async () => {
     const elsewhere = await addKey(own.database.pool, 'elsewhere')
     expect((await post('/threads/stream_query', { project_id: p }, elsewhere)).status).toBe(403)
     expect(await query({}, 'team/other')).toEqual([])

@@ -49,7 +49,7 @@ describe('a base model', () => {
     ['a week between saves', { trainer: { saveSeconds: 86_401 } }, 'spec.trainer.saveSeconds'],
     ['another way to share batches', { trainer: { coBatch: 'On' } }, 'spec.trainer.coBatch'],
     ['hardly a token at once', { trainer: { maxBatchTokens: 1 } }, 'spec.trainer.maxBatchTokens'],
-  ])('with %s is refused', async (_, change, sentence) => {
+  ])('with %s is rejected', async (_, change, sentence) => {
     await expect(checkModel(change)).rejects.toThrow(sentence)
   })
 
@@ -84,11 +84,11 @@ describe('a training job in Kubernetes', () => {
     allowTrainingWithoutLogprobs: true,
   }
 
-  test('takes all settings of RL', async () => {
+  test('accepts all settings of RL', async () => {
     expect(await checkJob('RL', extras)).toMatchObject({ spec: { config: extras } })
   })
 
-  test.each(Object.entries(extras))('of SFT is refused with %s', async (name, value) => {
+  test.each(Object.entries(extras))('of SFT is rejected with %s', async (name, value) => {
     await expect(checkJob('SFT', { [name]: value })).rejects.toThrow('config has settings of RL')
   })
 
@@ -97,7 +97,7 @@ describe('a training job in Kubernetes', () => {
     ['klPenaltyReferenceStep', { klPenaltyReferenceStep: -1 }],
     ['klPenaltyReferenceStep', { klPenaltyReferenceStep: 2 ** 31 }],
     ['truncatedImportanceSampling', { truncatedImportanceSampling: 0 }],
-  ])('of RL is refused with a wrong %s', async (name, config) => {
+  ])('of RL is rejected with a wrong %s', async (name, config) => {
     await expect(checkJob('RL', config)).rejects.toThrow(`spec.config.${name}`)
   })
 })
@@ -124,7 +124,7 @@ describe('a training job over REST', () => {
     ],
   })
 
-  test('takes settings beyond those of the hosted service, and its resource has them', async () => {
+  test('accepts settings beyond those of the hosted service, and its resource has them', async () => {
     await rows.addCheckpoint(modelId, 1)
     const config = {
       kl_penalty_coef: 0.1,
@@ -154,13 +154,13 @@ describe('a training job over REST', () => {
     })
   })
 
-  test('names a reference that is there, or that an earlier job may still make', async () => {
+  test('can name a reference that exists, or that an earlier job may still make', async () => {
     expect((await post({ kl_penalty_reference_step: 0 })).status).toBe(200)
     expect((await post({ kl_penalty_reference_step: 1 })).status).toBe(200)
     expect((await post({ kl_penalty_reference_step: 3 })).status).toBe(422)
   })
 
-  test('that names a reference which is not there is refused with the place', async () => {
+  test('with a missing reference is rejected with the location', async () => {
     await rows.addCheckpoint(modelId, 1)
     await rows.addCheckpoint(modelId, 2)
     await rest.call('DELETE', `/v1/preview/models/${modelId}/checkpoints?steps=1`)

@@ -63,10 +63,10 @@ async function pour({ sent, answer }: ReturnType<typeof open>, bytes: number): P
 
 const limitTo = async (storedBytes: number) => setLimits(pool, entity, { storedBytes })
 
-describe('a body for a model that is not there', () => {
+describe('a body for a missing model', () => {
   const strange = async () => [randomUUID(), (await createRest(stack).createModel()).id]
 
-  test('is refused while it comes in, whatever follows', async () => {
+  test('is rejected while it arrives, whatever follows', async () => {
     for (const modelId of await strange()) {
       const posted = open('POST', jobs)
       posted.sent.write(`{"model_id":"${modelId}", "trajectory_groups": nonsense`)
@@ -75,7 +75,7 @@ describe('a body for a model that is not there', () => {
     }
   })
 
-  test('is refused before it comes in where the address names the model', async () => {
+  test('is rejected before it arrives if the path names the model', async () => {
     for (const modelId of await strange()) {
       const logged = open('POST', `/v1/preview/models/${modelId}/log`)
       logged.sent.write('{')
@@ -84,12 +84,12 @@ describe('a body for a model that is not there', () => {
     }
   })
 
-  test('is refused when it is there, where another member comes first', async () => {
+  test('is rejected after it has arrived if another member comes first', async () => {
     const answer = await rest.send('POST', jobs, { trajectory_groups: [], model_id: randomUUID() })
     expect(answer.status).toBe(404)
   })
 
-  test('is told of its faults where its model_id is no id', async () => {
+  test('gets its issues if its model_id is not an id', async () => {
     const answer = await rest.send('POST', jobs, { model_id: 'mine', trajectory_groups: [] })
     expect(answer.status).toBe(422)
   })
@@ -141,7 +141,7 @@ async function listSpoolSizes(): Promise<(number | undefined)[]> {
   )
 }
 
-test('uploads side by side see each other, and one that was broken off makes room', async () => {
+test('concurrent uploads see each other, and an aborted one makes room', async () => {
   await limitTo(1_000_000)
   const type = { 'content-type': 'application/octet-stream' }
   const target = `/v1/preview/artifacts/${entity}/tests/data?check=none`
@@ -192,7 +192,7 @@ describe('wrong keys', () => {
     await Promise.all(flood)
   })
 
-  test('that are more than can be looked up are refused, and a right one of another address waits for few of them', async () => {
+  test('beyond the queue are rejected, and a valid key of another address waits for few of them', async () => {
     const keys = lookUp(own)
     let flooded = 0
     const flood = Array.from({ length: 5_000 }, () => keys.find(randomDigest(), '192.0.2.1').then(() => flooded++))

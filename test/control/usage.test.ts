@@ -167,7 +167,7 @@ describe('chats', () => {
   const account = () => ({ entity, project: 'demo', modelId: null, baseModel: 'base', keyId: randomUUID() })
   const tokens = { promptTokens: 10, completionTokens: 3 }
 
-  test('are written together, and added to what is there', async () => {
+  test('are written together, and added to existing rows', async () => {
     const ledger = new UsageLedger(database.pool)
     const one = account()
     for (let times = 0; times < 3; times++) ledger.add(one, tokens)
@@ -191,7 +191,7 @@ describe('chats', () => {
     expect(await read('from=2026-01-01&to=2026-01-02')).toMatchObject([{ requests: 2, prompt_tokens: 4 }])
   })
 
-  test('that end while the database is away are written when it is back', async () => {
+  test('that end while the database is unavailable are written when it is back', async () => {
     const { hostname, port } = new URL(database.databaseUrl)
     const proxy = await openSeverableProxy({ host: hostname, port: Number(port) })
     const url = new URL(database.databaseUrl)
@@ -239,7 +239,7 @@ describe('the report', () => {
   const requestsBy = async (query: string, ...names: string[]) =>
     (await read(query)).map((usage) => [...names.map((name) => usage[name]), usage.requests])
 
-  test('sums by whatever is asked for, within the hours', async () => {
+  test('sums by any requested dimension, within the hours', async () => {
     expect(await read(march)).toEqual([{ ...none, id: expect.any(String), requests: 15 }])
     expect(await requestsBy(`${march}&group_by=project`, 'project')).toEqual([
       [null, 8],
@@ -306,7 +306,7 @@ describe('the report', () => {
     ['project=a%00b', 'project'],
     ['group_by=day&after=nonsense', 'after'],
     ['group_by=day&after=WyJhIiwiYiJd', 'after'],
-  ])('refuses %s', async (query, name) => {
+  ])('rejects %s', async (query, name) => {
     const response = await api.send('GET', `${path}?${query}`)
     expect({ status: response.status, body: await response.json() }).toMatchObject({
       status: 422,
@@ -327,7 +327,7 @@ describe('the project of a chat', () => {
     return response.headers.get('trainyard-warning')
   }
 
-  test('is taken from the header of an own project', async () => {
+  test('is charged to the project in the header', async () => {
     expect(await warningOf({})).toBeNull()
     expect(await warningOf({ 'vendor-project': `${entity}/demo` })).toBeNull()
     expect(await warningOf({ 'openai-project': `${entity}/demo` })).toBeNull()

@@ -56,7 +56,7 @@ async function revoke({ id, key }: Key): Promise<number> {
 test.each([
   ['is cut', () => servers[1].postgres.cutOnly(feed)],
   ['says nothing any more', () => servers[1].postgres.hang(feed)],
-])('a revoked key is refused where the connection that tells changes %s, and afterwards', async (_, block) => {
+])('a revoked key is rejected while the connection for notifications %s, and afterwards', async (_, block) => {
   const [blocked, mended] = [await makeKnownKeys(), await makeKnownKeys()]
   block()
   expect(new Set(await Promise.all(blocked.map(revoke)))).toEqual(new Set([401]))
@@ -64,7 +64,7 @@ test.each([
   expect(new Set(await Promise.all(mended.map(revoke)))).toEqual(new Set([401]))
 })
 
-test('a process whose connection was silent makes a new one', async () => {
+test('a process with a silent connection opens a new one', async () => {
   const listPids = async () => {
     const text = 'SELECT pid FROM pg_stat_activity WHERE application_name = $1 AND datname = current_database()'
     return (await database.pool.query<{ pid: number }>(text, [feed])).rows.map(({ pid }) => pid)

@@ -21,7 +21,7 @@ const typesOf = (events: TrainingEvent[]) => events.map(({ type }) => type)
 const readPage = (id: string, query: string) => access.api.call<Page>('GET', `${eventsOf(id)}?${query}`)
 
 describe('a long poll', () => {
-  test('answers as soon as there is an event behind the cursor', async () => {
+  test('answers as soon as there is an event after the cursor', async () => {
     const { id, report } = await startJob()
     const first = readPage(id, 'wait=20')
     await delay(200)
@@ -50,7 +50,7 @@ describe('a long poll', () => {
     expect(await next).toMatchObject({ data: [{ data: { loss: 1 }, gradient_step: 1 }], has_more: true })
   })
 
-  test('answers at once where there are events, and where none can come any more', async () => {
+  test('answers at once if there are events, or if none can come any more', async () => {
     const { id, report, cancel } = await startJob()
     await report(started)
     await cancel()
@@ -76,7 +76,7 @@ describe('a long poll', () => {
     expect(performance.now() - before).toBeLessThan(4_000)
   })
 
-  test.each(['-1', '61', 'x', 'NaN', 'Infinity', '1e999'])('refuses to wait %s', async (wait) => {
+  test.each(['-1', '61', 'x', 'NaN', 'Infinity', '1e999'])('rejects the wait %s', async (wait) => {
     const answer = await access.api.send('GET', `${eventsOf((await addJob()).id)}?wait=${wait}`)
     expect({ status: answer.status, body: await answer.json() }).toMatchObject({
       status: 422,
@@ -86,7 +86,7 @@ describe('a long poll', () => {
 })
 
 describe('without Postgres', () => {
-  test('streams stay open and go on; long polls are told', async () => {
+  test('streams stay open and continue; long polls get an error', async () => {
     const { id, report } = await startJob()
     await report(started)
     const stream = await follow(id)

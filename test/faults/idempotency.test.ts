@@ -97,7 +97,7 @@ describe('1,000 at once with one key', () => {
     expect(answers.filter(({ replayed }) => !replayed)).toHaveLength(1)
   })
 
-  test('make one model, though it has no name of its own', async () => {
+  test('create one model, even without a name', async () => {
     const key = randomUUID()
     const answers = await Promise.all(Array.from({ length: 1000 }, () => post(modelsPath, newModel(), key)))
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
@@ -134,7 +134,7 @@ describe('a key that was used', () => {
     expect(readId(theirs)).not.toBe(readId(ours))
   })
 
-  test('is free again after a refusal, and after a day', async () => {
+  test('is free again after a rejected request, and after a day', async () => {
     const key = randomUUID()
     expect(await post(modelsPath, { base_model: 'nobody/knows' }, key)).toMatchObject({ status: 422, replayed: false })
     const corrected = await post(modelsPath, newModel(), key)
@@ -212,7 +212,7 @@ test('another process waits for the answer, and holds no connection meanwhile', 
   await onlyOne.end()
 })
 
-describe('an apiserver that is killed in the middle makes nothing twice', () => {
+describe('an apiserver that is killed meanwhile creates nothing twice', () => {
   test('a model that is made, and not answered', async () => {
     const key = randomUUID()
     const name = randomUUID()

@@ -34,7 +34,7 @@ async function runPod(spec: { command?: string[]; env?: object[]; image?: string
 
 const phaseOf = (pod: string) => stack.kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.phase}')
 
-test('a pod runs as a process with its environment, and kubectl logs shows what it said', async () => {
+test('a pod runs as a process with its environment, and kubectl logs shows its output', async () => {
   const env = [
     { name: 'GREETING', value: 'hello' },
     { name: 'POD_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
@@ -126,7 +126,7 @@ test('kubectl describes what is going on', async () => {
   expect(columns).toMatch(/tiny-chat/)
 })
 
-test('with the scheduler stopped a new pod stays Pending, and runs when it goes on', async () => {
+test('with the scheduler stopped a new pod stays Pending, and runs when the scheduler continues', async () => {
   const scheduler = programPid(stack, 'kube-scheduler')
   process.kill(scheduler, 'SIGSTOP')
   let pod: string

@@ -94,7 +94,7 @@ test('a model that is published just now makes no visible step when it is delete
   expect(await rows.readJob(jobId)).toEqual({ state: 'Cancelled' })
 })
 
-test('a trainer that reports for a deleted model is fenced, and what it wrote goes', async () => {
+test('a trainer that reports for a deleted model is fenced, and its files are removed', async () => {
   const model = await rest.createModel()
   const jobId = await rows.addJob(model.id, 'Running')
   const checkpointId = randomUUID()
@@ -105,7 +105,7 @@ test('a trainer that reports for a deleted model is fenced, and what it wrote go
   await eventually(() => expect(existsSync(rows.folderOf(checkpointId))).toBe(false))
 })
 
-test('a payload goes with the last model that was trained on it', async () => {
+test('a payload is removed with the last model that was trained on it', async () => {
   const [one, other] = [await rest.createModel(), await rest.createModel()]
   const key = `payloads/${one.entity}/${createHash('sha256').update(randomUUID()).digest('hex')}.json`
   const file = path.join(stack.artifacts, key)
@@ -119,7 +119,7 @@ test('a payload goes with the last model that was trained on it', async () => {
   await eventually(() => expect(existsSync(file)).toBe(false))
 })
 
-test('rows that are no tombstones go when everybody had time to read them', async () => {
+test('rows except tombstones are removed once clients had time to read them', async () => {
   const model = await rest.createModel()
   const jobId = await rest.startJob(model.id, [])
   await rest.call('DELETE', modelPath(model.id))
@@ -131,7 +131,7 @@ test('rows that are no tombstones go when everybody had time to read them', asyn
   expect(events).toEqual([])
 })
 
-test('an operator that is killed while it removes things goes on after its restart', async () => {
+test('an operator that is killed during a removal continues after its restart', async () => {
   const models: { id: string; checkpoints: string[] }[] = []
   for (let index = 0; index < 5; index++) {
     const model = await rest.createModel()
@@ -194,6 +194,6 @@ test('a resource that comes back for a deleted model is deleted', async () => {
   await eventually(async () => expect(await resourceOf(model.id)).toBe(''))
 })
 
-test('a resource in a reserved project is refused', async () => {
+test('a resource in a reserved project is rejected', async () => {
   await expect(stack.apply(resource('reserved', { project: 'Settings' }))).rejects.toThrow('reserved')
 })

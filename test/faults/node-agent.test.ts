@@ -52,7 +52,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a process that ends', () => {
-  test('is back within seconds, and its pod tells how it ended', async () => {
+  test('is back within seconds, and its pod says how it ended', async () => {
     const pod = await runPod(shell('sleep 1000'))
     await expectField(pod, '.status.phase', 'Running')
     process.kill(await findPid(pod), 'SIGKILL')
@@ -249,7 +249,7 @@ describe('a service', () => {
 })
 
 describe('kubectl logs', () => {
-  test('shows the last lines, the run before, and what comes', async () => {
+  test('shows the last lines, the previous run, and new lines', async () => {
     const pod = await runPod(shell('echo one; echo two; sleep 2; echo three'))
     await eventually(async () => expect(await kubectl('logs', pod, '--tail=1')).toBe('two\n'))
     expect(await kubectl('logs', pod, '-f')).toBe('one\ntwo\nthree\n')
@@ -278,7 +278,7 @@ describe('kubectl logs', () => {
 })
 
 describe('kill -9 of the agent', () => {
-  test('leaves processes as they are, and what ends meanwhile is told truly', async () => {
+  test('leaves processes running, and reports correctly what ended meanwhile', async () => {
     const lasting = await runPod(shell('sleep 1000'))
     const ending = await runPod(
       { ...shell('until [ -e "$GO" ]; do sleep 0.1; done; exit 5'), ...mountV, env: [{ name: 'GO', value: '/v/go' }] },

@@ -192,7 +192,7 @@ describe('a job by the address of an upload', () => {
   })
 })
 
-describe('an address is refused', () => {
+describe('an address is rejected', () => {
   const createRejectedJob = async (address: string) => {
     const response = await create({ training_data_url: address })
     return { status: response.status, body: (await response.json()) as { detail: unknown } }
@@ -267,7 +267,7 @@ test.each([
   ['a rate that is a text', { config: { learning_rate: 'x' } }, ['body', 'config', 'learning_rate']],
   ['a setting of nobody', { config: { epochs: 3 } }, ['body', 'config', 'epochs']],
   ['an experimental config that is a list', { experimental_config: [] }, ['body', 'experimental_config']],
-])('a job with %s is refused', async (_, change, loc) => {
+])('a job with %s is rejected', async (_, change, loc) => {
   const response = await create({ training_data_url: 'wandb-artifact:///a/b/c:v0', ...change })
   expect({ status: response.status, body: await response.json() }).toEqual({
     status: 422,
@@ -310,7 +310,7 @@ describe('data that lie elsewhere', () => {
     expect(asked).toEqual(['/moved?token=a', '/there?x=1'])
   })
 
-  test('are asked for again while their server has trouble', async () => {
+  test('are requested again while their server has errors', async () => {
     answer = (_, response) => {
       if (asked.length < 3) response.writeHead(503).end()
       else response.end(line)
@@ -371,14 +371,14 @@ describe('data that lie elsewhere', () => {
     }
     afterEach(() => limitTo(null))
 
-    test('are not asked for when there is no room', async () => {
+    test('are not requested without room', async () => {
       await upload({ 'train.jsonl': line })
       await limitTo(1)
       await expectRejected(await createJob(`${origin}/full`))
       expect(asked).toEqual([])
     })
 
-    test('are refused while they come, side by side too', async () => {
+    test('are rejected while they arrive, also concurrent ones', async () => {
       await limitTo((await readStored()) + 1_500_000)
       let closed = 0
       answer = (_, response) => {
@@ -511,7 +511,7 @@ describe('a resource', () => {
     ['SFT with both kinds of rates', { inputRef: stored, config: { learningRate: 0.1, learningRates: [0.1] } }],
     ['SFT on a file of the node', { inputRef: { uri: 'file:///etc/passwd' } }],
     ['another method', { method: 'DPO', inputRef: stored }],
-  ])('of %s is refused by its definition', async (_, spec) => {
+  ])('of %s is rejected by its definition', async (_, spec) => {
     await expect(stack.apply(build(spec))).rejects.toThrow(/is invalid/)
   })
 

@@ -96,7 +96,7 @@ const waitFor = (receiver: Receiver, jobId: string, count = 1, timeoutMs = 10_00
   }, timeoutMs)
 
 describe('a delivery', () => {
-  test('tells how a job ended, and is signed', async () => {
+  test('says how a job ended, and is signed', async () => {
     const receiver = await receive()
     const webhook = await addWebhook(receiver.url)
     expect(webhook).toMatchObject({
@@ -161,7 +161,7 @@ describe('a delivery', () => {
     expect([webhook.secret, secret].map((each) => isSigned(received!, each))).toEqual([true, true])
   })
 
-  test('goes to those that asked for its kind and project only', async () => {
+  test('is only sent to webhooks that subscribed to its kind and project', async () => {
     const receiver = await receive()
     await addWebhook(`${receiver.url}/cancelled`, { events: ['training_job.cancelled'] })
     await addWebhook(`${receiver.url}/elsewhere`, { project: 'elsewhere' })
@@ -178,8 +178,8 @@ describe('a delivery', () => {
   })
 })
 
-describe('what is not taken is sent again', () => {
-  test('after errors, until it is taken', async () => {
+describe('failed deliveries are sent again', () => {
+  test('after errors, until it is accepted', async () => {
     const receiver = await receive((_, index) => (index < 2 ? 500 : 204))
     const webhook = await addWebhook(receiver.url)
     const jobId = await failNewJob()
@@ -232,7 +232,7 @@ describe('what is not taken is sent again', () => {
   })
 })
 
-test('one job is told of in order, though answers fail at random', async () => {
+test('deliveries of one job stay in order, even if answers fail at random', async () => {
   const receiver = await receive((_, index) => ((index * 7919) % 3 === 0 ? 503 : 200))
   const events = ['pending', 'queued', 'starting', 'failed', 'cancelled'].map((state) => `training_job.${state}`)
   const webhook = await addWebhook(receiver.url, { events })
@@ -287,7 +287,7 @@ describe('a replay', () => {
     expect(second!.body).toBe(first!.body)
   })
 
-  test('after a position or a time tells what was there before the webhook, too', async () => {
+  test('after a position or a time includes changes from before the webhook', async () => {
     const before = new Date()
     const [older, newer] = [await failNewJob(), await failNewJob()]
     const receiver = await receive()
@@ -402,7 +402,7 @@ describe('the resource', () => {
   })
 })
 
-test('what is committed late gets a later position: no reader who has gone on misses it', async () => {
+test('a late commit gets a later position, so that no reader misses it', async () => {
   const { id: modelId } = await addModel()
   const jobIds = await Promise.all([addJob(modelId), addJob(modelId)])
   const positions = async () => {

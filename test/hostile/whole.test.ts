@@ -12,7 +12,7 @@ const all = { made: 300, eightfold: 100, mixed: 50, calmMs: 60_000 }
 // The time limit for compiling a grammar. An entity waits no longer for another entity's grammars.
 const grammarMs = 10_000
 
-test('whatever one key sends, the service goes on for others', { timeout: 5_400_000 }, async () => {
+test('whatever one key sends, the service keeps working for others', { timeout: 5_400_000 }, async () => {
   const seed = ensureSeed()
   const report = await withBesiegedServer(stack, (place) => besiege(place, { ...all, seed }))
   printSiege(seed, report)

@@ -117,7 +117,7 @@ describe('chat', () => {
   })
 })
 
-test('the system check tells of every part, and of the engine what the engine says', async () => {
+test('the system check reports every part, and what the engine itself reports', async () => {
   const report = await rest.call<{ ok: boolean; parts: Record<string, { ok: boolean; detail: string }> }>(
     'GET',
     '/v1/system-check',

@@ -78,7 +78,7 @@ async function trainWithKubectl() {
 const patch = (resource: string, spec: object) =>
   stack.kubectl('patch', resource, '--type=merge', '-p', JSON.stringify({ spec }))
 
-test('a model and a job made with kubectl train like those of REST, and stand in its lists', async () => {
+test('a model and a job from kubectl train like those of REST, and are in its lists', async () => {
   const { finished, model } = await trainWithKubectl()
   const { id = '' } = finished.status ?? {}
   expect(finished.status).toMatchObject({
@@ -93,7 +93,7 @@ test('a model and a job made with kubectl train like those of REST, and stand in
   expect((await rest.sample(address, 'Hello'))[0]?.message.role).toBe('assistant')
 })
 
-test('kubectl get and kubectl describe tell what happened', async () => {
+test('kubectl get and kubectl describe show what happened', async () => {
   const { job, model } = await trainWithKubectl()
   const name = job.metadata.name ?? ''
   const [head, row] = (await stack.kubectl('get', 'tj', name)).trim().split('\n')
@@ -117,7 +117,7 @@ test('a finished job that is deleted and applied again trains nothing, and has i
   expect((await rest.listCheckpoints(model.status?.id ?? '')).map(({ step }) => step)).toEqual([1])
 })
 
-test('finished stays finished when its trainer goes, and a changed specification replaces the trainer', async () => {
+test('a finished job stays finished without its trainer, and a changed specification replaces the trainer', async () => {
   const { finished, model } = await trainWithKubectl()
   const podName = () =>
     stack.kubectl('get', 'pod', '-l', 'trainyard.dev/component=trainer', '-o', 'jsonpath={.items[*].metadata.name}')
@@ -153,7 +153,7 @@ test('a name belongs to one resource: the other one has NameConflict', async () 
   expect((await readModel(second)).status?.id).toBeUndefined()
 })
 
-test('a job says what it waits for, and cancel cannot be taken back', async () => {
+test('a job says what it waits for, and a cancellation is final', async () => {
   const model = unique('late')
   const job = describeJob(model)
   const name = job.metadata.name ?? ''
@@ -200,7 +200,7 @@ test.each<[string, object]>([
   ['an unknown level', { config: { importanceSamplingLevel: 'word' } }],
   ['a digest that is none', { inputRef: { uri: 'artifact:///payloads/a/b.json', digest: 'abc' } }],
   ['an address outside of the store', { inputRef: { uri: 'file:///etc/passwd', digest: '0'.repeat(64) } }],
-])('the schema refuses %s', async (_, change) => {
+])('the schema rejects %s', async (_, change) => {
   const job = describeJob(unique('nowhere'), change)
   await expect(stack.apply(job)).rejects.toThrow('is invalid')
 })

@@ -52,7 +52,7 @@ describe("an engine's port", () => {
     expect(await ask(method, path, `Bearer ${engineKey}`)).toBe(404)
   })
 
-  test('tells its health to everybody, and its models to who has the key', async () => {
+  test('shows its health to all, and its models only with the key', async () => {
     expect(await ask('GET', '/health')).toBe(200)
     expect(await ask('GET', '/v1/models', `Bearer ${engineKey}`)).toBe(200)
   })
@@ -115,7 +115,7 @@ function entangle(salt: string): object {
   return { structured_outputs: { grammar: ['root ::= r0', ...rules].join('\n') } }
 }
 
-test("hostile grammars are refused, and hold up nobody else's", async () => {
+test('hostile grammars are rejected, and delay no others', async () => {
   const [hostile, other] = await Promise.all([
     addKey(pool, `team-${randomUUID()}`),
     addKey(pool, `team-${randomUUID()}`),

@@ -93,7 +93,7 @@ test('with the operator stopped a POST answers, kubectl shows it waiting, nothin
   }
 })
 
-test('while Postgres is away the API says so with 503 and Retry-After, and then goes on', async () => {
+test('while Postgres is unavailable the API answers 503 with Retry-After, and then continues', async () => {
   const model = await rest.createModel()
   const path = `/v1/preview/models/${model.id}/checkpoints`
   let isBack = false

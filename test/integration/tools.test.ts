@@ -126,7 +126,7 @@ describe('a chat with tools', () => {
     { role: 'tool', tool_call_id: 'call-1', content: 'It is sunny in the garden.' },
   ]
 
-  test('goes on with what the tool has answered, also after a call that was broken', async () => {
+  test("continues with the tool's result, also after an invalid call", async () => {
     for (const given of ['{"city": "garden"}', '{"city": "gar', ''])
       expect(await answer({ messages: history(given) })).toMatchObject({
         finish_reason: 'stop',

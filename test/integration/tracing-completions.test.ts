@@ -56,7 +56,7 @@ const readText = (lines: Line[]) =>
 const readCall = async (id: string) => (await client.call<{ call: Call }>('/call/read', { project_id, id })).call
 const countCalls = async () => (await client.call<{ count: number }>('/calls/query_stats', { project_id })).count
 
-test('an answer comes whole, and a call tells of it with what it used', async () => {
+test('an answer is complete, and a call records it with its usage', async () => {
   const { response, weave_call_id: id } = await create()
   expect(response.choices[0]).toMatchObject({ index: 0, message: { role: 'assistant' } })
   expect(response.usage.completion_tokens).toBeGreaterThan(0)
@@ -99,7 +99,7 @@ test('choices of a stream are kept apart', async () => {
   expect(output!.choices.map(({ message }) => message.content)).toEqual(texts)
 })
 
-test('without tracking there is the answer alone', async () => {
+test('without tracking there is only the answer', async () => {
   const before = await countCalls()
   const { response, weave_call_id: id } = await create({}, { track_llm_call: false })
   const lines = await stream({}, { track_llm_call: false })
@@ -144,7 +144,7 @@ test('the messages of a prompt go first, with their variables', async () => {
   expect(readText(lines)).toBe(filled.response.choices[0]!.message.content)
 })
 
-test('what the engine refuses is told in the answer, and in the call', async () => {
+test('an error of the engine is in the answer, and in the call', async () => {
   const inputs = { max_tokens: 10_000_000 }
   const refused = (await create(inputs)) as unknown as { response: { error: string }; weave_call_id: string }
   expect(refused.response).toEqual({ error: expect.stringContaining('max_tokens') as string })
@@ -158,7 +158,7 @@ test('what the engine refuses is told in the answer, and in the call', async () 
   }
 })
 
-describe('of a client that leaves, the call tells', () => {
+describe('if the client leaves, the call has', () => {
   // An engine may return hundreds of tokens of a tiny model at once, before a client can disconnect.
   const long = { max_tokens: 3_500, ignore_eos: true }
   const exception = 'The client disconnected before the answer was complete.'
@@ -175,7 +175,7 @@ describe('of a client that leaves, the call tells', () => {
       expect((await client.post('/calls/stream_query', newest)).body).toMatchObject([call])
     }, 20_000)
 
-  test('what had come of a stream', async () => {
+  test('the received part of a stream', async () => {
     const leaves = new AbortController()
     const reader = (await leave('/completions/create_stream', leaves)).body!.getReader()
     let text = ''

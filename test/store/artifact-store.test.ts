@@ -68,7 +68,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     store = createStore()
   })
 
-  test('gives back what was put, and tells its address, digest and size', async () => {
+  test('returns what was stored, with its address, digest and size', async () => {
     const stored = await store.put('payloads/a/x.json', Buffer.from('hello'))
     const uri = 'artifact:///payloads/a/x.json'
     expect(stored).toEqual({ uri, digest: digestOf('hello'), size: 5 })
@@ -76,7 +76,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await store.stat('payloads/a/x.json')).toEqual({ size: 5, modifiedAt: expect.any(Date) })
   })
 
-  test('takes an object of no bytes', async () => {
+  test('accepts an empty object', async () => {
     expect(await store.put('empty', Readable.from([]))).toMatchObject({ digest: digestOf(''), size: 0 })
     expect(await text(await store.open('empty'))).toBe('')
   })
@@ -156,7 +156,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await listAll()).toEqual({ 'folder/x': 1 })
   })
 
-  test('takes over a spooled file', async () => {
+  test('adopts a spooled file', async () => {
     const file = await store.spoolPath()
     await writeFile(file, 'spooled')
     const known = { digest: digestOf('spooled'), size: 7 }
@@ -169,7 +169,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     await expect(store.adopt('x', file, known)).rejects.toThrow('writing to the artifact store')
   })
 
-  test('takes over a file of another file system', async () => {
+  test('adopts a file of another file system', async () => {
     const other = await mkdtemp('/dev/shm/artifact-store-')
     await writeFile(path.join(other, 'file'), 'from elsewhere')
     await store.adopt('adopted', path.join(other, 'file'), { digest: digestOf('from elsewhere'), size: 14 })
@@ -192,7 +192,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await listAll()).toEqual({ 'ab/x': 4, 'a.b': 3 })
   })
 
-  test('tells when an object was stored', async () => {
+  test('has the time when an object was stored', async () => {
     await store.put('x', Buffer.from('x'))
     const told = [await store.stat('x')]
     for await (const listed of store.list('')) told.push(listed)
@@ -234,7 +234,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     },
   )
 
-  test.each(['/', '../x', 'a/..', './', '.spool'])('takes no prefix %j', async (prefix) => {
+  test.each(['/', '../x', 'a/..', './', '.spool'])('rejects the prefix %j', async (prefix) => {
     await expect(listAll(prefix)).rejects.toThrow('not a key')
     await expect(store.removeAll(prefix)).rejects.toThrow('not a key')
     await expect(store.copyAll(prefix, 'x')).rejects.toThrow('not a key')
@@ -246,7 +246,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await listAll()).toEqual({ x: 1 })
   })
 
-  test('sweeps away what nobody has written to for a while', async () => {
+  test('removes files that were not modified for a while', async () => {
     const [old, young] = [await store.spoolPath(), await store.spoolPath()]
     for (const file of [old, young]) await writeFile(file, 'half')
     const yesterday = Date.now() / 1000 - 86_400
@@ -256,7 +256,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     await rm(young)
   })
 
-  test('says that it takes writes, and leaves nothing of that', async () => {
+  test('checks that it can be written, and leaves nothing behind', async () => {
     await store.probe()
     expect(await listAll()).toEqual({})
   })
@@ -305,7 +305,7 @@ describe('on S3', () => {
     }, 10_000)
   })
 
-  test('a store that is away is no missing object', async () => {
+  test('an unavailable store is not a missing object', async () => {
     const proxy = await openSeverableProxy({ host: '127.0.0.1', port: server.port })
     proxy.cut()
     const away = openOnS3(`http://127.0.0.1:${proxy.port}`, 'x')

@@ -34,12 +34,12 @@ test('reads an object of whatever key', async () => {
 test.each([
   ['an object that is not there', { ...place, key: 'data/none' }, 404],
   ['a bucket that is not there', { ...place, bucket: 'none-of-that' }, 404],
-])('tells of %s, for good', async (_, missing, status) => {
+])('reports %s as permanent', async (_, missing, status) => {
   const fault = { name: 'ResponseError', kind: 'status', status, transient: false }
   await expect(read(missing, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
 })
 
-test('tells of what it may not read, for good', async () => {
+test('reports an object that it may not read as permanent', async () => {
   const refused = createBucketReader(makeClient('another'))
   const fault = { name: 'ResponseError', kind: 'status', status: 403, transient: false }
   await expect(refused(place, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
@@ -49,7 +49,7 @@ test('reads no more than was agreed', async () => {
   await expect(read(place, { maxBytes: 99, signal })).rejects.toMatchObject({ kind: 'too_large' })
 })
 
-test('tells of a server that is away, as something that may pass', async () => {
+test('reports an unavailable server as temporary', async () => {
   const credentials = { accessKeyId: 'a', secretAccessKey: 'b' }
   const endpoint = 'http://127.0.0.1:1'
   const away = new S3Client({ endpoint, forcePathStyle: true, region: 'us-east-1', maxAttempts: 1, credentials })

@@ -17,7 +17,7 @@ test('without one each run has its own, which processes that it starts inherit',
   expect(ensureSeed()).not.toBe(first)
 })
 
-test('a deep run makes ten times the cases', () => {
+test('a deep run has ten times the cases', () => {
   vi.stubEnv('TRAINYARD_TEST_SEED', '7')
   vi.stubEnv('TRAINYARD_TEST_DEEP', '1')
   expect(chooseCases(30)).toEqual({ seed: 7, numRuns: 300 })

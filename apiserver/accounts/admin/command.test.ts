@@ -25,14 +25,14 @@ test.each<[string, string[], RegExp]>([
   expect(findHelp(command, ['team'])).toBeUndefined()
 })
 
-test('npm run garbage needs no database to tell how it is used', async () => {
+test('npm run garbage shows its help without a database', async () => {
   const start = (...args: string[]) => promisify(execFile)(process.execPath, ['local/garbage.ts', ...args])
   const [help, refused] = await Promise.allSettled([start('--help'), start('keep')])
   expect(help).toMatchObject({ value: { stdout: `${garbageUsage}\n`, stderr: '' } })
   expect(refused).toMatchObject({ reason: { code: 1, stdout: '', stderr: `${garbageUsage}\n` } })
 })
 
-describe('a command is refused with a sentence', () => {
+describe('a command is rejected with a sentence', () => {
   test.each<[string, string[], RegExp]>([
     ['without a command', [], /^usage: .*key\|limits/],
     ['of another name', ['toString', 'team'], /^usage/],

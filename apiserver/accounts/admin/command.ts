@@ -31,7 +31,7 @@ function parseCommandLine<T extends NonNullable<ParseArgsConfig['options']>>(
   }
 }
 
-/** @throws {CommandError} when no entity has ever been able to have this name */
+/** @throws {CommandError} if this was never a valid name of an entity */
 export function requireEntityName(name: string): void {
   if (!isName(name)) {
     throw new CommandError(
@@ -41,7 +41,7 @@ export function requireEntityName(name: string): void {
   }
 }
 
-/** @throws {CommandError} when a new entity cannot have this name */
+/** @throws {CommandError} if a new entity cannot have this name */
 export function requireEntity(name: string): void {
   requireEntityName(name)
   if (isReservedEntity(name)) throw new CommandError(`"${name}" is reserved; give the entity another name.`)
@@ -49,7 +49,7 @@ export function requireEntity(name: string): void {
 
 const unitSeconds = { s: 1, m: 60, h: 3_600, d: 86_400 }
 
-/** Seconds of a duration such as 90s, 15m, 1h or 30d. @throws {CommandError} */
+/** Converts a duration such as 90s, 15m, 1h or 30d to seconds. @throws {CommandError} */
 export function parseDuration(text: string, option: string): number {
   const [, count, unit] = /^(\d{1,9})([smhd])$/.exec(text) ?? []
   if (count === undefined)
@@ -57,11 +57,11 @@ export function parseDuration(text: string, option: string): number {
   return Number(count) * unitSeconds[unit as keyof typeof unitSeconds]
 }
 
-/** What a command prints: for programs, and beside it for people. */
+/** What a command prints: output for programs, and a note for people. */
 export interface Printed {
   output: string
   note?: string
 }
 
-/** A command whose arguments were read. */
+/** A command with parsed arguments. */
 export type PreparedCommand = (pool: Pool) => Promise<Printed>

@@ -5,12 +5,12 @@ import { limitSettings } from '../limits/settings.ts'
 
 const schema = Type.Object({ DATABASE_URL: Type.String({ minLength: 1 }) })
 
-/** Where the database is: all that the administrator's commands need. */
+/** The address of the database: the administrator's commands need nothing else. */
 export function loadAdminConfig() {
   return readConfig(schema, process.env)
 }
 
-/** What entities may use for which nothing was set, as the apiserver beside which the command runs has it. */
+/** The default limits of entities. The command runs with the apiserver's settings. */
 export function loadLimitDefaults(): LimitDefaults {
   return readConfig(Type.Object(limitSettings), process.env)
 }

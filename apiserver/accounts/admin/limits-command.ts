@@ -39,7 +39,7 @@ const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'str
   { type: 'string' }
 >
 
-/** Sets limits of an entity and what is kept of it, and shows what holds for it. */
+/** Sets limits and retention of an entity, and shows the current ones. */
 export function prepareLimitsCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, limitsUsage)
   requireEntityName(entity)
@@ -84,7 +84,7 @@ function parseWeight(text: string): number {
 }
 
 function parseLimit(name: Option, text: string): number | null {
-  // Payloads are kept for good where nothing else is said.
+  // Payloads are kept forever by default.
   if (text === noLimit) return name === 'payload-days' ? null : Infinity
   const most = largest[name] ?? maxInteger
   const limit = /^\d+$/.test(text) ? Number(text) : undefined

@@ -11,16 +11,16 @@ const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage }
 
 export type AdminCommand = keyof typeof commands
 
-/** How a command is used, when that is asked for; no database is needed for it. */
+/** Returns the help of a command if it is requested. This needs no database. */
 export function findHelp(command: string | undefined, args: string[]): string | undefined {
   if (!isCommand(command) || !args.some((arg) => arg === '--help' || arg === '-h')) return undefined
   return `${usages[command]}\n`
 }
 
 /**
- * Reads a command of the installation's administrator; what is returned runs it on its database, and prints the answer.
+ * Parses an administrator's command. The returned function runs it on a database and prints the answer.
  *
- * @throws {CommandError} (both) a sentence on what to do otherwise
+ * @throws {CommandError} (both) a sentence that says what to do
  */
 export function prepareAdminCommand(command: string | undefined, args: string[]): (pool: Pool) => Promise<void> {
   if (!isCommand(command)) {

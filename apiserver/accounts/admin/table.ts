@@ -1,4 +1,4 @@
-/** Lines of columns that stand below each other, the first line the names of them. */
+/** Formats rows as aligned columns. The first line has the column names. */
 export function formatTable(rows: Record<string, string>[]): string {
   const names = Object.keys(rows[0] ?? {})
   const widths = names.map((name) => Math.max(name.length, ...rows.map((row) => row[name]!.length)))

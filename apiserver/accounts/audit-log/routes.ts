@@ -6,7 +6,7 @@ import { parseTime } from '../../../lib/http/validation/time.ts'
 import { presentAct } from './present.ts'
 import { actSchema, auditQuerySchema } from './schema.ts'
 
-/** The log can be read, and nothing else: no operation writes to it by itself, or removes from it. */
+/** Routes for reading the log. No operation changes or removes its entries. */
 export function routeAuditLog(api: RestApi, pool: Pool): void {
   api.get(
     '/v1/preview/audit-log',

@@ -7,7 +7,7 @@ import { LeasedCache, type Lease, type Loaded } from '../../../lib/leased-cache.
 import { applyDefaults, type LimitDefaults } from '../limits/limits.ts'
 import type { RequestState } from '../context.ts'
 
-/** A key that may be used now: what its requests are answered with. */
+/** A usable key, with what its requests need. */
 export interface KnownCaller extends Readonly<RequestState> {
   expiresAtMs: number
 }
@@ -20,30 +20,31 @@ interface Deps {
 
 // A client that repeats a wrong key costs one query a second.
 const unknownMs = 1_000
-// Wrong keys that are all different ask for so many connections together; keys that were right before do not wait with them.
+// Look-ups of unknown keys share this many connections. Keys that were valid before do not wait behind them.
 const strangersAtOnce = 4
-// They take a few seconds. Half of them may come from one address: behind a proxy all clients have the same one.
+// The queue takes a few seconds. One address may use half of it, because all clients behind a proxy have the same
+// address.
 const maxStrangers = 4_000
 const maxKept = 10_000
 
-/** What is kept for a key that nobody has. */
+/** The cached value of a key that does not exist. */
 const nobody = { caller: undefined }
 type Found = { caller: KnownCaller | undefined }
 
 /**
- * Looks keys up for requests. The database is asked for what is not in memory, and for everything while nobody tells what
- * changes there; each request's look begins after the request.
+ * Looks up the API keys of requests. It queries the database for keys that are not in memory, and for all keys while
+ * there is no lease. Each request's query begins after the request.
  */
 export class ApiKeyLookup {
   readonly #pool: Pool
   readonly #limitDefaults: LimitDefaults
-  /** Drops what has changed. */
+  /** Drops keys that have changed. */
   readonly known: LeasedCache<Found>
-  /** Keys that were right when they were looked up last. */
+  /** Keys that were valid at their last look-up. */
   readonly #right = new Set<string>()
-  /** Keys that nobody has, and until when that is believed. */
+  /** Unknown keys, and until when they are assumed to be unknown. */
   readonly #unknown = new Map<string, number>()
-  /** Addresses take turns. */
+  /** Addresses share the permits. */
   readonly #strangers = new FairSemaphore({ permits: strangersAtOnce })
   readonly #places = new FairSemaphore({ permits: maxStrangers, permitsPerKey: maxStrangers / 2 })
 
@@ -53,15 +54,15 @@ export class ApiKeyLookup {
     this.known = new LeasedCache(lease, maxKept)
   }
 
-  /** Who has the key of this digest, if that is in memory and true. */
+  /** The caller with the key of this digest, if it is in memory and valid. */
   peek(digest: string): KnownCaller | undefined {
     return orExpired(this.known.peek(digest)?.caller)
   }
 
   /**
-   * Who has the key of this digest (sha256 in base64), unless it is revoked or has expired.
+   * Finds the caller with the key of this digest (SHA-256 in base64), unless the key is revoked or expired.
    *
-   * @throws {HttpError} 503 for a key that was not right before, when too many of those are being looked up
+   * @throws {HttpError} 503 for a new key, if too many new keys are being looked up
    */
   async find(digest: string, address: string): Promise<KnownCaller | undefined> {
     if ((this.#unknown.get(digest) ?? 0) > performance.now()) return undefined
@@ -83,7 +84,7 @@ export class ApiKeyLookup {
 
   #describe({ keyId, entity, role, expiresAt, ...set }: KnownKey): KnownCaller {
     const { weight, tokensPerMinute, ...limits } = applyDefaults(set, this.#limitDefaults)
-    // Many requests share it.
+    // Many requests share this object.
     return Object.freeze({
       caller: Object.freeze({ keyId, entity, role, weight, tokensPerMinute }),
       limits: Object.freeze(limits),
@@ -111,7 +112,7 @@ export class ApiKeyLookup {
     this.#right.add(digest)
   }
 
-  /** The oldest go first: what was put in again is not the oldest any more. */
+  /** Removes the oldest entries first. An entry that is added again becomes the newest. */
   #markUnknown(digest: string): void {
     this.#right.delete(digest)
     this.#unknown.delete(digest)
@@ -121,7 +122,7 @@ export class ApiKeyLookup {
   }
 }
 
-/** Keys end by this machine's clock. */
+/** Keys expire by this machine's clock. */
 function orExpired(caller: KnownCaller | undefined): KnownCaller | undefined {
   return caller && caller.expiresAtMs > Date.now() ? caller : undefined
 }

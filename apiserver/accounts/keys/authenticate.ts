@@ -5,18 +5,18 @@ import { errors } from '../../errors/table.ts'
 import type { ApiKeyLookup, KnownCaller } from './api-key-lookup.ts'
 import type { LastUsedTracker } from './last-used.ts'
 
-/** What keys are checked with. */
+/** What authentication needs. */
 export interface AuthDeps {
   apiKeys: ApiKeyLookup
   lastUsed: LastUsedTracker
 }
 
 /**
- * Who sends a request, by the key that it carries: at once where that is in memory.
+ * Authenticates a request by its key. It answers without a promise if the key is in memory.
  *
- * Keys are looked up by their digest, so the time that it takes says nothing about a key's characters.
+ * Keys are looked up by their digest, so the duration reveals nothing about a key's characters.
  *
- * @param address from where it was sent
+ * @param address the address of the sender
  * @throws {HttpError} 401, or rejects with it, for a key that is missing, unknown, revoked or expired
  */
 export function authenticate(
@@ -39,12 +39,12 @@ async function findCaller({ apiKeys, lastUsed }: AuthDeps, digest: string, addre
   return known
 }
 
-/** The key in an `Authorization` header. */
+/** Reads the key from an `Authorization` header. */
 export function parseBearer(header: string): string | undefined {
   return /^bearer +(\S+) *$/i.exec(header)?.[1]
 }
 
-/** The answer to a missing, malformed, unknown, revoked or expired key. */
+/** The error for a missing, malformed, unknown, revoked or expired key. */
 function unauthorized(definition: ErrorDefinition): HttpError {
   return new HttpError(definition, undefined, { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

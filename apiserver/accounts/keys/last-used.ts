@@ -1,13 +1,16 @@
 import { recordKeyUses } from '../../../db/accounts/api-keys.ts'
 import type { Pool } from '../../../db/pool.ts'
 
-// The database keeps one use a minute; a process does not ask it more often.
+// The database stores one use per minute, so a process writes no more often.
 const quietMs = 60_000
 
-/** When API keys were last used. The times are written in the background: no request waits for that or fails by it. */
+/**
+ * Tracks when API keys were last used. The times are written in the background: no request waits for it or fails
+ * because of it.
+ */
 export class LastUsedTracker {
   readonly #pool: Pool
-  /** When a key's use was last written. A key without a use for a minute has no entry. */
+  /** When a key's use was last written. Entries are removed after a minute without a use. */
   readonly #recordedAtMs = new Map<string, number>()
   /** Keys whose use is not written yet. */
   readonly #used = new Set<string>()

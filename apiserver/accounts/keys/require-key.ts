@@ -5,8 +5,8 @@ import { authenticate, parseBearer, type AuthDeps } from './authenticate.ts'
 import type { Caller, RequestState, Role } from '../context.ts'
 
 /**
- * Lets a request through whose bearer key is known, not revoked and not expired, before a byte of its body is read. A key
- * that is revoked ends everywhere at once: whoever revokes it is answered when no process can have it in memory any more.
+ * Requires a known, valid bearer key before it reads any of the body. A revoked key stops working everywhere at once:
+ * the revocation is only answered when no process can have the key in memory.
  */
 export function requireKey(
   deps: AuthDeps,
@@ -20,14 +20,14 @@ export function requireKey(
   }
 }
 
-/** The key that a request carries. */
+/** Reads the key of a request. */
 export function readBearer(ctx: Pick<Koa.Context, 'get'>): string | undefined {
   return parseBearer(ctx.get('Authorization'))
 }
 
 const ranks: Record<Role, number> = { read: 0, member: 1, admin: 2 }
 
-/** @throws {HttpError} 403 when the caller's key has a lesser role */
+/** @throws {HttpError} 403 if the role of the caller's key is too low */
 export function requireRole({ role }: Caller, min: Role): void {
   if (ranks[role] >= ranks[min]) return
   throw new HttpError(errors.insufficient_role, `This key has the role ${role}. The request needs the role ${min}.`)

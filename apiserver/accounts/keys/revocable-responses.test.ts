@@ -5,7 +5,7 @@ import type { Lease } from '../../../lib/leased-cache.ts'
 import { noLease, permanentLease } from '../../../test/support/leases.ts'
 import { RevocableResponses } from './revocable-responses.ts'
 
-/** Records which keys the database is asked for. They end when `usable` does not name them any more. */
+/** Records which keys the database is asked for. A key that is not in `usable` is revoked. */
 function watchedAnswers(lease: Lease, usable: Record<string, Date | null> = { key: null }) {
   const asked: string[][] = []
   const query = ({ values: [keyIds] }: { values: [string[]] }) => {
@@ -18,7 +18,7 @@ function watchedAnswers(lease: Lease, usable: Record<string, Date | null> = { ke
 
 const openResponse = () => new EventEmitter() as ServerResponse
 
-test('an answer is followed until it is out', async () => {
+test('an answer is tracked until it is sent', async () => {
   const { asked, answers } = watchedAnswers(noLease)
   const response = openResponse()
   expect(answers.track('key', response).aborted).toBe(false)
@@ -29,7 +29,7 @@ test('an answer is followed until it is out', async () => {
   expect(asked).toEqual([['key']])
 })
 
-test('one that is out already is not followed', async () => {
+test('an answer that is already sent is not tracked', async () => {
   const { asked, answers } = watchedAnswers(noLease)
   const response = Object.assign(new EventEmitter(), { closed: true }) as unknown as ServerResponse
   answers.track('key', response)
@@ -37,7 +37,7 @@ test('one that is out already is not followed', async () => {
   expect(asked).toEqual([])
 })
 
-test('where changes are told, the database is asked again for changed keys only, and at once', async () => {
+test('with a lease, the database is asked only for changed keys, and at once', async () => {
   const { asked, usable, answers } = watchedAnswers(permanentLease, { key: null, other: null })
   const [revoked, other] = [answers.track('key', openResponse()), answers.track('other', openResponse())]
   await answers.abortRevoked()
@@ -49,7 +49,7 @@ test('where changes are told, the database is asked again for changed keys only,
   expect([other.aborted, asked.slice(1)]).toEqual([false, [['key']]])
 })
 
-test('where nobody tells changes, the database is asked each time', async () => {
+test('without a lease, the database is asked each time', async () => {
   const { usable, answers } = watchedAnswers(noLease)
   const revoked = answers.track('key', openResponse())
   await answers.abortRevoked()
@@ -58,7 +58,7 @@ test('where nobody tells changes, the database is asked each time', async () => 
   expect(revoked.aborted).toBe(true)
 })
 
-test('a key that expires ends its answers, without a question', async () => {
+test('an expired key ends its answers, without a query', async () => {
   const { asked, answers } = watchedAnswers(permanentLease, { key: new Date(Date.now() + 20) })
   const expired = answers.track('key', openResponse())
   await answers.abortRevoked()

@@ -4,13 +4,13 @@ import type { Follower } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Lease } from '../../../lib/leased-cache.ts'
 
-/** Responses under way, by their API key. They are aborted when the key is revoked or expires. */
+/** Running responses by API key. They are aborted when the key is revoked or expires. */
 export class RevocableResponses implements Follower {
   readonly #pool: Pool
   readonly #lease: Lease
-  /** A key without any has no entry. */
+  /** A key without responses has no entry. */
   readonly #byKey = new Map<string, Set<() => void>>()
-  /** When keys with responses end that are not known to have changed. */
+  /** When the tracked keys expire. Keys that may have changed have no entry. */
   readonly #endsAtMs = new Map<string, number>()
   #changes = 0
 
@@ -19,10 +19,10 @@ export class RevocableResponses implements Follower {
     this.#lease = lease
   }
 
-  /** The signal is aborted when the key may no longer be used before the response is sent. */
+  /** The signal is aborted if the key stops being usable before the response is sent. */
   track(keyId: string, response: ServerResponse): AbortSignal {
     const revoked = new AbortController()
-    // It emits no further 'close'.
+    // A closed response emits no further 'close'.
     if (!response.closed)
       response.once(
         'close',
@@ -31,7 +31,7 @@ export class RevocableResponses implements Follower {
     return revoked.signal
   }
 
-  /** Calls back when the key may no longer be used, until the function that is returned is called. */
+  /** Calls back when the key stops being usable. Call the returned function to stop this. */
   follow(keyId: string, onRevoked: () => void): () => void {
     const responses = this.#byKey.get(keyId) ?? new Set()
     this.#byKey.set(keyId, responses.add(onRevoked))
@@ -44,8 +44,8 @@ export class RevocableResponses implements Follower {
   }
 
   /**
-   * Aborts the responses of keys that have ended. The database is asked once for all keys of which it is not known: where
-   * changes are told, for new ones and changed ones only.
+   * Aborts the responses of keys that are revoked or expired. One query asks for all keys without a known expiry: those
+   * that are new or have changed.
    */
   async abortRevoked(): Promise<void> {
     if (this.#byKey.size === 0) return
@@ -55,14 +55,14 @@ export class RevocableResponses implements Follower {
     for (const [keyId, endsAtMs] of this.#endsAtMs) if (endsAtMs <= nowMs) this.#abort(keyId)
   }
 
-  /** Looks at once for responses whose key has changed. */
+  /** Checks the responses of a changed key at once. */
   drop(tag: string): void {
     this.#changes++
     if (tag.startsWith('entity:')) this.#endsAtMs.clear()
     const keyId = tag.startsWith('key:') ? tag.slice('key:'.length) : ''
     if (!this.#byKey.has(keyId)) return
     this.#endsAtMs.delete(keyId)
-    // If that fails, the next regular look finds them.
+    // If this fails, the next regular check finds them.
     void this.abortRevoked().catch(() => {})
   }
 
@@ -78,7 +78,7 @@ export class RevocableResponses implements Follower {
     for (const keyId of keyIds) {
       const expiresAt = usable.get(keyId)
       if (expiresAt === undefined) this.#abort(keyId)
-      // Of a key that may have changed meanwhile the next look asks again.
+      // A key that may have changed meanwhile is checked again by the next call.
       else if (changes === this.#changes && this.#byKey.has(keyId))
         this.#endsAtMs.set(keyId, expiresAt?.getTime() ?? Infinity)
     }

@@ -73,7 +73,7 @@ function sealKey(ctx: RequestContext, { row, key }: MadeKey) {
   return { ...presentKey(row), key: seal(key, readBearer(ctx)!) }
 }
 
-/** @throws {HttpError} 409 when a request is repeated with another key than it was made with */
+/** @throws {HttpError} 409 if a repeated request uses another key than the first one */
 function unsealKey(ctx: RequestContext, sealed: ReturnType<typeof sealKey>) {
   const key = unseal(sealed.key, readBearer(ctx)!)
   if (key !== undefined) return { ...sealed, key }

@@ -10,7 +10,7 @@ const maxOverlapSeconds = 30 * 86_400
 
 /** POST /v1/preview/keys. */
 export const keyCreateSchema = Type.Object({
-  // No NUL, which Postgres does not take.
+  // No NUL: Postgres does not accept it.
   name: Type.Optional(nullable(Type.String({ maxLength: 128, pattern: '^[^\\u0000]*$' }))),
   role: Type.Optional(nullable(role)),
   expires_at: Type.Optional(nullable(time)),
@@ -35,5 +35,5 @@ export const keySchema = Type.Object({
   replaced_by: nullable(uuid),
 })
 
-/** The one answer that holds the key itself. */
+/** The only answer that contains the key itself. */
 export const newKeySchema = Type.Object({ ...keySchema.properties, key: Type.String() })

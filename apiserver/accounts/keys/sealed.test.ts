@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { seal, unseal } from './sealed.ts'
 
-test('what one key sealed, that key opens and no other', () => {
+test('a text is decrypted by the key that encrypted it, and by no other', () => {
   const sealed = seal('ty_secret', 'ty_mine')
   expect(sealed).not.toContain('secret')
   expect(unseal(sealed, 'ty_mine')).toBe('ty_secret')

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
-// An answer that is kept under an Idempotency-Key must not hold a key in clear: the database has other readers. So it
-// holds it sealed with the key that the caller sent, which the database does not know either.
+// A stored answer of an Idempotency-Key must not contain an API key in plain text, because others can read the
+// database. So the new key is encrypted with the key that the caller sent, which the database does not know either.
 const cipher = 'aes-256-gcm'
 const nonceBytes = 12
 const tagBytes = 16
@@ -14,7 +14,7 @@ export function seal(text: string, callerKey: string): string {
   return Buffer.concat([nonce, encryption.getAuthTag(), sealed]).toString('base64')
 }
 
-/** The text that was sealed with this key; undefined when it was another one. */
+/** Decrypts a text; undefined if it was encrypted with another key. */
 export function unseal(sealed: string, callerKey: string): string | undefined {
   const bytes = Buffer.from(sealed, 'base64')
   const decryption = createDecipheriv(cipher, deriveKey(callerKey), bytes.subarray(0, nonceBytes), {

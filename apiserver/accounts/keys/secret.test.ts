@@ -7,7 +7,7 @@ test('keys are recognisable, long enough for the wandb client, and never the sam
   expect(new Set(keys).size).toBe(100)
 })
 
-test('what is kept of a key does not tell it', () => {
+test('the stored digest does not reveal the key', () => {
   const key = `ty_Ab3dE6${'x'.repeat(37)}`
   expect(prefixOf(key)).toBe('ty_Ab3dE6')
   expect(digestKey(key)).toHaveLength(32)

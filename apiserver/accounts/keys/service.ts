@@ -16,10 +16,10 @@ import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { digestKey, generateKey, prefixOf } from './secret.ts'
 
-/** How long a key that was replaced goes on, where nothing else is asked for. */
+/** How long a replaced key still works by default. */
 export const defaultOverlapSeconds = 3_600
 
-/** A key with its characters, which nobody can read again. */
+/** A key with its characters, which cannot be read again. */
 export interface MadeKey {
   row: ApiKeyRow
   key: string
@@ -40,21 +40,21 @@ export async function createKey(pool: Pool, { by, ...wanted }: WantedKey): Promi
   return { row: await makeApiKey(pool, { ...wanted, ...kept }, by), key }
 }
 
-/** An entity's own key, also one that is revoked or has expired. */
+/** Finds a key of an entity, revoked and expired ones too. */
 export async function getKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow> {
   const key = isUuid(id) ? await findApiKey(pool, entity, id) : undefined
   if (!key) throw notFound('Key')
   return key
 }
 
-/** One key more than the page holds, so that it shows whether there are more. */
+/** Lists one key more than the limit, which shows whether more follow. */
 export async function listKeys(pool: Pool, entity: string, { after, limit }: PageQuery): Promise<ApiKeyRow[]> {
   const place = await resolveCursor(after, (id) => findApiKey(pool, entity, id))
   return listApiKeys(pool, entity, { after: place?.id, limit: limit + 1 })
 }
 
 /**
- * Ends a key: every request after the answer is rejected. A key that is revoked already stays as it is.
+ * Revokes a key: every request after the answer is rejected. A revoked key stays as it is.
  *
  * @throws {HttpError} 409 for the last admin key, unless `keepAdmin` is false
  */
@@ -93,7 +93,7 @@ export async function rotateKey(
   return { row: rotated.key, key }
 }
 
-/** When a key is to end. @throws {HttpError} 422 for two answers, or a time that is over */
+/** When a key expires. @throws {HttpError} 422 if both values are given, or the time is over */
 export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number | null): Date | undefined {
   if (expiresInSeconds) {
     if (expiresAt) throw badExpiry('send expires_at or expires_in_seconds, not both')

@@ -1,26 +1,26 @@
-/** Points of an entity that this process may spend without asking. */
+/** Points of an entity that this process may use without a query. */
 export interface Allowance {
   perMinute: number
-  /** Less than none: so many are owed. */
+  /** A negative number is a debt. */
   left: number
-  /** What the database had beside them, when it was asked last. */
+  /** The points that were left in the database at the last query. */
   elsewhere: number
   untilMs: number
-  /** The database had none: it is not asked again before. */
+  /** The database had no points left. It is not queried again before this time. */
   rejectedUntilMs: number
 }
 
-// What two answers of the database about one minute differ by at most.
+// Two answers of the database about the same minute differ by at most this time.
 const sameMinuteMs = 1_000
 
 export const emptyAllowance: Allowance = { perMinute: 0, left: 0, elsewhere: 0, untilMs: 0, rejectedUntilMs: 0 }
 
-/** Whether there are so many points now. After another limit was set, that one counts. */
+/** Whether there are enough points now, under the same limit. */
 export function canTake(allowance: Allowance, { perMinute, points }: { perMinute: number; points: number }): boolean {
   return allowance.perMinute === perMinute && allowance.left >= points && allowance.untilMs > performance.now()
 }
 
-/** What was known, with what was taken just now. Points end with their minute, and what is owed does not. */
+/** Adds newly taken points to known ones. Points expire with their minute; debts do not. */
 export function mergeAllowances(known: Allowance, taken: Allowance): Allowance {
   if (known.perMinute !== taken.perMinute) return taken
   const isSameMinute = Math.abs(known.untilMs - taken.untilMs) < sameMinuteMs

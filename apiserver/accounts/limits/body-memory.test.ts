@@ -13,7 +13,7 @@ import { createIdempotencyStore } from '../../../db/idempotent-requests.ts'
 import { Idempotency } from '../../../lib/http/idempotency.ts'
 import { createRestApi } from '../rest-api.ts'
 
-test('a body counts among what is in memory, with what is made of it', async () => {
+test('a body counts in the memory budget, with its values', async () => {
   const log = createLogger('test', 'silent')
   const router = new Router<RequestState>()
   const idempotency = new Idempotency(createIdempotencyStore({} as never), log)

@@ -3,7 +3,7 @@ import { MemoryBudget } from '../../../lib/memory-budget.ts'
 import { ExcessMemory } from './excess-memory.ts'
 import { RequestReservation } from './request-memory.ts'
 
-test('only what is beyond the free part counts, and what is refused does not', () => {
+test('only bytes beyond the free part count, and rejected ones do not', () => {
   const budget = new MemoryBudget(1_000)
   const held = new ExcessMemory(new RequestReservation('team', budget.open('team')), 100)
   held.resize(100)

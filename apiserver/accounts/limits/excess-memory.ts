@@ -1,8 +1,8 @@
 import type { RequestReservation } from './request-memory.ts'
 
 /**
- * What grows and shrinks while a request is answered, of which only what is beyond a free part counts: so nobody's usual
- * stream is broken off because others need much.
+ * Memory that grows and shrinks during a request. Only the part above a free amount counts, so that a normal stream is
+ * not aborted because others need much.
  */
 export class ExcessMemory {
   readonly #memory: Pick<RequestReservation, 'add' | 'drop'>
@@ -14,7 +14,7 @@ export class ExcessMemory {
     this.#freeBytes = freeBytes
   }
 
-  /** Says how many bytes there are from now on. @throws {HttpError} as `HeldMemory.add` does, and changes nothing then */
+  /** Sets the number of bytes. @throws {HttpError} as `RequestReservation.add` does, and then changes nothing */
   resize(bytes: number): void {
     const counted = Math.max(0, bytes - this.#freeBytes)
     if (counted > this.#counted) this.#memory.add(counted - this.#counted)

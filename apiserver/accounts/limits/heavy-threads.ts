@@ -1,12 +1,12 @@
 import { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { memoryPlan, toResourceLimits } from './memory-plan.ts'
 
-/** Threads for all that takes long. An entity has one of them at a time: others find the other one. */
+/** Threads for slow work. An entity uses one of them at a time, so that others find the other one free. */
 export function openHeavyThreads(): WorkerPool {
   return openThreads(memoryPlan.heavyThreads)
 }
 
-/** One thread for what is small, so that it waits behind nothing that takes long. */
+/** One thread for small work, so that it does not wait behind slow work. */
 export function openSmallThread(): WorkerPool {
   return openThreads(memoryPlan.smallThreads)
 }

@@ -5,7 +5,7 @@ import { KnownUse } from './storage-meter.ts'
 const openOf = (use: KnownUse, announced = 0) =>
   new IncomingBytes({ entity: 'team', limit: 100, use, beside: 0, announced, releaseTurn: () => {} })
 
-test('bodies side by side see each other, and what was stored since they began', () => {
+test('concurrent bodies see each other, and what was stored since they began', () => {
   const use = new KnownUse()
   const [first, second] = [openOf(use, 40), openOf(use)]
   second.add(60)
@@ -19,7 +19,7 @@ test('bodies side by side see each other, and what was stored since they began',
   expect([use.stored, use.incoming]).toEqual([30, 0])
 })
 
-test('an announced length counts at once, and what comes beyond it as it comes', () => {
+test('an announced length counts at once, and bytes beyond it as they arrive', () => {
   const use = new KnownUse()
   const body = openOf(use, 90)
   expect(use.incoming).toBe(90)
@@ -31,7 +31,7 @@ test('an announced length counts at once, and what comes beyond it as it comes',
   expect([use.stored, use.incoming]).toEqual([0, 0])
 })
 
-test('what cannot be refused any more counts without a word', () => {
+test('bytes that can no longer be rejected count without an error', () => {
   const use = new KnownUse()
   const call = openOf(use, 90)
   call.add(80)

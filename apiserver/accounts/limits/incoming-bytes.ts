@@ -5,28 +5,28 @@ interface Receipt {
   entity: string
   limit: number
   use: KnownUse
-  /** Lies there and is counted nowhere else. */
+  /** Bytes in the store that are counted nowhere else. */
   beside: number
-  /** 0 for a length that is not known. */
+  /** 0 for an unknown length. */
   announced: number
   /** Lets the next body in. */
   releaseTurn: () => void
 }
 
-/** The bytes of one body, which count as stored while they come in and are written. */
+/** The bytes of one body. They count as stored while they arrive and are written. */
 export class IncomingBytes {
   readonly #receipt: Receipt
   #received = 0
   #reserved = 0
 
-  /** @throws {HttpError} 403 when there is no room for the announced length */
+  /** @throws {HttpError} 403 if there is no room for the announced length */
   constructor(receipt: Receipt) {
     this.#receipt = receipt
     this.#require(receipt.announced)
     this.#reserve(receipt.announced)
   }
 
-  /** Counts what has come. @throws {HttpError} 403 when it is more than the entity may store */
+  /** Counts received bytes. @throws {HttpError} 403 if they exceed what the entity may store */
   add(bytes: number): void {
     const more = this.#received + bytes - this.#reserved
     if (more > 0) this.#require(more)
@@ -39,19 +39,19 @@ export class IncomingBytes {
     if (this.#received > this.#reserved) this.#reserve(this.#received - this.#reserved)
   }
 
-  /** All has come: the next body may. */
+  /** Call it when the body has arrived. It lets the next body in. */
   end(): void {
     this.#receipt.releaseTurn()
   }
 
-  /** What has come until now is stored: it counts there until the entity is measured again. */
+  /** The received bytes are stored. They count as added until the entity is measured again. */
   keep(): void {
     this.#receipt.use.added += this.#received
     this.#received = 0
     this.#reserve(-this.#reserved)
   }
 
-  /** It is stored, and counts there, or it is gone. */
+  /** The bytes no longer count as incoming: they are stored, or dropped. */
   release(): void {
     this.end()
     this.#reserve(-this.#reserved)
@@ -59,7 +59,7 @@ export class IncomingBytes {
 
   #require(bytes: number): void {
     const { entity, limit, use, beside } = this.#receipt
-    // What others have stored since this began counts too.
+    // What others have stored since the start counts too.
     const stored = beside + use.stored + use.incoming
     if (stored + bytes > limit) throw quotaExceeded(entity, { stored, limit, bytes })
   }

@@ -17,7 +17,7 @@ const nothing = {
 }
 const load = (env: Record<string, string>) => readConfig(Type.Object(limitSettings), env)
 
-test('where nothing is set, limits bound everybody', () => {
+test('without settings, the defaults limit every entity', () => {
   expect(applyDefaults(nothing, load({}))).toEqual({
     requestsPerMinute: 60_000,
     tokensPerMinute: Infinity,
@@ -31,7 +31,7 @@ test('where nothing is set, limits bound everybody', () => {
   })
 })
 
-test('what is set for an entity counts, else the default, which may be none', () => {
+test("an entity's own limit counts, else the default, which may be none", () => {
   const config = load({
     TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE: '60',
     TRAINYARD_DEFAULT_STORED_BYTES: 'none',
@@ -47,6 +47,6 @@ test('what is set for an entity counts, else the default, which may be none', ()
   })
 })
 
-test('a default that is no limit is refused', () => {
+test('a default that is not a limit is rejected', () => {
   expect(() => load({ TRAINYARD_DEFAULT_QUEUED_JOBS: 'many' })).toThrow('TRAINYARD_DEFAULT_QUEUED_JOBS')
 })

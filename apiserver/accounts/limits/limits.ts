@@ -3,10 +3,10 @@ import type { EntityLimits, SetLimits } from '../../../db/accounts/limits.ts'
 import { readLimit } from '../../../lib/limit-setting.ts'
 import type { limitSettings } from './settings.ts'
 
-/** The part of a process's configuration that has the default limits. */
+/** The default limits in a process's configuration. */
 export type LimitDefaults = Static<TObject<typeof limitSettings>>
 
-/** What holds for an entity: what was set for it, else the installation's default; Infinity is no limit. */
+/** The limits of an entity: what was set for it, else the installation's default. Infinity means unlimited. */
 export function applyDefaults<Name extends keyof EntityLimits>(
   set: Pick<SetLimits, Name>,
   config: LimitDefaults,
@@ -24,7 +24,7 @@ function readDefaults(config: LimitDefaults): EntityLimits {
     eventStreams: readLimit(config.TRAINYARD_DEFAULT_EVENT_STREAMS),
     queuedJobs: readLimit(config.TRAINYARD_DEFAULT_QUEUED_JOBS),
     storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES),
-    // Payloads are kept unless somebody said otherwise.
+    // Payloads are kept forever by default.
     payloadDays: Infinity,
     weight: config.TRAINYARD_DEFAULT_WEIGHT,
     tokenStatistics: 'sampled',

@@ -5,7 +5,7 @@ import { memoryPlan } from './memory-plan.ts'
 
 const mib = 1024 * 1024
 
-test('all that may be in memory at once fits into what the chart gives a pod', () => {
+test('the memory plan fits into the memory of a pod in the chart', () => {
   const { requests, heavyThreads, smallThreads, schemaThreads, connections, program } = memoryPlan
   const threads = [heavyThreads, smallThreads, schemaThreads].map(
     ({ threads: count, heapMib, youngMib, offHeapMib }) => count * (heapMib + youngMib + offHeapMib) * mib,

@@ -6,31 +6,31 @@ import { errors } from '../../errors/table.ts'
 import { canTake, emptyAllowance, mergeAllowances, type Allowance } from './allowance.ts'
 
 const minuteSeconds = 60
-// A flood beyond a limit costs one question of this length. Others may give points back meanwhile.
+// Beyond the limit, the database is queried at most once in this time. Others may return points meanwhile.
 const rejectedMs = 1_000
 
 /** A limit of points per minute. */
 export interface MinuteLimit {
   /** As in "requests_per_minute". */
   name: string
-  /** Of its counts in the database. */
+  /** The prefix of its counts in the database. */
   keyPrefix: string
-  /** A process takes one such part of a limit from the database at once. */
+  /** A process takes 1 / `blocksPerLimit` of the limit from the database at once. */
   blocksPerLimit: number
 }
 
 /**
- * Counts points of entities per minute, from the first one on. The counts lie in the database, so a limit holds however many
- * processes answer. A process takes them in blocks, and what it does not use of a block is lost to the others until the
- * minute is over.
+ * Counts points of entities per minute; the minute starts with the first one. The counts are in the database, so a
+ * limit holds for all processes together. A process takes points in blocks. Unused points of a block are lost to the
+ * others until the minute is over.
  */
 export class MinutePoints {
   readonly #pool: Pool
   readonly #limit: MinuteLimit
-  /** By limit: the library's limiters have one each, on the same counts. */
+  /** By limit: the library has one limiter per limit, on the same counts. */
   readonly #limiters = new Map<number, RateLimiterPostgres>()
   readonly #allowances = new Map<string, Allowance>()
-  /** The query under way, by entity. Requests that come in meanwhile wait for it. */
+  /** The running query of each entity. Later requests wait for it. */
   readonly #asking = new Map<string, Promise<void>>()
   #forgetAtMs = 0
 
@@ -48,8 +48,8 @@ export class MinutePoints {
   }
 
   /**
-   * Says how many points more were used than were taken, or fewer. What is owed then is taken at once, as far as there is
-   * any. The rest is owed in the next minute, but at most a whole minute's.
+   * Corrects taken points by `more`, which may be negative. A debt is paid at once with the points of this minute. The
+   * rest is paid in the next minute, but at most a whole minute's points.
    */
   settle(entity: string, perMinute: number, more: number): void {
     const allowance = this.#allowances.get(entity) ?? { ...emptyAllowance, perMinute, untilMs: performance.now() }
@@ -62,7 +62,7 @@ export class MinutePoints {
     this.#returnExcess(entity, allowance)
   }
 
-  /** What is left of this minute, as far as this process knows, and when all of it is there again. */
+  /** The points left in this minute, as far as this process knows, and when all of them are available again. */
   look(entity: string, perMinute: number): { remaining: number; resetMs: number } {
     const allowance = this.#allowances.get(entity)
     const resetMs = allowance?.perMinute === perMinute ? allowance.untilMs - performance.now() : 0
@@ -70,7 +70,7 @@ export class MinutePoints {
     return { remaining: Math.max(0, allowance.left + allowance.elsewhere), resetMs }
   }
 
-  /** What is not collected now is with the next question. */
+  /** If this fails, the next query collects the debt. */
   #collect(entity: string, perMinute: number): void {
     void this.#ask(entity, perMinute, 0).catch(() => {})
   }
@@ -92,7 +92,7 @@ export class MinutePoints {
     }
   }
 
-  /** @throws {HttpError} 429 when there are not so many points left */
+  /** @throws {HttpError} 429 if not enough points are left */
   async #refill(entity: string, perMinute: number, points: number): Promise<void> {
     this.#forgetEnded()
     const known = this.#allowances.get(entity) ?? emptyAllowance
@@ -101,7 +101,7 @@ export class MinutePoints {
     const owed = Math.max(0, -known.left)
     const wanted = Math.min(Math.max(this.#blockOf(perMinute), points + owed), Math.max(1, perMinute))
     const taken = await this.#consume(entity, perMinute, wanted)
-    // Others may have given back or owed some meanwhile.
+    // Other requests may have returned or owed points meanwhile.
     const allowance = mergeAllowances(this.#allowances.get(entity) ?? emptyAllowance, taken)
     this.#allowances.set(entity, allowance)
     if (taken.left === wanted || allowance.left >= points) return
@@ -121,7 +121,7 @@ export class MinutePoints {
       return build(result, wanted, result.remainingPoints)
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error
-      // All of it was too much, but what was left before it is ours now. The rest was taken beyond the limit.
+      // The block exceeds the limit, but the points that were left before it are ours now. The others are returned.
       const left = Math.max(0, perMinute - (error.consumedPoints - wanted))
       const allowance = build(error, left, 0)
       this.#return(entity, wanted - left, allowance)
@@ -129,7 +129,7 @@ export class MinutePoints {
     }
   }
 
-  /** Others may have what is more than a block. */
+  /** Returns points beyond a block, so that other processes can use them. */
   #returnExcess(entity: string, allowance: Allowance): void {
     const excess = allowance.left - this.#blockOf(allowance.perMinute)
     if (excess <= 0 || allowance.untilMs <= performance.now()) return
@@ -138,7 +138,7 @@ export class MinutePoints {
     this.#return(entity, excess, allowance)
   }
 
-  /** Nobody waits for it: points that stay taken are lost until the minute is over. */
+  /** Nobody waits for this. Points that cannot be returned are lost until the minute is over. */
   #return(entity: string, points: number, { untilMs }: Allowance): void {
     const key = `${this.#limit.keyPrefix}:${entity}`
     const expiresAtMs = Date.now() + untilMs - performance.now()
@@ -151,7 +151,7 @@ export class MinutePoints {
     return new HttpError(errors.rate_limit_exceeded, detail, { retryAfterSeconds: seconds })
   }
 
-  /** Once a minute: entities come and go. What is owed is kept for one more. */
+  /** Runs once a minute, because entities come and go. Debts are kept for one more minute. */
   #forgetEnded(): void {
     const nowMs = performance.now()
     if (nowMs < this.#forgetAtMs) return

@@ -1,4 +1,4 @@
-/** The error for data that exceed the entity's quota. Waiting would not help, and no client repeats it by itself. */
+/** The error for data beyond the entity's quota. Waiting would not help, so clients do not retry it by themselves. */
 export function quotaExceeded(
   entity: string,
   { stored, limit, bytes }: { stored: number; limit: number; bytes: number },

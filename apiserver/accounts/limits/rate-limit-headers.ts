@@ -1,7 +1,7 @@
-/** Headers of OpenAI's, which its SDKs show. */
+/** OpenAI's headers, which its SDKs show. */
 export type RateLimitHeaders = readonly (readonly [name: string, value: string])[]
 
-/** The headers of a limit per minute; none where there is no limit. */
+/** The headers of a limit per minute; none without a limit. */
 export function rateLimitHeaders(
   kind: 'requests' | 'tokens',
   perMinute: number,
@@ -15,7 +15,7 @@ export function rateLimitHeaders(
   ]
 }
 
-/** As OpenAI writes it: "850ms", "42s". */
+/** OpenAI's format: "850ms", "42s". */
 function presentDuration(ms: number): string {
   return ms < 1_000 ? `${Math.ceil(ms)}ms` : `${Math.ceil(ms / 1_000)}s`
 }

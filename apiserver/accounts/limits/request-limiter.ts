@@ -3,8 +3,8 @@ import { MinutePoints } from './minute-points.ts'
 import { rateLimitHeaders, type RateLimitHeaders } from './rate-limit-headers.ts'
 
 /**
- * Limits the requests of entities per minute. A limit below 400 is exact. Of a larger one each process may keep half a percent
- * unused.
+ * Limits the requests of entities per minute. Limits below 400 are exact. Of a larger limit, each process may leave
+ * half a percent unused.
  */
 export class RequestLimiter {
   readonly #points: MinutePoints
@@ -18,7 +18,7 @@ export class RequestLimiter {
     await this.#points.take(entity, perMinute, 1)
   }
 
-  /** What an entity's limit is, and what is left of it; none without a limit. */
+  /** The headers with an entity's limit and what is left of it; none without a limit. */
   describe(entity: string, perMinute: number): RateLimitHeaders {
     return rateLimitHeaders('requests', perMinute, this.#points.look(entity, perMinute))
   }

@@ -35,7 +35,7 @@ beforeAll(async () => {
 })
 afterAll(() => server.close())
 
-/** Sends a body of so many bytes; answers with what became of reading it. */
+/** Sends a body of this size; returns the result of reading it. */
 const send = (bytes: number, entity = 'team') => sendText('x'.repeat(bytes), { entity })
 
 async function sendText(text: string, { entity = 'team', path = '/' }): Promise<unknown> {
@@ -54,7 +54,7 @@ async function sendText(text: string, { entity = 'team', path = '/' }): Promise<
   return outcome
 }
 
-/** Answers what was read. */
+/** Answers all requests whose body was read. */
 async function answerAll(): Promise<void> {
   const open = answers.splice(0)
   const closed = open.map((answer) => new Promise((resolve) => answer.once('close', resolve)))
@@ -72,7 +72,7 @@ test('bodies count until they are answered', async () => {
   await answerAll()
 })
 
-test('an entity has a quarter, or one body of any size; what is refused does not count', async () => {
+test('an entity has a quarter, or one body of any size; rejected bodies do not count', async () => {
   expect(await send(100)).toBe(200)
   expect(await send(200)).toBe(429)
   expect(await send(150)).toBe(200)
@@ -83,7 +83,7 @@ test('an entity has a quarter, or one body of any size; what is refused does not
   await answerAll()
 })
 
-test('the values of a JSON body count, too, before they are made', async () => {
+test('the values of a JSON body count too, before they are built', async () => {
   const path = '/json'
   expect(await sendText('[{},{},{},{},{}]', { path })).toBe(200)
   expect(await sendText('[1]', { path })).toBe(429)
@@ -94,7 +94,7 @@ test('the values of a JSON body count, too, before they are made', async () => {
   await answerAll()
 })
 
-test('what is opened twice for a request is one reservation', () => {
+test("opening a request's reservation twice gives the same one", () => {
   const memory = new RequestMemory(1_000)
   const ctx = { state: { caller: { entity: 'team' } }, res: new EventEmitter() } as never
   expect(memory.open(ctx)).toBe(memory.open(ctx))
@@ -102,7 +102,7 @@ test('what is opened twice for a request is one reservation', () => {
 
 const tooMuch = expect.objectContaining({ status: 429 }) as Error
 
-test('what a handler holds counts until it is through, though its client has left', async () => {
+test('the memory of a handler counts until the handler has ended, even if its client has left', async () => {
   const memory = new RequestMemory(1_000)
   const res = Object.assign(new EventEmitter(), { closed: false })
   const ctx = { state: { caller: { entity: 'team' } }, res } as never

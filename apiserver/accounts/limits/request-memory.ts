@@ -11,20 +11,21 @@ import { memoryPlan } from './memory-plan.ts'
 const retryAfterSeconds = 1
 
 /**
- * Bounds the memory of all requests of a process together and, to a quarter of that, of an entity (an only request may have
- * seven eighths): bodies, and what is made of them. A request beyond them is rejected for a moment, and clients send it again.
+ * Bounds the memory of a process's requests: their bodies, and the values that they are parsed into. One entity may use
+ * a quarter of it, or seven eighths with a single request. A request beyond the bound is rejected for a moment, and
+ * clients retry it.
  */
 export class RequestMemory {
   readonly #budget: MemoryBudget
   readonly #held = new WeakMap<RequestContext['res'], RequestReservation>()
-  /** Whose handlers are at work. */
+  /** Requests whose handlers are running. */
   readonly #working = new WeakSet<RequestContext['res']>()
 
   constructor(maxBytes: number = memoryPlan.requests.bytes) {
     this.#budget = new MemoryBudget(maxBytes)
   }
 
-  /** Keeps what a request reserves until its handler is through: a client that leaves does not end the work. */
+  /** Keeps a request's reservation until its handler has ended. If the client leaves, the handler still continues. */
   readonly keepWhileWorking: Koa.Middleware = async ({ res }, next) => {
     this.#working.add(res)
     try {
@@ -35,7 +36,7 @@ export class RequestMemory {
     }
   }
 
-  /** What a request reserves, until its answer is out: one reservation, however often it is asked for. */
+  /** Opens a request's reservation until its response is sent. Repeated calls return the same one. */
   open({ state, res }: RequestContext): RequestReservation {
     const opened = this.#held.get(res)
     if (opened) return opened
@@ -46,7 +47,7 @@ export class RequestMemory {
     return held
   }
 
-  /** What a request of an entity reserves, until it is released. */
+  /** Opens a reservation of an entity until it is released. */
   reserve(entity: string): RequestReservation {
     return new RequestReservation(entity, this.#budget.open(entity))
   }
@@ -56,9 +57,10 @@ export class RequestMemory {
   }
 
   /**
-   * Reads and parses a request's JSON body, which counts until its answer is out; its values count before they are made.
+   * Reads and parses a request's JSON body. The body counts until the response is sent. Its values are counted before
+   * they are built.
    *
-   * @throws {HttpError} 413, 429 or 503 when there is too much, and as `openBody` and `parseBody` do
+   * @throws {HttpError} 413, 429 or 503 if there is not enough memory, and as `openBody` and `parseBody` do
    */
   async readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
     const held = this.open(ctx)
@@ -67,7 +69,7 @@ export class RequestMemory {
   }
 }
 
-/** The memory of one request. */
+/** The reserved memory of one request. */
 export class RequestReservation {
   readonly #entity: string
   readonly #reservation: MemoryReservation
@@ -77,7 +79,10 @@ export class RequestReservation {
     this.#reservation = reservation
   }
 
-  /** Reserves more. @throws {HttpError} 413 when it is too much for one, 429 for the entity, 503 for all of them */
+  /**
+   * Reserves more bytes. @throws {HttpError} 413 if it is too much for one request, 429 for the entity, 503 for the
+   * process
+   */
   add(bytes: number): void {
     try {
       this.#reservation.add(bytes)
@@ -86,17 +91,17 @@ export class RequestReservation {
     }
   }
 
-  /** Gives some back: nobody needs them any more. */
+  /** Releases some bytes. */
   drop(bytes: number): void {
     this.#reservation.drop(bytes)
   }
 
-  /** Gives all back: the answer is out. */
+  /** Releases all bytes, when the response is sent. */
   release(): void {
     this.#reservation.release()
   }
 
-  /** All bytes of a body; when that fails, none of them count. @throws {HttpError} as `add` does */
+  /** Reads all bytes of a body. If that fails, none of them count. @throws {HttpError} as `add` does */
   async read(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
     const taken: Buffer[] = []
     let size = 0

@@ -6,17 +6,17 @@ import type { Connection, Pool } from '../../../db/pool.ts'
 import type { StorageUse } from './storage.ts'
 import { applyDefaults, type LimitDefaults } from './limits.ts'
 
-/** What limits and their use are read from. */
+/** What reading limits and their use needs. */
 export interface LimitDeps {
   pool: Pool
   storage: StorageUse
   limitDefaults: LimitDefaults
 }
 
-// A job takes from seconds to hours: often enough to get its place soon, seldom enough to cost nothing.
+// A job takes from seconds to hours. This is often enough to get a free place soon, and seldom enough to cost little.
 const retryAfterSeconds = 15
 
-/** What an entity may use, and what it uses of it now. */
+/** The limits of an entity and its current use. */
 export interface LimitsInUse {
   entity: string
   limits: EntityLimits
@@ -35,10 +35,10 @@ export async function readLimits(deps: LimitDeps, entity: string): Promise<Limit
 }
 
 /**
- * Checks, behind the insert of a job and in its transaction, that the entity has not more unfinished jobs than it may:
- * of many at once exactly as many come through as there are places.
+ * Checks that the entity has no more unfinished jobs than it may. Call it after the insert of a job, in its
+ * transaction. Of concurrent jobs, exactly as many succeed as there are places.
  *
- * @throws {HttpError} 429, with which the transaction undoes the insert
+ * @throws {HttpError} 429, which rolls the insert back
  */
 export async function requireJobPlace(
   limitDefaults: LimitDefaults,
@@ -66,7 +66,7 @@ function noJobPlace(entity: string, limit: number): HttpError {
 }
 
 /**
- * Checks that an entity may store so many bytes more; what takes work to count is counted only where there is a limit.
+ * Checks that an entity may store this many more bytes. It measures only if there is a limit.
  *
  * @throws {HttpError} 403
  */

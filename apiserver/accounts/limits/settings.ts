@@ -2,14 +2,14 @@ import { Type } from 'typebox'
 import { storedBytesSetting } from '../../../artifacts/inputs/room.ts'
 import { limitSetting, noLimit } from '../../../lib/limit-setting.ts'
 
-// Points of the request limiter are a Postgres integer, and so are days.
+// The request limiter's points and days are Postgres integers.
 export const maxInteger = 2_147_483_647
 // Several processes may count beyond a limit at once.
 export const maxTokensPerMinute = 500_000_000
 
 /**
- * What an entity may use for which nothing was set (`npm run limits`). It is far more than a team needs, and bounds what one
- * whose programs run wild takes from the others.
+ * The limits of entities for which nothing was set (`npm run limits`). They are far above the needs of a team, and
+ * bound what a runaway program takes from others.
  */
 export const limitSettings = {
   TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE: limitSetting(60_000, maxInteger),

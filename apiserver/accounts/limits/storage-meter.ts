@@ -3,20 +3,20 @@ import { sumTraceBytes } from '../../../db/tracing/stored-bytes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 
-// For so long it is enough to know what was stored before, and what this process has added: others add too.
+// For this time the last measurement is used, plus what this process has added. Other processes add too.
 const keptMs = 5_000
-// From this part of its limit on, what an entity has stored is asked for each time.
+// Above this part of the limit, every request measures again.
 const near = 0.9
 const maxKept = 10_000
 
-/** What a process knows of what an entity has stored. */
+/** What a process knows about an entity's stored bytes. */
 export class KnownUse {
-  /** As they were measured last. */
+  /** The last measurement. */
   training = 0
   traces = 0
-  /** Stored by this process since that measuring began. */
+  /** Bytes that this process has stored since the last measurement began. */
   added = 0
-  /** On its way in. */
+  /** Bytes that are arriving. */
   incoming = 0
   untilMs = -Infinity
 
@@ -25,7 +25,7 @@ export class KnownUse {
   }
 }
 
-/** Measures what entities have stored, and remembers it for some seconds. */
+/** Measures what entities have stored, and caches it for some seconds. */
 export class StorageMeter {
   readonly #pool: Pool
   readonly #tracing: Pool
@@ -37,34 +37,34 @@ export class StorageMeter {
     this.#tracing = tracing
   }
 
-  /** What an entity has stored now. While the database of traces is away, these count as they were known last. */
+  /** Measures what an entity has stored. While the tracing database is unavailable, uses its last value. */
   measure(entity: string): Promise<number> {
     const measuring = this.#measuring.get(entity) ?? this.#sum(entity).finally(() => this.#measuring.delete(entity))
     this.#measuring.set(entity, measuring)
     return measuring
   }
 
-  /** What is known, some seconds old at most where there is a limit. */
+  /** Returns the cached value, which is at most some seconds old if there is a limit. */
   async estimate(entity: string, limit: number): Promise<KnownUse> {
     const use = this.#find(entity)
     if (limit !== Infinity && use.untilMs <= performance.now()) await this.measure(entity)
     return use
   }
 
-  /** The same; where so many bytes more come near the limit it is measured afresh. */
+  /** Does the same, but measures again if these bytes come near the limit. */
   async estimateWith(entity: string, limit: number, bytes: number): Promise<KnownUse> {
     const use = await this.estimate(entity, limit)
     if (use.stored + use.incoming + bytes > near * limit) await this.measure(entity)
     return use
   }
 
-  /** Notes what this process has stored. */
+  /** Records bytes that this process has stored. */
   record(entity: string, bytes: number): void {
     const known = this.#known.get(entity)
     if (known) known.added += bytes
   }
 
-  /** What is noted while this asks may be in the answer or not: it counts until the next time. */
+  /** Bytes that are recorded during the measurement may be included in it or not. They count until the next one. */
   async #sum(entity: string): Promise<number> {
     const use = this.#find(entity)
     const before = use.added
@@ -76,7 +76,7 @@ export class StorageMeter {
     return use.training + use.traces
   }
 
-  /** Undefined while their database is away. */
+  /** Undefined while the tracing database is unavailable. */
   async #sumTraces(entity: string): Promise<number | undefined> {
     try {
       return await sumTraceBytes(this.#tracing, entity)

@@ -9,19 +9,20 @@ import { quotaExceeded } from './quota.ts'
 import { StorageMeter } from './storage-meter.ts'
 import { turnOf, type Turn } from './turn.ts'
 
-// Large bodies that are written to the disk at once; the rest waits before its first byte is read, and small ones do not.
+// How many large bodies are written to the disk at once. The others wait before their first byte is read. Small bodies
+// do not wait.
 const receiving = { permits: 64, permitsPerKey: 16 }
 const smallUpToBytes = 4 * 1024 * 1024
 const maxWaitMs = 60_000
 
-/** How large an entity's traces are that come in, and how much it may store. */
+/** The size of an entity's incoming traces, and how much it may store. */
 interface TracesSize {
   entity: string
   limit: number
   announced: number
 }
 
-/** What entities have stored, and what of theirs is coming in. */
+/** What entities have stored, and their incoming bytes. */
 export class StorageUse {
   readonly #meter: StorageMeter
   readonly #turns = new FairSemaphore(receiving)
@@ -30,16 +31,17 @@ export class StorageUse {
     this.#meter = new StorageMeter(pools)
   }
 
-  /** What an entity has stored now. */
+  /** Measures what an entity has stored. */
   measure(entity: string): Promise<number> {
     return this.#meter.measure(entity)
   }
 
   /**
-   * Lets a body in; a large one when it is its entity's turn. All that has come of it counts until it is released, so that
-   * bodies side by side see each other; its announced length does at once, and so does `beside`, which lies there uncounted.
+   * Accepts a body. A large one waits for its entity's turn. Its bytes count until they are released, so that
+   * concurrent bodies see each other. The announced length counts at once, and so does `beside`: bytes in the store
+   * that are counted nowhere else.
    *
-   * @throws {HttpError} 403 when the entity may not store so much, 429 when its turn does not come
+   * @throws {HttpError} 403 if the entity may not store so much, 429 if its turn does not come in time
    */
   async receive(ctx: RequestContext, beside: () => Promise<number> = async () => 0): Promise<IncomingBytes> {
     try {
@@ -68,7 +70,7 @@ export class StorageUse {
   }
 
   /**
-   * Lets a request in that adds to traces, of which many small ones come: what is known may be some seconds old. Its length
+   * Accepts a request that adds traces. There are many small ones, so the known use may be some seconds old. The length
    * counts until it is kept or released.
    *
    * @throws {HttpError} 403
@@ -78,19 +80,19 @@ export class StorageUse {
     return this.admitTraces({ entity: ctx.state.caller.entity, limit, announced: ctx.request.length ?? 0 })
   }
 
-  /** The same for traces that come with no request of their own. @throws {HttpError} 403 */
+  /** Does the same for traces without a request of their own. @throws {HttpError} 403 */
   async admitTraces({ entity, limit, announced }: TracesSize): Promise<IncomingBytes> {
     const use = await this.#meter.estimate(entity, limit)
     return new IncomingBytes({ entity, limit, use, beside: 0, announced, releaseTurn: () => {} })
   }
 
-  /** Checks that an entity may store so many bytes more. @throws {HttpError} 403 */
+  /** Checks that an entity may store this many more bytes. @throws {HttpError} 403 */
   async requireRoom(entity: string, limit: number, bytes: number): Promise<void> {
     const { stored } = await this.#meter.estimateWith(entity, limit, bytes)
     if (stored + bytes > limit) throw quotaExceeded(entity, { stored, limit, bytes })
   }
 
-  /** Notes what this process has stored of an entity. */
+  /** Records bytes that this process has stored for an entity. */
   record(entity: string, bytes: number): void {
     this.#meter.record(entity, bytes)
   }

@@ -8,16 +8,17 @@ type TokenOwner = Pick<Caller, 'entity' | 'tokensPerMinute'>
 /** What a request is expected to use. */
 export interface TokenEstimate {
   promptTokens: number
-  /** At most. */
+  /** The maximum. */
   completionTokens: number
 }
 
-// Few replies are longer. What one uses beyond is owed afterwards.
+// Few replies are longer. The tokens beyond this become a debt afterwards.
 const maxReserved = 16_384
 
 /**
- * Limits the tokens of entities per minute, of prompts and sampled. What a request will use is known when it has ended: an
- * estimate is taken before, and the difference is settled after. An entity exceeds its limit by what runs at once at most.
+ * Limits the prompt and completion tokens of entities per minute. The use of a request is only known at its end: an
+ * estimate is taken before, and the difference is settled after. An entity can exceed its limit by at most its
+ * concurrent requests.
  */
 export class TokenLimiter {
   readonly #points: MinutePoints
@@ -27,10 +28,10 @@ export class TokenLimiter {
   }
 
   /**
-   * Takes the tokens of a request. A request that is larger than the limit takes all of it.
+   * Takes the tokens of a request. A request larger than the limit takes all of it.
    *
-   * @returns says what it has used in the end, once
-   * @throws {HttpError} 429 when the minute's tokens do not suffice
+   * @returns a function that takes the real use; call it once at the end
+   * @throws {HttpError} 429 if the minute's tokens are not enough
    */
   async reserve(
     { entity, tokensPerMinute: limit }: TokenOwner,
@@ -43,7 +44,7 @@ export class TokenLimiter {
     return (used) => this.#points.settle(entity, limit, used - reserved)
   }
 
-  /** What an entity's limit is, and what is left of it; none without a limit. */
+  /** The headers with an entity's limit and what is left of it; none without a limit. */
   describe({ entity, tokensPerMinute: limit }: TokenOwner): RateLimitHeaders {
     return rateLimitHeaders('tokens', limit, this.#points.look(entity, limit))
   }

@@ -1,7 +1,7 @@
 import type { PermitRequest } from '../../../lib/fair-semaphore.ts'
 import type { Caller } from '../context.ts'
 
-/** Whose turn it is where entities wait for the same. */
+/** The key and weight of an entity where entities wait for the same resource. */
 export type Turn = Required<Pick<PermitRequest, 'key' | 'weight'>>
 
 /** The turn of a caller's entity. */

@@ -1,10 +1,10 @@
-// A group has no id of its own: its place in each dimension is one.
+// A group has no id of its own, so its values in all dimensions are its cursor.
 
 export function encodeGroup(group: string[]): string {
   return Buffer.from(JSON.stringify(group)).toString('base64url')
 }
 
-/** The group that a cursor names; undefined when it names none of so many dimensions. */
+/** The group that a cursor names; undefined if it does not have this many dimensions. */
 export function decodeGroup(cursor: string, dimensions: number): string[] | undefined {
   const group = parse(Buffer.from(cursor, 'base64url').toString())
   if (!Array.isArray(group) || group.length !== dimensions || !group.every(isGroupName)) return undefined

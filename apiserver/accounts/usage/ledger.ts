@@ -16,22 +16,22 @@ export interface ChatTokens {
 }
 
 /**
- * What chats have used, gathered in memory and written by `flush`, so that no chat waits for it. A process that is killed
- * loses what it gathered since its last flush.
+ * Collects the usage of chats in memory, and `flush` writes it, so that no chat waits for it. A killed process loses
+ * the usage since its last flush.
  */
 export class UsageLedger {
   readonly #pool: Pool
   readonly #process = randomUUID()
   #rows = new Map<string, ChatUsage>()
   #batches = 0
-  /** Not known to be written: it is sent again as it is, before anything newer. */
+  /** A batch whose write is not confirmed. It is sent again unchanged, before anything newer. */
   #pending: UsageBatch | undefined
 
   constructor(pool: Pool) {
     this.#pool = pool
   }
 
-  /** Notes one chat that has ended. */
+  /** Records a finished chat. */
   add(account: UsageAccount, tokens: ChatTokens, now: Date = new Date()): void {
     const hour = Math.floor(now.getTime() / hourMs)
     const name = nameRow(hour, account)
@@ -42,7 +42,7 @@ export class UsageLedger {
     this.#rows.set(name, known)
   }
 
-  /** Writes what was gathered; what cannot be written now is kept for the next time. */
+  /** Writes the collected usage. If that fails, keeps it for the next time. */
   async flush(): Promise<void> {
     if (this.#pending) await this.#send(this.#pending)
     if (this.#rows.size === 0) return
@@ -59,7 +59,7 @@ export class UsageLedger {
   }
 }
 
-/** What the rows of an hour differ by. The name of a base model comes last, because it may have any character. */
+/** Identifies a row of an hour. The base model comes last, because its name can contain any character. */
 function nameRow(hour: number, { entity, project, modelId, baseModel, keyId }: UsageAccount): string {
   return `${hour}\n${entity}\n${project ?? ''}\n${modelId ?? ''}\n${keyId}\n${baseModel}`
 }

@@ -2,7 +2,7 @@ import type { UsageDimension, UsageRow } from '../../../db/accounts/usage-report
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { encodeGroup } from './group-cursor.ts'
 
-/** One group's usage; its `id` is the cursor behind it. */
+/** One group's usage. Its `id` is also the cursor of the next page. */
 export function presentUsage(row: UsageRow, groupBy: UsageDimension[]) {
   const members = groupBy.map((dimension, index) => presentDimension(dimension, row.group[index] ?? '', row.model))
   return {

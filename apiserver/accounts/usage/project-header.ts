@@ -2,15 +2,15 @@ import { isReservedProject } from '../../../crds/names.ts'
 import type { HttpContext } from '../../../lib/http/context.ts'
 import { isName } from '../names.ts'
 
-/** Of a request and its answer. */
+/** Reads headers of a request, and sets headers of its response. */
 type Headers = Pick<HttpContext, 'get'> & { set: (name: string, value: string) => void }
 
-// The interface's own, then what the openai SDKs send for their `project` setting.
+// Our own header, then the one that the openai SDKs send for their `project` setting.
 const headers = ['Vendor-Project', 'OpenAI-Project']
 
 /**
- * The project that a chat's usage goes to, by its `Vendor-Project: ENTITY/PROJECT`; undefined without one. A value that
- * is malformed, or names another entity than the caller's own, is ignored with a warning: it costs nobody anything.
+ * The project that a chat's usage is charged to, from `Vendor-Project: ENTITY/PROJECT`; undefined without the header. A
+ * value that is malformed or names another entity is ignored with a warning, because it does no harm.
  */
 export function readProject(ctx: Headers, own: string): string | undefined {
   const header = headers.find((name) => ctx.get(name) !== '')

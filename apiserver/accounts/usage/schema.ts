@@ -10,7 +10,7 @@ const uuid = Type.String({ format: 'uuid' })
 export const usageQuerySchema = Type.Object({
   from: Type.Optional(time),
   to: Type.Optional(time),
-  // Some of project, model, key, hour, day, with commas between; without it, one sum of all.
+  // Some of project, model, key, hour and day, separated by commas. Without it, one sum of all.
   group_by: Type.Optional(
     Type.String({
       pattern: `^${dimension}(,${dimension}){0,4}$`,
@@ -29,7 +29,7 @@ export type UsageRequest = Static<typeof usageQuerySchema>
 const optionalText = Type.Optional(nullable(Type.String()))
 const count = Type.Integer({ minimum: 0 })
 
-/** What one group used. Of the members that name the group there are those that were asked for. */
+/** The usage of one group. Only the requested members that name the group are present. */
 export const usageSchema = Type.Object({
   id: Type.String(),
   project: optionalText,

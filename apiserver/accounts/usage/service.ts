@@ -8,12 +8,12 @@ import type { UsageRequest } from './schema.ts'
 // Long enough for a month's bill, short enough to be read at once.
 const defaultSpanMs = 30 * 86_400_000
 
-/** The dimensions that were asked for, each once. */
+/** The requested dimensions, each once. */
 export function readGroupBy({ group_by: groupBy }: UsageRequest): UsageDimension[] {
   return groupBy === undefined ? [] : [...new Set(groupBy.split(',') as UsageDimension[])]
 }
 
-/** One group more than the page holds, so that it shows whether there are more. */
+/** Reads one group more than the limit, which shows whether more follow. */
 export async function reportUsage(pool: Pool, entity: string, request: UsageRequest): Promise<UsageRow[]> {
   const groupBy = readGroupBy(request)
   const to = request.to === undefined ? new Date() : parseTime(request.to)!

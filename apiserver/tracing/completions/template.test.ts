@@ -24,7 +24,7 @@ describe('variables in messages are replaced', () => {
     expect(fillMessages(['{name}', null, 1], vars, 1_000)).toEqual(['{name}', null, 1])
   })
 
-  test.each(['unknown', 'constructor', '', 'name!r'])('and {%s} is refused', (name) => {
+  test.each(['unknown', 'constructor', '', 'name!r'])('and {%s} is rejected', (name) => {
     expect(() => fillMessages([{ content: `{${name}}` }], vars, 1_000)).toThrow(
       `the template variable ${JSON.stringify(name)} is missing`,
     )

@@ -79,14 +79,14 @@ describe('a file of prices', () => {
       'has an invalid litellm_provider',
     ],
     ['a date that is none', { a: [{ input: 1, output: 1, created_at: 'soon' }] }, 'has an invalid created_at for "a"'],
-  ])('is refused with %s', (_name, content, why) => {
+  ])('is rejected with %s', (_name, content, why) => {
     expect(() => read(content)).toThrow(ConfigError)
     expect(() => read(content)).toThrow(
       `the file of TRAINYARD_TRACING_PRICES ${why.startsWith('no ') ? 'has ' : ''}${why}`,
     )
   })
 
-  test('is refused when it is not there', () => {
+  test('is rejected when it is not there', () => {
     expect(() => readPrices(path.join(folder, 'none'))).toThrow(
       new ConfigError('bad configuration: the file of TRAINYARD_TRACING_PRICES cannot be read'),
     )

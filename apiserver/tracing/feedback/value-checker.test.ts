@@ -101,7 +101,7 @@ test('schemas run without the environment of the process', async () => {
   expect(await threads.run({ module, task: 0, timeoutMs: 30_000 }, { key: 'team' })).toEqual([])
 })
 
-test('what is too much at once is refused, and room is there again afterwards', async () => {
+test('what is too much at once is rejected, and room is there again afterwards', async () => {
   const text = JSON.stringify(`${'a'.repeat(40)}!`)
   const checker = new ValueChecker(30_000)
   const all = Array.from({ length: 70 }, () => checker.check({ schema: '{}', value: text }, team))

@@ -22,7 +22,7 @@ test('a value is inspected alike, however large', async () => {
   }
 })
 
-test('a large value is completed by its class, or refused', async () => {
+test('a large value is completed by its class, or rejected', async () => {
   const val = JSON.stringify({ api_model_id: 'x'.repeat(300_000), provider: 'p', max_tokens: 1 })
   const given = { val, builtinObjectClass: 'ProviderModel' }
   expect(await inspector.inspect(given, turn)).toEqual(inspectValue(given))

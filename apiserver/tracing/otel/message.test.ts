@@ -145,6 +145,6 @@ test.each<[string, () => Span]>([
   ['attributes that are no list', () => readJson({ attributes: {} })],
   ['a name that is no text', () => readJson({ name: 5 })],
   ['a list in place of a span', () => readJson([])],
-])('refuses %s', (_, read) => {
+])('rejects %s', (_, read) => {
   expect(read).toThrow(expect.objectContaining({ name: 'OtlpError' }) as Error)
 })

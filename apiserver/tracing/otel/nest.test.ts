@@ -123,7 +123,7 @@ test.each<[string, [string, Value][]]>([
       ['a.b', two],
     ],
   ],
-])('refuses %s, or leaves keys as they are', (_, attributes) => {
+])('rejects %s, or leaves keys as they are', (_, attributes) => {
   expect(() => nestAttributes(list(attributes))).toThrow(/^attribute '[\w.]+' conflicts with another/)
   expect(nestIfPossible(list(attributes), new ValueBudget())).toEqual(new Map(attributes))
 })

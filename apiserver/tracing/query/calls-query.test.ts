@@ -106,12 +106,12 @@ describe('the condition of a list of calls', () => {
         expandColumns: Array.from({ length: 11 }, (_, index) => `inputs${'.a'.repeat(index + 1)}`),
       },
     ],
-  ])('%s are refused', (_, selection) => {
+  ])('%s are rejected', (_, selection) => {
     expect(() => compile(selection)).toThrow(expect.objectContaining({ status: 400 }))
   })
 })
 
-test('orders of more than 32 KiB of SQL are refused', () => {
+test('orders of more than 32 KiB of SQL are rejected', () => {
   const sortBy = Array.from({ length: 100 }, () => ({
     field: `inputs${'.-1.a'.repeat(20)}`,
     direction: 'asc' as const,

@@ -184,7 +184,7 @@ describe('an order', () => {
     expect(sort(...keys)).toEqual([sql, values])
   })
 
-  test('of too many keys is refused', () => {
+  test('of too many keys is rejected', () => {
     const keys = Array.from({ length: 101 }, (): [string, 'asc'] => ['id', 'asc'])
     expect(() => sort(...keys)).toThrow(expect.objectContaining({ status: 400 }))
   })

@@ -60,7 +60,7 @@ describe('what has not the form of an operation is told with its place', () => {
   })
 })
 
-describe('what is empty or too large is refused', () => {
+describe('what is empty or too large is rejected', () => {
   const nest = (depth: number): unknown => (depth === 0 ? one : { $not: [nest(depth - 1)] })
   test.each<[string, unknown, string]>([
     ['no operands', { $and: [] }, 'Empty $and: at least one operand is needed.'],

@@ -4,7 +4,7 @@ export function presentAlias({ alias, step, updatedAt }: AliasRow) {
   return { alias, step, updated_at: updatedAt.toISOString() }
 }
 
-/** All aliases of a model, in the form of a list of one page. */
+/** Presents all aliases of a model as a list of one page. */
 export function presentAliasList(aliases: AliasRow[]) {
   return {
     object: 'list' as const,

@@ -4,7 +4,7 @@ import { maxStep } from '../checkpoints/schema.ts'
 /** PUT .../aliases/{alias}. */
 export const aliasBodySchema = Type.Object({ step: Type.Integer({ minimum: 0, maximum: maxStep }) })
 
-/** A name of a step. */
+/** An alias and its step. */
 export const aliasSchema = Type.Object({
   alias: Type.String(),
   step: Type.Integer(),

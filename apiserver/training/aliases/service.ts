@@ -7,7 +7,7 @@ import { withTransaction, type Pool } from '../../../db/pool.ts'
 import { getModel } from '../models/service.ts'
 import type { AliasDeletion } from './schema.ts'
 
-/** Which alias of whose model. */
+/** An alias of a model. */
 export interface AliasPlace {
   entity: string
   modelId: string
@@ -20,7 +20,7 @@ export async function listModelAliases(pool: Pool, entity: string, modelId: stri
   return listAliases(pool, id)
 }
 
-/** Makes an alias, or moves it: each chat request by it that comes after the answer is answered by the other step. */
+/** Creates or moves an alias. Every chat that names it after the answer uses the new step. */
 export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasPlace, step: number): Promise<AliasRow> {
   const { id } = await getModel(pool, entity, modelId)
   requireAlias(alias)

@@ -21,20 +21,20 @@ import {
 } from './store-files.ts'
 import { withUpload } from './upload.ts'
 
-/** How much of a file is there, counted from its beginning without a gap. */
+/** How many bytes of a file are stored, from its beginning without a gap. */
 export interface BlobState {
   digest: string
   size: number
   complete: boolean
 }
 
-/** A file of an entity, known by the sha256 that its bytes are to have. */
+/** A file of an entity. Its digest is the expected SHA-256 of its bytes. */
 export interface BlobName {
   entity: string
   digest: string
 }
 
-/** Where a request's bytes belong; a whole file has no total beforehand. */
+/** The position of a request's bytes in the file. For a whole file, the total is unknown before. */
 interface Span {
   start: number
   total: number | undefined
@@ -43,11 +43,11 @@ interface Span {
 interface Part {
   key: string
   start: number
-  /** behind its last byte */
+  /** The position after its last byte. */
   end: number
 }
 
-/** @throws {HttpError} 404 when nothing of it is there */
+/** @throws {HttpError} 404 if nothing of it is stored */
 export async function readBlobState(deps: Pick<BlobDeps, 'artifacts' | 'pool'>, name: BlobName): Promise<BlobState> {
   const state = await findState(deps, name)
   if (state.size === 0 && !state.complete) throw notFound('File')
@@ -55,10 +55,10 @@ export async function readBlobState(deps: Pick<BlobDeps, 'artifacts' | 'pool'>, 
 }
 
 /**
- * Takes a file, or the next part of it. What came before the connection broke is kept, so that the client can ask how
- * much is there and go on from there; the whole is accepted only when it has the digest that the path promises.
+ * Receives a file, or the next part of it. If the connection breaks, the received bytes are kept: the client can ask
+ * how many there are and continue there. A complete file is accepted only if it has the digest of the path.
  *
- * @throws {HttpError} 409 where a part would leave a gap, 422 when the bytes have another digest: all is dropped then
+ * @throws {HttpError} 409 if a part would leave a gap, 422 if the bytes have another digest; then everything is dropped
  */
 export async function receiveBlob(deps: BlobUploadDeps, name: BlobName, ctx: RequestContext): Promise<BlobState> {
   const span = readSpan(ctx)
@@ -82,7 +82,7 @@ async function receivePart(
   try {
     return await keepReceived(deps, name, { span, spooled })
   } finally {
-    // What the store has taken over is not here any more.
+    // If the store has adopted the file, it is no longer here.
     await rm(spooled.file, { force: true })
   }
 }
@@ -136,7 +136,7 @@ async function keepPart(
   )
 }
 
-/** The parts of an unfinished file, by where they start. */
+/** Lists the parts of an incomplete file by their positions. */
 async function listParts(artifacts: ArtifactStore, { entity, digest }: BlobName): Promise<Part[]> {
   const parts: Part[] = []
   for await (const { key } of artifacts.list(keyOf('upload', { entity, digest }))) {
@@ -162,7 +162,7 @@ async function join(deps: SpoolDeps, parts: Part[], total: number): Promise<Spoo
   throw spooled.broken
 }
 
-/** The bytes of overlapping parts, each once. */
+/** Reads the bytes of overlapping parts, each byte once. */
 async function* readParts(artifacts: ArtifactStore, parts: Part[]): AsyncGenerator<Uint8Array> {
   let size = 0
   for (const { key, start, end } of parts) {
@@ -172,7 +172,7 @@ async function* readParts(artifacts: ArtifactStore, parts: Part[]): AsyncGenerat
   }
 }
 
-/** @throws {HttpError} 422 for a Content-Range that says nothing, or something else than the body's length */
+/** @throws {HttpError} 422 for a Content-Range that is malformed or contradicts the body's length */
 function readSpan(ctx: RequestContext): Span {
   const given = ctx.get('Content-Range')
   if (given === '') return { start: 0, total: undefined }

@@ -9,22 +9,22 @@ import type { BodyChecker } from '../ingest/body-checker.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import { spoolUpload, type SpoolDeps } from './store-files.ts'
 
-/** What files that were stored before are checked with. */
+/** What checking stored files needs. */
 interface CheckDeps extends SpoolDeps {
   bodies: BodyChecker
 }
 
-/** What `?check` may ask for. */
+/** The values of `?check`. */
 export type DataCheck = 'sft' | 'none'
 
-/** How an upload's files are looked at. */
+/** How an upload's files are checked. */
 export interface CheckPlan {
-  /** Undefined: as their names say. */
+  /** Undefined: it depends on their names. */
   check: DataCheck | undefined
   turn: Turn
 }
 
-/** Looks at a file that came in. @throws {HttpError} 422 with the bad lines of data of SFT */
+/** Checks a received file. @throws {HttpError} 422 with the invalid lines of SFT data */
 export async function checkData(
   bodies: BodyChecker,
   { path, spooled }: { path: string; spooled: Spooled },
@@ -33,7 +33,7 @@ export async function checkData(
   if (isSftData(path, check)) await bodies.checkSft({ file: spooled.file, size: spooled.size, path, turn })
 }
 
-/** The same for files that were stored before. A missing file is rejected when its version is created. */
+/** Checks files that are already stored. A missing file is rejected when its version is created. */
 export async function checkStoredData(
   deps: CheckDeps,
   { entity, files }: { entity: string; files: ArtifactFile[] },

@@ -20,9 +20,9 @@ export interface VersionForm {
 const limits = { files: maxFiles, fields: 100, parts: maxFiles + 100, fieldSize: 256 * 1024, headerPairs: 100 }
 
 /**
- * Reads the form of an upload, each file into a local file of its own.
+ * Reads the form of an upload. Each file becomes a local file.
  *
- * @throws {HttpError} nothing is left behind then
+ * @throws {HttpError} then no file is left behind
  */
 export async function readMultipart(
   deps: SpoolDeps,

@@ -6,7 +6,7 @@ import type { Caller } from '../../accounts/context.ts'
 import { isName } from '../../accounts/names.ts'
 import { readVersion } from '../../../artifacts/inputs/address.ts'
 
-/** What GET paths name: a data set, and which version of it. */
+/** A data set and the version that a GET path names. */
 export interface VersionName extends ArtifactName {
   version: number | 'latest'
 }
@@ -14,7 +14,7 @@ export interface VersionName extends ArtifactName {
 /**
  * The data set that an upload names.
  *
- * @throws {HttpError} 422 for what cannot be a name, 403 for another entity's
+ * @throws {HttpError} 422 for an invalid name, 403 for another entity's
  */
 export function nameUpload(caller: Caller, params: ArtifactName): ArtifactName {
   const { entity, project, name } = params
@@ -30,14 +30,14 @@ export function nameUpload(caller: Caller, params: ArtifactName): ArtifactName {
   return { entity, project, name }
 }
 
-/** The data set that a GET names, without a version. @throws {HttpError} 404 for another entity's too */
+/** The data set that a GET names without a version. @throws {HttpError} 404, also for another entity's */
 export function nameArtifact(caller: Caller, params: ArtifactName): ArtifactName {
   const { entity, project, name } = params
   if (entity !== caller.entity || !isName(project) || !isName(name)) throw notFound('Artifact')
   return { entity, project, name }
 }
 
-/** The version that a GET names: NAME is the newest, NAME:latest too, NAME:v3 the third after the first. */
+/** The version that a GET names. NAME and NAME:latest are the newest, NAME:v3 is the fourth: versions count from v0. */
 export function nameVersion(caller: Caller, params: ArtifactName): VersionName {
   const [name = '', ...versions] = params.name.split(':')
   const version = versions.length > 1 ? undefined : readVersion(versions[0])

@@ -1,6 +1,6 @@
 import type { ArtifactVersion } from '../../../db/artifacts/versions.ts'
 
-/** A version of a data set as clients see it; `address` is what training_data_url takes. */
+/** A version of a data set as clients see it. training_data_url accepts `address`. */
 export function presentArtifact(artifact: ArtifactVersion) {
   const { id, entity, project, name, digest, size, files, metadata, createdAt } = artifact
   const version = `v${artifact.version}`

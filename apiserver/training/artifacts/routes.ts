@@ -19,7 +19,7 @@ const path = '/v1/preview/artifacts/{entity}/{project}/{name}'
 const bytes = Type.String({ format: 'binary' })
 const digestPattern = /^[0-9a-f]{64}$/
 
-/** Uploaded data sets: versions that never change, their files, and the files that are still on their way. */
+/** Uploaded data sets: their versions, which never change, their files, and incomplete files. */
 export function routeArtifacts(api: RestApi, deps: ArtifactDeps): void {
   routeVersions(api, deps)
   routeBlobs(api, deps)

@@ -13,7 +13,7 @@ const size = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
 const file = Type.Object({ path: filePathSchema, digest: digestSchema, size })
 const uuid = Type.String({ format: 'uuid' })
 
-/** PUT of a version out of files that were uploaded before. */
+/** PUT of a version from files that are already uploaded. */
 export const manifestSchema = Type.Object({
   files: Type.Array(file, { minItems: 1, maxItems: maxFiles }),
   metadata: Type.Optional(nullable(Type.Object({}))),
@@ -31,7 +31,7 @@ export const uploadQuery = Type.Object({
 
 export const versionsQuery = orderedPageQuery
 
-/** One version of a data set as clients see it. */
+/** A version of a data set as clients see it. */
 export const artifactSchema = Type.Object({
   id: uuid,
   entity: Type.String(),
@@ -46,17 +46,17 @@ export const artifactSchema = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
-/** How much of a file is there. */
+/** How many bytes of a file are stored. */
 export const blobSchema = Type.Object({ digest: digestSchema, size, complete: Type.Boolean() })
 
-/** Whether a file may have this path: relative, safe to unpack, in any script. */
+/** Whether a file may have this path: relative and safe to unpack. All scripts are allowed. */
 export function isFilePath(path: string): boolean {
   // oxlint-disable-next-line no-control-regex -- they are what must not be in it
   if (path.length > maxPathLength || /[\u0000-\u001f\u007f\\:*?"<>|]|\p{Cs}/u.test(path)) return false
   return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..' && part.length <= 255)
 }
 
-/** Whether a version may carry this as its metadata. */
+/** Whether this can be a version's metadata. */
 export function isMetadata(value: unknown): value is Record<string, unknown> {
   return isObject(value) && JSON.stringify(value).length <= maxMetadataBytes
 }

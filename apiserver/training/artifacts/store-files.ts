@@ -13,32 +13,32 @@ import type { BodyChecker } from '../ingest/body-checker.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { requireStorage, type LimitDeps } from '../../accounts/limits/service.ts'
 
-/** What uploads are spooled with. */
+/** What spooling uploads needs. */
 export interface SpoolDeps {
   artifacts: ArtifactStore
   log: Logger
   uploadLimitBytes: number
 }
 
-/** What blobs are stored with. */
+/** What storing blobs needs. */
 export interface BlobDeps extends LimitDeps {
   artifacts: ArtifactStore
   log: Logger
 }
 
-/** What blobs are taken in with. */
+/** What receiving blobs needs. */
 export interface BlobUploadDeps extends BlobDeps, SpoolDeps {}
 
-/** What versions of artifacts are taken in and read with. */
+/** What receiving and reading versions needs. */
 export interface ArtifactDeps extends BlobUploadDeps {
   bodies: BodyChecker
   memory: RequestMemory
 }
 
 /**
- * Spools what a client sends into a local file. `count` gets the number of bytes as they come.
+ * Spools an upload into a local file. `count` gets the number of bytes as they arrive.
  *
- * @throws {HttpError} 413 when it is too much, 503 when the store takes no writes, and what `count` throws
+ * @throws {HttpError} 413 if it is too large, 503 if the store cannot be written, and what `count` throws
  */
 export function spoolUpload(
   deps: SpoolDeps,
@@ -54,7 +54,7 @@ export function spoolUpload(
   })
 }
 
-/** Puts a spooled file into the store under its digest, and notes it. @throws {HttpError} 403 when the entity has no room */
+/** Stores a spooled file under its digest and records it. @throws {HttpError} 403 if the entity has no room */
 export async function keepBlob(deps: BlobDeps, entity: string, spooled: Spooled): Promise<Blob> {
   const { digest, size } = spooled
   const key = keyOf('blob', { entity, digest })
@@ -67,7 +67,7 @@ export async function keepBlob(deps: BlobDeps, entity: string, spooled: Spooled)
 async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { key: string }): Promise<void> {
   const { file, key, digest, size } = spooled
   if (await renewBlob(deps.pool, entity, { digest, size })) {
-    // A process that was to remove it may have died between the file and its row.
+    // A process that was removing the file may have died before it removed the row.
     if (await writeToStore(deps.log, 'upload', () => deps.artifacts.stat(key))) return rm(file, { force: true })
   } else await requireRoom(deps, entity, spooled)
   await writeToStore(deps.log, 'upload', () => deps.artifacts.adopt(key, file, { digest, size }))

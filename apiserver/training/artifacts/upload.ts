@@ -16,21 +16,21 @@ import { keepBlob, spoolUpload, uploadTooLarge, type ArtifactDeps } from './stor
 import { checkPaths, invalidPath, type VersionContent } from './versions.ts'
 
 const parseManifest = compileBody(manifestSchema)
-// A thousand files with long paths.
+// Enough for a thousand files with long paths.
 const manifestLimitBytes = 2 * 1024 * 1024
 const defaultFile = 'train.jsonl'
 
-/** An upload, its client allowed to make it. */
+/** An upload whose client is allowed to make it. */
 export interface UploadRequest {
   ctx: RequestContext
   caller: Caller
-  /** The name for a body that is one file; without it a JSON body is a manifest. */
+  /** The name for a body that is one file. Without it, a JSON body is a manifest. */
   file: string | undefined
-  /** What the files are to be; without it `train.jsonl` and `trajectories.jsonl` are to be data of SFT. */
+  /** How to check the files. By default, `train.jsonl` and `trajectories.jsonl` must be SFT data. */
   check: DataCheck | undefined
 }
 
-/** Takes a version's files in whichever way they are sent: as form data, as a manifest of stored ones, or as one body. */
+/** Receives a version's files in any form: as form data, as a manifest of stored files, or as one body. */
 export async function receiveContent(deps: ArtifactDeps, request: UploadRequest): Promise<VersionContent> {
   const { ctx, file } = request
   const type = ctx.get('Content-Type')
@@ -40,8 +40,8 @@ export async function receiveContent(deps: ArtifactDeps, request: UploadRequest)
 }
 
 /**
- * Lets an upload's body in, after all that can be refused before reading, and counts it until `work` is through; what lies
- * `beside` counts too.
+ * Accepts an upload's body, after all checks that need no body. Its bytes count until `work` has ended, and so do those
+ * in `beside`.
  *
  * @throws {HttpError} 403, 413, 415, 429
  */
@@ -84,7 +84,7 @@ function receiveFile(deps: ArtifactDeps, { ctx, caller, file, check }: UploadReq
       await checkData(deps.bodies, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
       return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
     } finally {
-      // What the store has taken over is not here any more.
+      // If the store has adopted the file, it is no longer here.
       await rm(spooled.file, { force: true })
     }
   })
@@ -121,7 +121,7 @@ async function keepForm(
     }
     return { files, metadata }
   } finally {
-    // What the store has taken over is not here any more.
+    // If the store has adopted a file, it is no longer here.
     for (const { spooled } of form.files) await rm(spooled.file, { force: true })
   }
 }

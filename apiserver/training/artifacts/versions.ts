@@ -15,13 +15,13 @@ import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import type { VersionName } from './names.ts'
 import { isFilePath } from './schema.ts'
 
-/** What a version is made of; its files are stored. */
+/** The content of a version. Its files are stored. */
 export interface VersionContent {
   files: ArtifactFile[]
   metadata: Record<string, unknown>
 }
 
-/** Makes the next version of a data set, or answers the newest when that is equal. */
+/** Creates the next version of a data set, or returns the newest one if it is equal. */
 export async function makeVersion(
   pool: Pool,
   { caller, name, newId }: { caller: Caller; name: ArtifactName; newId: () => string },
@@ -45,7 +45,7 @@ export async function getVersion(pool: Pool, { version, ...name }: VersionName):
   return found
 }
 
-/** One version more than the page holds, so that it shows whether there are more. */
+/** Lists one version more than the limit, which shows whether more follow. */
 export async function listVersions(
   pool: Pool,
   name: ArtifactName,
@@ -56,7 +56,7 @@ export async function listVersions(
   return listArtifactVersions(pool, name, { after: version, order, limit: limit + 1 })
 }
 
-/** @throws {HttpError} 422 for paths that lead out of the version, and for two of the same */
+/** @throws {HttpError} 422 for paths that lead out of the version, and for duplicates */
 export function checkPaths(files: { path: string }[]): void {
   const seen = new Set<string>()
   for (const { path } of files) {

@@ -12,7 +12,7 @@ import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { archiveCheckpoint } from './archive.ts'
 
 const modifiedAt = new Date('2026-01-02T03:04:05.678Z')
-// As long as names can get.
+// The longest possible name.
 const folder = `${'m'.repeat(128)}-step2147483647`
 
 let root: string
@@ -34,7 +34,7 @@ async function putFiles(contents: Record<string, Buffer>) {
   )
 }
 
-test('an archive holds the folder, has the announced length, and is the same every time', async () => {
+test('an archive contains the folder, has the announced length, and is always the same', async () => {
   const contents = {
     'adapter_config.json': Buffer.from('{}'),
     'adapter_model.safetensors': Buffer.alloc(1_000_001, 7),
@@ -54,7 +54,7 @@ test('an archive holds the folder, has the announced length, and is the same eve
   )
 })
 
-test('an archive that nobody reads holds little of the files in memory', async () => {
+test('an archive that nobody reads keeps little of the files in memory', async () => {
   const files = await putFiles({ 'adapter_model.safetensors': Buffer.alloc(64 * 1024 * 1024) })
   const opened: Readable[] = []
   const watched = { open: async (key: string) => watch(await store.open(key)) } as unknown as ArtifactStore
@@ -69,7 +69,7 @@ test('an archive that nobody reads holds little of the files in memory', async (
   expect(read).toBeLessThan(2 * 1024 * 1024)
 })
 
-test('an archive whose file is missing breaks off', async () => {
+test('an archive with a missing file is aborted', async () => {
   const files = [{ path: 'gone', size: 3, digest: '', key: 'checkpoints/gone/x' }]
   await expect(buffer(archiveCheckpoint(store, folder, files, modifiedAt).stream)).rejects.toThrow(
     'not in the artifact store',

@@ -8,13 +8,13 @@ const blockBytes = 512
 // A tar ends with two empty blocks.
 const trailerBytes = 2 * blockBytes
 
-/** A tar stream of a checkpoint's folder, and how long it will be. */
+/** A tar stream of a checkpoint's folder, and its size. */
 export interface Archive {
   stream: Readable
   size: number
 }
 
-/** The same checkpoint gives the same bytes. They come from the store as fast as they are read, and no faster. */
+/** The same checkpoint always gives the same bytes. They are read from the store only as fast as the client reads. */
 export function archiveCheckpoint(
   artifacts: ArtifactStore,
   folder: string,
@@ -34,7 +34,7 @@ interface Contents {
 }
 
 async function fill(tar: Pack, artifacts: ArtifactStore, { folder, files, modifiedAt }: Contents): Promise<void> {
-  // Whole seconds: anything finer would need headers of another length.
+  // Whole seconds: fractions would change the length of the headers.
   const mtime = new Date(Math.floor(modifiedAt.getTime() / 1000) * 1000)
   for (const { path, size, key } of files) {
     const source = await artifacts.open(key)

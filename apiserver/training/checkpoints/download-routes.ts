@@ -19,7 +19,7 @@ const path = '/v1/preview/models/{model_id}/checkpoints/{step}'
 const bytes = Type.String({ format: 'binary' })
 const parquet = 'application/vnd.apache.parquet'
 
-/** A checkpoint as a plain PEFT folder: its files one by one, or all in a tar. */
+/** Serves a checkpoint as a plain PEFT folder: its files one by one, or all in a tar. */
 export function routeDownloads(api: RestApi, deps: CheckpointDeps): void {
   const find = (entity: string, params: PathParams<typeof path>) =>
     getCheckpoint(deps.pool, entity, params.model_id, params.step)
@@ -46,7 +46,7 @@ export function routeDownloads(api: RestApi, deps: CheckpointDeps): void {
     async ({ ctx, caller, params }) => {
       const checkpoint = await find(caller.entity, params)
       const files = await listCheckpointFiles(deps.artifacts, checkpoint)
-      // Only names of the list are ever looked up in the store.
+      // Only names in the list are looked up in the store.
       const file = files.find((known) => known.path === params.path)
       if (!file) throw notFound('File')
       const type = file.path.endsWith('.json') ? 'application/json' : 'application/octet-stream'

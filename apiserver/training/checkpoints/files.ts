@@ -8,9 +8,8 @@ import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 
 const manifestName = 'manifest.json'
-// Trainers go on from it; nobody else can use it.
 
-/** A file of a checkpoint: its name, its size in bytes, and the sha256 of its bytes in hex. */
+/** A file of a checkpoint: its name, its size in bytes, and the SHA-256 of its bytes in hex. */
 export interface CheckpointFile {
   path: string
   size: number
@@ -19,9 +18,9 @@ export interface CheckpointFile {
 }
 
 /**
- * The files of a checkpoint that PEFT and engines load, by name, and its manifest.
+ * Lists the files of a checkpoint that PEFT and engines load, by name, and its manifest.
  *
- * @throws {HttpError} 404 when they are gone: the checkpoint was deleted just now
+ * @throws {HttpError} 404 if they are gone, because the checkpoint was just deleted
  */
 export async function listCheckpointFiles(
   artifacts: ArtifactStore,
@@ -30,6 +29,7 @@ export async function listCheckpointFiles(
   const folder = artifactKey(uri)
   if (folder === undefined) throw new Error('a checkpoint has no address in the store')
   const manifest = await readManifest(artifacts, `${folder}/${manifestName}`)
+  // Only trainers use the optimizer state, to continue a training.
   const names = Object.entries(manifest.files).filter(([name]) => name !== optimizerFile)
   const files = await Promise.all(
     names.map(async ([path, digest]) => {

@@ -5,7 +5,7 @@ export function presentCheckpoint({ id, step, metrics }: CheckpointRow) {
   return { id, step, metrics }
 }
 
-/** One checkpoint with its files. */
+/** Presents one checkpoint with its files. */
 export function presentCheckpointDetails(checkpoint: StoredCheckpoint, files: CheckpointFile[]) {
   return {
     ...presentCheckpoint(checkpoint),
@@ -18,7 +18,7 @@ export function presentCheckpointDetails(checkpoint: StoredCheckpoint, files: Ch
   }
 }
 
-/** All files of a checkpoint, in the form of a list of one page. */
+/** Presents all files of a checkpoint as a list of one page. */
 export function presentFileList(files: CheckpointFile[]) {
   return {
     object: 'list' as const,

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 
-// Postgres' integer.
+// The maximum of a Postgres integer.
 export const maxStep = 2 ** 31 - 1
 export const maxSteps = 5_000
 
@@ -27,7 +27,7 @@ export const checkpointDetailsSchema = Type.Object({
   token_statistics: nullable(Type.Object({ size: Type.Integer(), digest: Type.String() })),
 })
 
-/** DELETE .../checkpoints: the steps in the body, or in the query where a proxy drops the bodies of DELETE. */
+/** DELETE .../checkpoints: the steps are in the body, or in the query if a proxy drops the bodies of DELETE. */
 export const stepsBodySchema = Type.Object({
   steps: Type.Optional(Type.Array(Type.Integer({ minimum: -maxStep - 1, maximum: maxStep }), { maxItems: maxSteps })),
 })

@@ -18,13 +18,13 @@ import { getModel } from '../models/service.ts'
 import type { StepsDeletionAnswer } from './schema.ts'
 import { readStepReference } from './steps.ts'
 
-/** Where checkpoints and their files are. */
+/** What reading checkpoints and their files needs. */
 export interface CheckpointDeps {
   artifacts: ArtifactStore
   pool: Pool
 }
 
-/** One checkpoint more than the page holds, so that it shows whether there are more. */
+/** Lists one checkpoint more than the limit, which shows whether more follow. */
 export async function listModelCheckpoints(
   pool: Pool,
   entity: string,
@@ -36,7 +36,7 @@ export async function listModelCheckpoints(
   return listCheckpoints(pool, id, { after: step, order, limit: limit + 1 })
 }
 
-/** One of a model's checkpoints. Step 0 is served like any other, but there is no file of it. */
+/** Finds a checkpoint of a model. Step 0 is served like any other, but has no files. */
 export async function getCheckpoint(
   pool: Pool,
   entity: string,
@@ -49,13 +49,15 @@ export async function getCheckpoint(
   return checkpoint
 }
 
-/** What is to be deleted, and whether its client says that it asks again. */
+/** The steps to delete, and whether the client says that this is a retry. */
 export interface WantedDeletion {
   steps: number[]
   repeated: boolean
 }
 
-/** Deletes checkpoints by step, and names the steps that do not exist. @throws {HttpError} 409 when an alias names one */
+/**
+ * Deletes checkpoints by step. Returns the steps that do not exist. @throws {HttpError} 409 if an alias names a step
+ */
 export async function deleteModelCheckpoints(
   pool: Pool,
   entity: string,
@@ -72,13 +74,13 @@ export async function deleteModelCheckpoints(
   )
   if ('deleted' in outcome) return afterLeases(pool, present(outcome.deleted))
   const { step, alias } = outcome.aliased[0]!
-  // Clients of the OpenAI kind would ask again three times.
+  // OpenAI's SDKs would retry three times.
   const headers = { 'x-should-retry': 'false' }
   const detail = `Step ${step} has the alias ${alias}. Move or delete the alias first. Nothing was deleted.`
   throw new HttpError(errors.conflict, detail, { headers })
 }
 
-/** Says it when no process can use what it had in memory of the deleted checkpoints. */
+/** Waits until no process can have the deleted checkpoints in memory, then answers. */
 async function afterLeases(pool: Pool, answer: StepsDeletionAnswer): Promise<StepsDeletionAnswer> {
   await waitForLeases(pool)
   return answer

@@ -21,7 +21,7 @@ test.each<[string, NodeJS.Dict<string | string[]>, string[], string]>([
   ['a fraction', { steps: '1.5' }, ['query', 'steps', '0'], 'int_parsing'],
   ['a huge number', { steps: '99999999999999999999999' }, ['query', 'steps', '0'], 'less_than_equal'],
   ['too many', { steps: '1,'.repeat(5_000) + '1' }, ['query', 'steps'], 'too_long'],
-])('steps %s are refused', (_, query, loc, type) => {
+])('steps %s are rejected', (_, query, loc, type) => {
   expect(catchHttpError(() => readSteps(undefined, query)).detail).toEqual([{ loc, msg: expect.any(String), type }])
 })
 

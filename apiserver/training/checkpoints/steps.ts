@@ -3,7 +3,7 @@ import { isAlias } from '../../../crds/names.ts'
 import type { StepReference } from '../../../db/checkpoints/checkpoints.ts'
 import { maxStep, maxSteps } from './schema.ts'
 
-/** Reads a path's `{step}`: a number, `latest`, or an alias. @throws {HttpError} 404 for what can be none of them */
+/** Reads a path's `{step}`: a number, `latest`, or an alias. @throws {HttpError} 404 for any other text */
 export function readStepReference(text: string): StepReference {
   if (text === 'latest') return 'latest'
   if (/^\d{1,10}$/.test(text) && Number(text) <= maxStep) return { step: Number(text) }
@@ -12,10 +12,10 @@ export function readStepReference(text: string): StepReference {
 }
 
 /**
- * The steps that a DELETE names, in its body, its query, or both; each once. In the query they are separated by commas,
+ * Reads the steps of a DELETE from its body, its query, or both; each once. In the query they are separated by commas,
  * repeated, or repeated with brackets, as clients write arrays.
  *
- * @throws {HttpError} 422 when there are none, too many, or some that are no numbers
+ * @throws {HttpError} 422 if there are none, too many, or some that are not numbers
  */
 export function readSteps(body: number[] | undefined, query: NodeJS.Dict<string | string[]>): number[] {
   const texts = [query['steps'], query['steps[]']]

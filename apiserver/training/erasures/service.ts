@@ -17,10 +17,10 @@ import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { isTracedName } from '../../accounts/names.ts'
 
-/** The databases that are erased from. */
+/** The databases to erase from. */
 export interface ErasureDeps {
   pool: Pool
-  /** Of traces alone. */
+  /** For traces only. */
   tracing: Pool
 }
 
@@ -30,13 +30,16 @@ interface ErasureRequest {
   repeated: boolean
 }
 
-/** Begins to erase a project. It need not have a model: what else it has goes too, and traces take more names than models do. */
+/**
+ * Starts the erasure of a project. It may have no model: all its other data is erased too. Projects of traces allow
+ * more names than those of models.
+ */
 export async function eraseProject(deps: ErasureDeps, request: ErasureRequest, project: string): Promise<ErasureRow> {
   if (!isTracedName(project)) throw notFound('Project')
   return erase(deps, request, project)
 }
 
-/** Begins to erase the caller's own entity. */
+/** Starts the erasure of the caller's entity. */
 export async function eraseEntity(deps: ErasureDeps, request: ErasureRequest, entity: string): Promise<ErasureRow> {
   if (entity !== request.caller.entity) throw notFound('Entity')
   return erase(deps, request, null)
@@ -54,15 +57,15 @@ async function erase(deps: ErasureDeps, { caller, newId, repeated }: ErasureRequ
   await requestErasure(pool, { id, keyId, entity, project })
   const erasure = await findErasure(pool, entity, id)
   if (!erasure) throw new Error('an erasure that was just begun is not there')
-  // If this fails, or we die before it, the operator does it.
+  // If this fails, or the process dies before it, the operator does it.
   await closeProjects(tracing, { entity, project, before: erasure.requestedAt })
   await waitForLeases(pool)
   return erasure
 }
 
 /**
- * The erasure that a client asked for whose second try this is: it covers all that there is. What was written since would
- * stay. Of projects, those that were there for it are closed, now if it died before.
+ * Finds the erasure that a retry asked for first. It is only used if it covers everything: newer data would stay.
+ * Closes the projects that existed at the first request, in case the first request died before it did.
  */
 async function findEarlier({ pool, tracing }: ErasureDeps, scope: ErasureScope): Promise<ErasureRow | undefined> {
   const earlier = await findRecentErasure(pool, scope)
@@ -77,7 +80,7 @@ export async function getErasure(pool: Pool, entity: string, id: string): Promis
   return erasure
 }
 
-/** One erasure more than the page holds, so that it shows whether there are more. */
+/** Lists one erasure more than the limit, which shows whether more follow. */
 export async function listOwnErasures(pool: Pool, entity: string, { after, limit }: PageQuery): Promise<ErasureRow[]> {
   const position = await resolveCursor(after, (id) => findErasurePosition(pool, entity, id))
   return listErasures(pool, entity, { after: position, limit: limit + 1 })

@@ -1,9 +1,9 @@
 import type { TrajectoryIndexRow } from './index-row.ts'
 
-// As in training, so that a group of equal rewards divides by something.
+// The same value as in training. It avoids a division by zero for equal rewards.
 const tiny = 1e-6
 
-/** Fills in how much better than its group each trajectory is: advantages compare the rewards of one group. */
+/** Fills in the advantage of each trajectory: its reward compared with the rewards of its group. */
 export function fillAdvantages(rows: TrajectoryIndexRow[], scaleRewards: boolean): void {
   for (const group of Map.groupBy(rows, (row) => row.group_index).values()) {
     const rewards = group.map((row) => row.reward)
@@ -16,26 +16,30 @@ export function fillAdvantages(rows: TrajectoryIndexRow[], scaleRewards: boolean
   }
 }
 
-/** Of a set of rewards; `squares` is the sum of squared distances from the mean, by which sets can be put together. */
+/**
+ * Statistics of a set of rewards. `squares` is the sum of squared distances from the mean. With it, sets can be
+ * combined.
+ */
 export interface RewardFigures {
   count: number
   mean: number
   min: number
   max: number
   squares: number
-  /** Of the whole population. */
+  /** The standard deviation of the whole population. */
   deviation: number
 }
 
-/** Of no rewards at all, everything is 0. */
+/** Without rewards, every value is 0. */
 export function describeRewards(rewards: number[]): RewardFigures {
   const count = rewards.length
   if (count === 0) return { count, mean: 0, min: 0, max: 0, squares: 0, deviation: 0 }
   const min = rewards.reduce((least, reward) => Math.min(least, reward))
   const max = rewards.reduce((most, reward) => Math.max(most, reward))
-  // Equal rewards have their own value as the mean, and no rounding between.
+  // The mean of equal rewards is exactly their value, without rounding.
   const mean = min === max ? min : meanOf(rewards)
-  // Distances are squared as parts of the largest: of very large ones the squares are no numbers any more.
+  // Distances are divided by the largest one before they are squared, because the squares of very large numbers
+  // overflow.
   const scale = Math.max(max - mean, mean - min) || 1
   const parts = rewards.reduce((total, reward) => total + ((reward - mean) / scale) ** 2, 0)
   return { count, mean, min, max, squares: parts * scale ** 2, deviation: scale * Math.sqrt(parts / count) }
@@ -43,11 +47,11 @@ export function describeRewards(rewards: number[]): RewardFigures {
 
 function meanOf(rewards: number[]): number {
   const sum = sumExactly(rewards)
-  // Only rewards near the end of all numbers add up to more than a number.
+  // The sum only overflows for rewards near the largest number.
   return Number.isFinite(sum) ? sum / rewards.length : rewards.reduce((total, part) => total + part / rewards.length, 0)
 }
 
-/** What each addition rounds off is added at the end (Neumaier): training's own sum is exact, and so are its zeros. */
+/** Adds the rounding errors at the end (Neumaier). The sum in training is exact, so its zeros must be zeros here. */
 function sumExactly(values: number[]): number {
   let sum = 0
   let rest = 0

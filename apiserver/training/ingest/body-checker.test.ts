@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true }))
 
-/** A body of trajectories with some messages each. */
+/** Writes a body of trajectories of this size. */
 async function writeBody(megabytes: number): Promise<{ file: string; size: number }> {
   const messages = Array.from({ length: 100 }, () => ({ role: 'user', content: 'hello '.repeat(50) }))
   const trajectory = JSON.stringify({ messages_and_choices: messages, reward: 1 })
@@ -24,7 +24,7 @@ async function writeBody(megabytes: number): Promise<{ file: string; size: numbe
   return { file, size: Buffer.byteLength(text) }
 }
 
-test('who sends large bodies waits behind himself only, and small bodies do not wait for large ones', async () => {
+test("an entity's large bodies only delay its own, and small bodies do not wait for large ones", async () => {
   const checker = new BodyChecker(openHeavyThreads())
   const [large, small] = [await writeBody(4.2), await writeBody(0.3)]
   const order: string[] = []
@@ -32,7 +32,7 @@ test('who sends large bodies waits behind himself only, and small bodies do not 
     await checker.check({ ...body, kind: 'job', turn: { key, weight: 1 } })
     order.push(key)
   }
-  // Threads take a while to start.
+  // Starts the threads, which takes a while.
   await Promise.all([check('one', large), check('another', large), check('one', small)])
   order.length = 0
   const flood = Array.from({ length: 5 }, () => check('flood', large))

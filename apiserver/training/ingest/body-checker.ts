@@ -10,14 +10,14 @@ import type { CheckOutcome, CheckTask } from './check-worker.ts'
 import type { BodyKind } from './shapes.ts'
 
 const module = new URL('check-worker.ts', import.meta.url)
-// Checked in a few milliseconds, less than a wait behind somebody's large body may take.
+// Checked in a few milliseconds. Waiting behind a large body could take longer.
 const inPlaceUpToBytes = 256 * 1024
-// Checked in a fraction of a second: they do not wait for what takes many.
+// Checked in a fraction of a second. They do not wait for bodies that take many seconds.
 const smallUpToBytes = 4 * 1024 * 1024
-// 256 MiB take some three seconds on a core of their own, and a minute beside much else; nothing takes this long.
+// 256 MiB take about three seconds on an idle core, and a minute on a busy one. No body takes this long.
 const timeoutMs = 600_000
 
-/** A body in a file, and whose turn its check is. */
+/** A body in a file, and the turn of its check. */
 export interface BodyToCheck<Kind extends BodyKind = BodyKind> {
   file: string
   size: number
@@ -26,8 +26,8 @@ export interface BodyToCheck<Kind extends BodyKind = BodyKind> {
 }
 
 /**
- * Checks bodies in threads, so that nobody else's request waits meanwhile; small ones at once. Entities take turns, and
- * small bodies have a thread of their own.
+ * Checks bodies in threads, so that no other request waits meanwhile. Small ones are checked at once. Entities take
+ * turns, and small bodies have their own thread.
  */
 export class BodyChecker {
   readonly #large: WorkerPool
@@ -37,13 +37,13 @@ export class BodyChecker {
     this.#large = heavy
   }
 
-  /** @throws {HttpError} 422 with the issues, 413 for a body that takes too much memory or time */
+  /** @throws {HttpError} 422 with the issues, 413 for a body that needs too much memory or time */
   async check<Kind extends BodyKind>({ file, size, kind, turn }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
     if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), kind, size + 1)
     return (await this.#ask<Kind>({ file, kind }, { size, turn }))!
   }
 
-  /** Checks a file of SFT data; `path` is its name for people. @throws {HttpError} as `check` does */
+  /** Checks a file of SFT data. `path` is its name in messages. @throws {HttpError} as `check` does */
   async checkSft({ file, size, path, turn }: Omit<BodyToCheck, 'kind'> & { path: string }): Promise<void> {
     if (size <= inPlaceUpToBytes) checkDataSet(readBytes(await readFile(file)), path)
     else await this.#ask({ file, kind: 'sft', path }, { size, turn })
@@ -55,7 +55,7 @@ export class BodyChecker {
   ): Promise<CheckedBody<Kind> | undefined> {
     const threads = size <= smallUpToBytes ? this.#small : this.#large
     const outcome = await threads.run<CheckTask, CheckOutcome<Kind>>({ module, task, timeoutMs }, turn)
-    // Only the thread has ended with it.
+    // The thread has ended; the process continues.
     if (!outcome)
       throw new HttpError(
         errors.body_too_large,

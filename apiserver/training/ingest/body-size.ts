@@ -3,11 +3,11 @@ import { errors } from '../../errors/table.ts'
 import type { ReaderLimits, TooLarge } from '../../../lib/json/reader.ts'
 
 /**
- * A piece is a trajectory, or a member beside the groups. What is parsed at once is in memory as values: of so many bytes,
- * objects and commas some hundreds of MB. A trajectory of 32 thousand tokens with the 20 likeliest of each still fits.
+ * A piece is a trajectory, or any member besides the groups. A piece is parsed at once: with these limits its values
+ * take some hundred MB. A trajectory of 32 thousand tokens with the top 20 log-probabilities of each still fits.
  *
- * The total bounds what later readers build. 32 groups of 16 rollouts of 2,000 tokens have 3 million objects and lists,
- * and 256 MiB of nothing but likeliest tokens 8 million: each such token has two, and some 65 bytes.
+ * The total bounds what later readers build. 32 groups of 16 rollouts of 2,000 tokens have 3 million objects and lists.
+ * 256 MiB of only top log-probabilities have 8 million: each has two, in about 65 bytes.
  */
 export const bodyLimits: ReaderLimits = {
   pieceBytes: 64 * 1024 * 1024,
@@ -16,7 +16,7 @@ export const bodyLimits: ReaderLimits = {
   totalContainers: 20_000_000,
 }
 
-/** The error for a body that is beyond its limits. */
+/** The error for a body beyond these limits. */
 export function bodyTooLarge({ what }: TooLarge): HttpError {
   return new HttpError(errors.body_too_large, `The body is too large: ${what === 'piece' ? pieceLimits : totalLimit}.`)
 }

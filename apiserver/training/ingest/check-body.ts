@@ -4,10 +4,10 @@ import { bodyLimits } from './body-size.ts'
 import { readTrajectoryBody, type BodyContent } from './read-body.ts'
 import type { BodyKind, BodyMembers } from './shapes.ts'
 
-// One statement of this many rows is some 500 kB.
+// One statement of this many rows has about 500 kB.
 const rowsPerBatch = 1_000
 
-/** A body that is in shape; without its trajectories, so that it is small. */
+/** A valid body without its trajectories, so that it is small. */
 export interface CheckedBody<Kind extends BodyKind = BodyKind> extends Omit<BodyContent<Kind>, 'rows'> {
   trajectories: number
   rewards: RewardFigures

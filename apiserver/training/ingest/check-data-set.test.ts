@@ -5,7 +5,7 @@ import { checkDataSet } from './check-data-set.ts'
 
 const row = '{"messages":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}'
 
-/** The sentences with which a file is refused; none for one that is taken. */
+/** Returns the sentences that reject a file; none for a valid file. */
 function check(bytes: string | Uint8Array): string[] {
   try {
     checkDataSet(readBytes(Buffer.from(bytes)), 'train.jsonl')
@@ -55,11 +55,11 @@ test.each([
     '{"messages":[{"role":"user","content":"a"}]}',
     'train.jsonl: no line has an assistant message, so there is nothing to train on',
   ],
-])('%s is refused', (_, text, reason) => {
+])('%s is rejected', (_, text, reason) => {
   expect(check(text)).toEqual([`Value error, ${reason}`])
 })
 
-test('of many bad lines the first ten are told', () => {
+test('of many invalid lines the first ten are reported', () => {
   const told = check(`${row}\n`.repeat(3) + '{}\n'.repeat(50))
   expect(told).toHaveLength(10)
   expect(told[9]).toMatch(/^Value error, train\.jsonl, line 13 has no messages/)
@@ -68,6 +68,6 @@ test('of many bad lines the first ten are told', () => {
 test.each([
   ['no UTF-8', Buffer.from([0x7b, 0xff, 0x0a]), 'is not valid UTF-8'],
   ['too long', `{"messages":"${'a'.repeat(17 * 1024 * 1024)}"}`, 'is longer than 16777216 bytes'],
-])('a line that is %s is refused', (_, bytes, reason) => {
+])('a line that is %s is rejected', (_, bytes, reason) => {
   expect(check(bytes)).toEqual([`Value error, train.jsonl, line 1 ${reason}`])
 })

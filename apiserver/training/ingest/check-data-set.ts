@@ -7,17 +7,17 @@ const newline = 0x0a
 const windowBytes = 1024 * 1024
 // A conversation of a million tokens has a few megabytes.
 const maxLineBytes = 16 * 1024 * 1024
-// What is longer is some issue.
+// A longer line is not blank but invalid.
 const maxBlankBytes = 1024
-// Ten bad lines show what is wrong with the others.
+// Ten invalid lines show what is wrong with the others.
 const maxIssues = 10
 
 /**
- * Checks a file of SFT data line by line, as trainers read it: {"messages": [...], "tools": [...]} in each, blank lines
- * left out.
+ * Checks a file of SFT data line by line, as trainers read it. Each line has {"messages": [...], "tools": [...]}. Blank
+ * lines are ignored.
  *
- * @param path the file's name, for people
- * @throws {HttpError} 422 with the first ten bad lines and what is wrong with each, or because there is nothing to learn
+ * @param path the file's name in messages
+ * @throws {HttpError} 422 with the first ten invalid lines and their reasons, or because there is nothing to learn
  */
 export function checkDataSet(readInto: ReadInto, path: string): void {
   const issues: ValidationIssue[] = []
@@ -36,7 +36,7 @@ export function checkDataSet(readInto: ReadInto, path: string): void {
     throw unprocessable(describeIssue(path, 'no line has an assistant message, so there is nothing to train on'))
 }
 
-/** @param line undefined for one that is too long */
+/** @param line undefined for a line that is too long */
 function readRow(line: Buffer | undefined): { reason?: string; isAnswered?: boolean } {
   if (line === undefined) return { reason: `is longer than ${maxLineBytes} bytes` }
   try {
@@ -53,7 +53,7 @@ function isBlank(line: Buffer): boolean {
   return line.length <= maxBlankBytes && line.toString().trim() === ''
 }
 
-/** Gives each line until somebody wants no more; undefined for one that is too long to be held. */
+/** Passes on each line until `take` wants no more; undefined for a line that is too long to keep. */
 function readLines(readInto: ReadInto, take: (line: Buffer | undefined, number: number) => boolean): void {
   const window = Buffer.allocUnsafe(windowBytes)
   let parts: Buffer[] = []

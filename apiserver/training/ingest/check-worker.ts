@@ -5,15 +5,15 @@ import { checkBody, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 import type { BodyKind } from './shapes.ts'
 
-/** What a thread checks: the body in a file, or the data of SFT, whose file has a name for people. */
+/** The task of a thread: the body in a file, or SFT data, whose file has a name for messages. */
 export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
 
-/** The members of the body (nothing for data of SFT), or the error. */
+/** The members of the body (nothing for SFT data), or the error. */
 export type CheckOutcome<Kind extends BodyKind = BodyKind> =
   | { checked: CheckedBody<Kind> | undefined }
   | { error: Pick<HttpError, 'code' | 'detail'> }
 
-/** It reads synchronously: nothing else waits in its thread. */
+/** It reads synchronously, because nothing else waits in its thread. */
 function checkFile(task: CheckTask): CheckOutcome {
   const handle = openSync(task.file, 'r')
   const readInto = (into: Uint8Array) => readSync(handle, into, 0, into.length, null)

@@ -1,10 +1,10 @@
-// What comes before a model's id, and the id.
+// Room for the start of a body up to a model's id.
 const maxHeadLength = 1024
 const firstMember = /^[ \t\r\n]*\{[ \t\r\n]*"model_id"[ \t\r\n]*:[ \t\r\n]*"([^"\\]*)"/
 
 /**
- * Looks for a `model_id` that is a body's first member, and reports it once, while the rest of the body is still on its way.
- * Clients send it first. Where another member is first, nothing is reported.
+ * Looks for a `model_id` that is a body's first member. Reports it once, while the rest of the body is still arriving.
+ * Clients send it first. If another member is first, nothing is reported.
  */
 export function watchForModelId(tell: (modelId: string) => Promise<void>): (chunk: Buffer) => Promise<void> {
   let head = ''

@@ -1,7 +1,7 @@
 import { Type, type TSchema } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 
-// What training reads of a sampled token. All the rest is kept as it came.
+// The fields of a sampled token that training reads. The others are kept as they came.
 const tokenLogprob = Type.Object({ token: Type.String(), logprob: Type.Number() })
 
 const choice = Type.Object({
@@ -11,8 +11,8 @@ const choice = Type.Object({
 })
 
 /**
- * A message or a Choice. As in the clients, what has both `finish_reason` and `message` is a Choice, sampled
- * and trainable; all else is a message with whatever keys its user gave it.
+ * A message or a Choice. As in the clients, an object with both `finish_reason` and `message` is a Choice, which was
+ * sampled and is trained on. Everything else is a message with any keys.
  */
 const messageOrChoice = Type.Unsafe<Record<string, unknown>>({
   type: 'object',
@@ -27,7 +27,7 @@ const optionalObject = Type.Optional(nullable(Type.Object({})))
 const optionalList = Type.Optional(nullable(Type.Array(Type.Unknown())))
 const optionalVersion = Type.Optional(nullable(Type.Integer()))
 
-/** A trajectory: what was said and sampled, and the reward for it. Keys that nobody knows are kept. */
+/** A trajectory: its messages and sampled choices, and its reward. Unknown keys are kept. */
 export const trajectorySchema = Type.Object({
   messages_and_choices: messages,
   reward: Type.Number(),
@@ -42,7 +42,7 @@ export const trajectorySchema = Type.Object({
   start_time: Type.Optional(nullable(Type.String({ format: 'date-time' }))),
 })
 
-/** A group of trajectories that answer the same task; their rewards are compared with each other. */
+/** A group of trajectories for the same task. Their rewards are compared with each other. */
 function groupOf(trajectory: TSchema) {
   return Type.Object({
     trajectories: Type.Array(trajectory),
@@ -55,5 +55,5 @@ function groupOf(trajectory: TSchema) {
 
 export const groupSchema = groupOf(trajectorySchema)
 
-/** The same without a look into the trajectories: they are checked one by one. */
+/** The same without checking the trajectories: they are checked one by one. */
 export const groupOutlineSchema = groupOf(Type.Unknown())

@@ -3,26 +3,26 @@ import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
 import type { trajectorySchema } from './group-schema.ts'
 
-// What fits into an index of the database, and is still distinct.
+// Short enough for a database index, and still distinct.
 const maxScenarioLength = 256
 const maxMetrics = 100
 const maxMetricNameLength = 128
 
-/** What is noted of a trajectory, so that it can be found again; in wire names, as it goes to the database. */
+/** What the index stores about a trajectory to find it again. The names are those of the database. */
 export interface TrajectoryIndexRow {
   group_index: number
   trajectory_index: number
-  /** Of exceptions in its group. */
+  /** The number of exceptions in its group. */
   group_exceptions: number
   scenario_id: string | null
   prompt_hash: string
   reward: number
   advantage: number | null
   metrics: Record<string, number | boolean>
-  /** How many were sampled. */
+  /** The number of sampled tokens. */
   tokens: number
   flags: TrajectoryFlag[]
-  /** Of its text in the stored body, in bytes. */
+  /** The position of its text in the stored body, in bytes. */
   payload_offset: number
   payload_length: number
 }
@@ -30,7 +30,7 @@ export interface TrajectoryIndexRow {
 type Trajectory = Static<typeof trajectorySchema>
 type Item = Record<string, unknown>
 
-/** The fields that come from the trajectory itself. The others come from its group. */
+/** The fields from the trajectory itself. The others come from its group. */
 export function indexTrajectory(trajectory: Trajectory) {
   const { messages_and_choices: items, additional_histories: others } = trajectory
   const choices = [items, ...(others ?? []).map((history) => history.messages_and_choices)].flat().filter(isChoice)
@@ -44,24 +44,24 @@ export function indexTrajectory(trajectory: Trajectory) {
   }
 }
 
-/** The scenario that a trajectory's or a group's metadata name. */
+/** The scenario in the metadata of a trajectory or a group. */
 export function readScenario(metadata: object | null | undefined): string | null {
   const id = (metadata as Item | null | undefined)?.['scenario_id']
   if (typeof id !== 'string' && typeof id !== 'number' && typeof id !== 'boolean') return null
   return cleanText(String(id), maxScenarioLength)
 }
 
-/** As an index row has a scenario's id. */
+/** Converts a scenario's id to its form in index rows. */
 export function cleanScenario(id: string): string {
   return cleanText(id, maxScenarioLength)
 }
 
-/** As in the clients: a Choice was sampled, all else is a message. */
+/** As in the clients: a Choice was sampled, everything else is a message. */
 function isChoice(item: Item): boolean {
   return 'finish_reason' in item && 'message' in item
 }
 
-/** sha256 in hex of the messages before the first answer, as JSON.stringify writes their list. */
+/** The SHA-256 in hex of the messages before the first answer, as JSON.stringify writes their list. */
 function hashPrompt(items: Item[]): string {
   const end = items.findIndex((item) => isChoice(item) || item['role'] === 'assistant')
   const prompt = end < 0 ? items : items.slice(0, end)
@@ -102,7 +102,7 @@ function callsTools(message: unknown): boolean {
   return Array.isArray(calls) && calls.length > 0
 }
 
-// Postgres holds no NUL in texts, and UTF-16 halves are left of a cut.
+// Postgres accepts no NUL in texts. Cutting a text can leave an unpaired surrogate.
 function cleanText(text: string, maxLength: number): string {
   return text.slice(0, maxLength).toWellFormed().replaceAll('\0', '\uFFFD')
 }

@@ -14,7 +14,7 @@ import { bodySchemas } from './shapes.ts'
 
 const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 
-/** Random numbers that are the same for the same seed. */
+/** Generates the same random numbers for the same seed. */
 function createRandom(seed: number) {
   let state = seed >>> 0
   const next = () => {
@@ -47,7 +47,7 @@ function anything({ next, below, pick }: Random, depth = 0): unknown {
   return Object.fromEntries(items.map((item) => [pick(keys), item]))
 }
 
-/** Mostly `value`, sometimes anything else, sometimes nothing: documents that are nearly right. */
+/** Mostly `value`, sometimes anything else, sometimes nothing. This makes documents that are nearly valid. */
 function nearly(random: Random, value: unknown): unknown {
   const dice = random.below(60)
   if (dice === 0) return anything(random)
@@ -94,7 +94,7 @@ function makeBody(random: Random): object {
   }
 }
 
-/** JSON with white space, escapes and repeated keys, as other writers write it. */
+/** JSON with white space, escapes and repeated keys, as other programs write it. */
 function write(random: Random, value: unknown): string {
   const gap = () => (random.below(4) ? '' : random.pick([' ', '\n', '\t', '\r\n  ']))
   const text = (source: string) =>
@@ -133,7 +133,7 @@ function corrupt(random: Random, text: string): Buffer {
 
 const findIssues = compileIssues(bodySchemas.job)
 
-/** What the plain way says: everything parsed, then everything checked. */
+/** The expected result: parse everything, then check everything. */
 function judgePlainly(bytes: Buffer): ValidationIssue[] | string {
   try {
     const document = parseJson(bytes)
@@ -144,7 +144,7 @@ function judgePlainly(bytes: Buffer): ValidationIssue[] | string {
   }
 }
 
-/** Gives a few bytes at a time, so that every border between two parts is met. */
+/** Returns a few bytes at a time, so that every position becomes a border between two parts. */
 function trickle(bytes: Buffer, random: Random): ReadInto {
   const read = readBytes(bytes)
   return (into) => read(into.subarray(0, 1 + random.below(7)))
@@ -165,7 +165,7 @@ interface Parsed {
 }
 
 describe('a body that is read in parts', () => {
-  test('has the same faults, and the same trajectories, as one that is parsed whole', () => {
+  test('has the same issues and trajectories as one that is parsed as a whole', () => {
     let taken = 0
     const cases = chooseCases(600)
     for (const seed of listSeeds(cases)) {
@@ -190,7 +190,7 @@ describe('a body that is read in parts', () => {
     expect(taken).toBeGreaterThan(cases.numRuns / 10)
   })
 
-  test('is refused when it is no JSON, as one that is parsed whole', () => {
+  test('is rejected if it is not JSON, like one that is parsed as a whole', () => {
     let refused = 0
     const cases = chooseCases(1_200)
     for (const seed of listSeeds(cases)) {
@@ -218,15 +218,15 @@ describe('a body is', () => {
     expect(check(bodyOf(groups))).toMatchObject({ trajectories })
   })
 
-  test('taken with a byte order mark', () => {
+  test('accepted with a byte order mark', () => {
     expect(check(`\uFEFF${bodyOf('[]')}`)).toMatchObject({ groups: 0, trajectories: 0 })
   })
 
-  test('refused for a byte order mark inside', () => {
+  test('rejected for a byte order mark in the middle', () => {
     expect(() => check(bodyOf('[\uFEFF]'))).toThrow('not valid JSON')
   })
 
-  test('refused when it holds more trajectories than can be listed at once', () => {
+  test('rejected if it has too many trajectories to be listed', () => {
     expect(() => check(bodyOf(`[{"trajectories":[${`${trajectory},`.repeat(100_000)}${trajectory}]}]`))).toThrow(
       'more than 100000 trajectories',
     )
@@ -236,11 +236,11 @@ describe('a body is', () => {
     ['of very many parts', `[${'[],'.repeat(3_000_000)}[]]`],
     ['of very many numbers', `[${'1,'.repeat(8_000_001)}1]`],
     ['larger than 64 MiB', `"${'x'.repeat(65 * 1024 * 1024)}"`],
-  ])('refused when it has one part %s', (_, part) => {
+  ])('rejected if it has a part %s', (_, part) => {
     expect(() => check(`{"more":${part}}`)).toThrow(expect.objectContaining({ status: 413 }))
   })
 
-  test('refused when all its parts together have too many objects and lists, wherever they are', () => {
+  test('rejected if its parts together have too many objects and lists, wherever they are', () => {
     const read = (text: string, most: number) =>
       readTrajectoryBody(new JsonReader(readBytes(Buffer.from(text)), { ...bodyLimits, totalContainers: most }), 'job')
     const groups = `[{"trajectories":[${trajectory},${trajectory}],"logs":[[]]}]`
@@ -252,7 +252,7 @@ describe('a body is', () => {
     expect(() => read(bodyOf(`[${'{},'.repeat(20)}{}]`), 10)).toThrow(expect.objectContaining({ status: 413 }))
   })
 
-  test('told its first fault where a large part has many', () => {
+  test('rejected with the first issue if a large part has many', () => {
     const items = Array.from({ length: 600_000 }, () => 1)
     const body = {
       model_id: modelId,
@@ -277,7 +277,7 @@ describe('the index rows of a body', () => {
   ]
   const hashOf = (messages: object[]) => createHash('sha256').update(JSON.stringify(messages)).digest('hex')
 
-  test('tell where each trajectory lies and what it is', () => {
+  test('have the position and the kind of each trajectory', () => {
     const first = {
       messages_and_choices: [...prompt, choice({ finish_reason: 'length', token_ids: [1, 2, 3] })],
       reward: 1,
@@ -353,7 +353,7 @@ describe('the index rows of a body', () => {
     expect(rows.map(({ flags }) => flags.includes('zero_advantage'))).toEqual([false, true, false])
   })
 
-  test('have no advantage where rewards are beyond all numbers', () => {
+  test('have no advantage if rewards overflow', () => {
     const trajectories = [1.7e308, -1.7e308].map((reward) => ({ messages_and_choices: [], reward }))
     const { rewards } = check(bodyOf(JSON.stringify([{ trajectories }])))
     expect(rewards).toMatchObject({ mean: 0, min: -1.7e308, max: 1.7e308 })

@@ -10,22 +10,22 @@ import type { trajectorySchema } from './group-schema.ts'
 import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
 import { findIssues, knownGroupMembers, knownMembers, type BodyKind, type BodyMembers } from './shapes.ts'
 
-// Each has an index row, which all go into one transaction. 32 groups of 16 are 512.
+// Each trajectory has an index row, and all rows go into one transaction. 32 groups of 16 are 512.
 const maxTrajectories = 100_000
 const maxGroups = 100_000
 
-/** What a body says, without its trajectories. */
+/** The content of a body, without its trajectories. */
 export interface BodyContent<Kind extends BodyKind = BodyKind> {
-  /** The members that somebody reads, without what is in the groups. */
+  /** The members that are used, without the content of the groups. */
   members: BodyMembers[Kind]
   groups: number
-  /** Of rollouts that failed, in all groups. */
+  /** The number of failed rollouts in all groups. */
   exceptions: number
-  /** In order. Their advantages are still to be filled in. */
+  /** In order. Their advantages are filled in later. */
   rows: TrajectoryIndexRow[]
 }
 
-/** What a list in the body gave. Of one given twice the last counts, as in JSON.parse. */
+/** The content of a list in the body. The last of repeated lists counts, as in JSON.parse. */
 interface ListContent {
   rows: TrajectoryIndexRow[]
   issues: ValidationIssue[]
@@ -34,9 +34,9 @@ interface ListContent {
 }
 
 /**
- * Reads a body trajectory by trajectory, checks its shape, and notes where its trajectories lie.
+ * Reads a body trajectory by trajectory, checks its shape, and records the positions of its trajectories.
  *
- * @throws {HttpError} 422 with the issues, 413 for one trajectory or member that is too large to be looked at
+ * @throws {HttpError} 422 with the issues, 413 for a trajectory or member that is too large to check
  */
 export function readTrajectoryBody<Kind extends BodyKind>(reader: JsonReader, kind: Kind): BodyContent<Kind> {
   try {
@@ -114,7 +114,9 @@ class BodyWalk {
     return list
   }
 
-  /** Reads an object whose list `listName` is read by itself; all else in it is small. A value of another kind has issues. */
+  /**
+   * Reads an object whose list `listName` is read separately; its other members are small. Any other value is an issue.
+   */
   #readOutline(
     place: string[],
     listName: string,

@@ -12,25 +12,25 @@ import { watchForModelId } from './first-member.ts'
 import type { BodyKind } from './shapes.ts'
 import { digestBody, withSpooledBody, type SpooledBody, type SpoolDeps } from './spool.ts'
 
-/** What bodies of trajectories are taken in with. */
+/** What receiving bodies of trajectories needs. */
 export interface ReceiveDeps extends SpoolDeps {
   bodies: BodyChecker
   idempotency: Idempotency
   pool: Pool
 }
 
-/** A body in shape, in a file that the store may adopt. */
+/** A valid body, in a file that the store can adopt. */
 export type ReceivedBody<Kind extends BodyKind = BodyKind> = SpooledBody & CheckedBody<Kind>
 
 type TakeRequest = Pick<RestRequest<{ model_id?: string }>, 'ctx' | 'caller' | 'params' | 'answerOnce'>
 
 /**
- * Takes in a request's body of trajectories, however large: to a file, then checked beside the event loop; and answers
- * with what `work` makes of it, once per Idempotency-Key. The model of the address, or the one that the body names first,
- * is looked up before the rest of the body is read.
+ * Receives a request's body of trajectories of any size. Writes it to a file, checks it in a thread, and answers with
+ * the result of `work`, once per Idempotency-Key. The model in the path, or the one that the body names first, is
+ * looked up before the rest of the body is read.
  *
- * @throws {HttpError} 403 when the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415, 422
- * with the issues, 503 when the store takes no writes
+ * @throws {HttpError} 403 if the entity stores as much as it may, 404 for a model that is not the caller's, 413, 415,
+ * 422 with the issues, 503 if the store cannot be written
  */
 export async function receiveTrajectories<Kind extends BodyKind, T>(
   deps: ReceiveDeps,
@@ -39,7 +39,7 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
   work: (body: ReceivedBody<Kind>) => Promise<T>,
 ): Promise<T> {
   const { ctx, caller, params, answerOnce } = request
-  // What a key was answered before is answered again, whatever is stored or deleted meanwhile.
+  // A repeated request gets the stored answer, whatever was stored or deleted meanwhile.
   if (await deps.idempotency.isAnswered(ctx, caller.entity))
     return answerOnce(rejectExpired, await digestBody(deps.bodyLimitBytes, ctx))
   if (params.model_id !== undefined) await getModel(deps.pool, caller.entity, params.model_id)
@@ -47,7 +47,7 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
     answerOnce(async () => {
       const { file, size } = spooled
       const checked = await deps.bodies.check({ file, size, kind, turn: turnOf(ctx.state.caller) })
-      // Others of the entity have come in meanwhile.
+      // Other bodies of the entity have arrived meanwhile.
       await deps.storage.requireRoom(caller.entity, ctx.state.limits.storedBytes, size)
       const answer = await work({ ...spooled, ...checked })
       deps.storage.record(caller.entity, size)
@@ -56,7 +56,7 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
   )
 }
 
-/** Answers are kept for a day; this one has gone while its body was read. */
+/** Answers are stored for a day; this one expired while its body was read. */
 function rejectExpired(): Promise<never> {
   return Promise.reject(
     new HttpError(
@@ -70,8 +70,8 @@ function rejectExpired(): Promise<never> {
 }
 
 /**
- * A model that is not the caller's is rejected at once, because the body may be large. A text that is not an id is an issue of the
- * body.
+ * Rejects a model that is not the caller's at once, because the body may be large. A text that is not an id is an issue
+ * of the body.
  */
 function lookForModel(pool: Pool, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {
   if (kind !== 'job') return async () => {}

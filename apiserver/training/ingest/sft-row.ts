@@ -1,9 +1,9 @@
 import { isObject } from '../../../lib/json/is-object.ts'
 
 /**
- * What is wrong with a line of SFT data; undefined for a line that a trainer accepts. The rules are those of the trainer
- * (trainer/trainyard_trainer/data/json_input.py), which validates again, because data also come from elsewhere. The tests of
- * both go through test/cases/sft-rows.json.
+ * The issue of a line of SFT data; undefined for a line that a trainer accepts. The trainer has the same rules
+ * (trainer/trainyard_trainer/data/json_input.py). It validates again, because data also comes from elsewhere. The tests
+ * of both use test/cases/sft-rows.json.
  */
 export function findRowIssue(row: unknown): string | undefined {
   if (!isObject(row)) return 'must be an object: {"messages": [...]}'
@@ -38,7 +38,7 @@ function findMessageIssue(item: unknown): string | undefined {
     : 'its tool_calls must be a list of objects, each with an object "function"'
 }
 
-/** Whether a value is one that Python takes for false: clients write it for no calls. */
+/** Whether Python treats a value as false: clients write such values for no calls. */
 function isEmpty(value: unknown): boolean {
   return !value || (isObject(value) && Object.keys(value).length === 0)
 }

@@ -30,7 +30,7 @@ const choice = {
   stop_reason: null,
 }
 
-describe('a training job body is taken when it', () => {
+describe('a training job body is accepted if it', () => {
   test.each([
     ['has no groups', withGroups()],
     ['has a group of exceptions only', withGroups({ trajectories: [], exceptions: [{ type: 'x' }], metadata: {} })],
@@ -56,7 +56,7 @@ const issue = (loc: string[], type: string, msg: string) => ({ loc: ['body', ...
 const inTrajectory = ['trajectory_groups', '0', 'trajectories', '0']
 const inConfig = 'experimental_config'
 
-describe('a training job body is refused when', () => {
+describe('a training job body is rejected if', () => {
   test.each<[string, unknown, ValidationIssue[]]>([
     ['it is no object', '[]', [issue([], 'dict_type', 'Input should be a valid dictionary')]],
     ['fields are missing', {}, [missing('model_id'), missing('trajectory_groups')]],
@@ -186,7 +186,7 @@ describe('a training job body is refused when', () => {
     expect(issuesOf(body)).toEqual(issues)
   })
 
-  test('it is full of issues: a hundred are told', () => {
+  test('it is full of issues: a hundred are reported', () => {
     expect(issuesOf(withGroups(...Array.from({ length: 500 }, () => 1)))).toHaveLength(100)
   })
 })

@@ -6,7 +6,7 @@ import { rlSettings } from '../settings/generated.ts'
 import { rlRequestMembers } from '../settings/request.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 
-// What users call their splits: train, val, test/hard, eval-2026.
+// Examples of splits: train, val, test/hard, eval-2026.
 const splitPattern = '^[A-Za-z0-9][A-Za-z0-9._/-]*$'
 
 export const splitSchema = Type.String({ pattern: splitPattern, minLength: 1, maxLength: 64 })
@@ -21,13 +21,13 @@ function describeJob(group: TSchema) {
 function describeLog(group: TSchema) {
   return Type.Object({
     split: splitSchema,
-    // Clients repeat what the address says.
+    // Clients repeat the path's model here.
     model_id: Type.Optional(nullable(modelIdSchema)),
     trajectory_groups: Type.Array(group),
   })
 }
 
-/** The bodies that bring trajectories. */
+/** The bodies with trajectories. */
 export const bodySchemas = { job: describeJob(groupSchema), log: describeLog(groupSchema) }
 
 export type BodyKind = keyof typeof bodySchemas
@@ -39,7 +39,10 @@ export type BodyMembers = {
 
 const outlines = { job: describeJob(Type.Unknown()), log: describeLog(Type.Unknown()) }
 
-/** What finds the issues of a body's parts, each without those below it: the body itself, a group, a trajectory. */
+/**
+ * Functions that find the issues of a body's parts, each without its nested parts: the body itself, a group, a
+ * trajectory.
+ */
 export const findIssues = {
   job: compileIssues(outlines.job),
   log: compileIssues(outlines.log),
@@ -47,7 +50,10 @@ export const findIssues = {
   trajectory: compileIssues(trajectorySchema),
 }
 
-/** The members of a body that are read, beside its groups. Settings are among them, so that misplaced ones are rejected. */
+/**
+ * The members of a body that are read, besides its groups. They include the settings, so that misplaced ones are
+ * rejected.
+ */
 export const knownMembers = {
   job: new Set([...Object.keys(outlines.job.properties), ...rlSettings]),
   log: new Set(Object.keys(outlines.log.properties)),

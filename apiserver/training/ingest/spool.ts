@@ -9,7 +9,7 @@ import type { StorageUse } from '../../accounts/limits/storage.ts'
 import { openBody } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 
-/** What bodies are spooled with. */
+/** What spooling bodies needs. */
 export interface SpoolDeps {
   artifacts: ArtifactStore
   bodyLimitBytes: number
@@ -17,26 +17,26 @@ export interface SpoolDeps {
   storage: StorageUse
 }
 
-/** A body in a file of its own. */
+/** A body in its own file. */
 export interface SpooledBody {
   file: string
-  /** sha256 of its bytes. */
+  /** The SHA-256 of its bytes. */
   digest: Buffer
   size: number
 }
 
-/** What is done while a body comes in. */
+/** Callbacks while a body arrives. */
 interface Watch {
-  /** Gets each chunk; what it throws ends the reading. */
+  /** Gets each chunk. An error stops the reading. */
   look: (chunk: Buffer) => Promise<void>
 }
 
 /**
- * Writes a request's body into a file as it comes in, no faster than the disk takes it, and gives it to `work`. However
- * that ends, and if the client leaves meanwhile, the file is gone afterwards, unless the store has adopted it.
+ * Writes a request's body into a file as it arrives, no faster than the disk, and passes it to `work`. In any case the
+ * file is removed afterwards, also if the client leaves, unless the store has adopted it.
  *
- * @throws {HttpError} 403 when the entity may not store so much, 413 and 415 as `openBody` does, 503 when the store takes no
- * writes, and what `look` throws
+ * @throws {HttpError} 403 if the entity may not store so much, 413 and 415 as `openBody` does, 503 if the store cannot
+ * be written, and what `look` throws
  */
 export async function withSpooledBody<T>(
   deps: SpoolDeps,
@@ -64,7 +64,7 @@ export async function withSpooledBody<T>(
   }
 }
 
-/** sha256 of a request's body, which is written nowhere. @throws {HttpError} 413 and 415 as `openBody` does */
+/** The SHA-256 of a request's body. The body is not stored. @throws {HttpError} 413 and 415 as `openBody` does */
 export async function digestBody(bodyLimitBytes: number, ctx: RequestContext): Promise<Buffer> {
   const hash = createHash('sha256')
   for await (const chunk of openBody(ctx, bodyLimitBytes)) hash.update(chunk)
@@ -78,7 +78,7 @@ async function* watch(body: AsyncIterable<Buffer>, look: Watch['look']): AsyncIt
   }
 }
 
-// A body that arrives at the speed of a local network would leave other requests little of the processor.
+// Otherwise a body over a fast local network would leave little CPU time to other requests.
 const stretchBytes = 1024 * 1024
 const maxPauseMs = 10
 

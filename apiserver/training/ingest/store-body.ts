@@ -9,7 +9,7 @@ import type { Logger } from '../../../lib/log.ts'
 import { writeToStore } from '../../errors/write-to-store.ts'
 import type { SpooledBody } from './spool.ts'
 
-/** What payloads are stored with. */
+/** What storing payloads needs. */
 export interface PayloadDeps {
   artifacts: ArtifactStore
   log: Logger
@@ -17,8 +17,8 @@ export interface PayloadDeps {
 }
 
 /**
- * Gives a spooled body to the store, as it came, and commits what points at it. The same body twice is one object: nobody
- * removes it before the commit. If the commit fails, and no row refers to the object, it is removed again.
+ * Stores a spooled body unchanged, and commits the row that refers to it. Equal bodies are one object: nobody removes
+ * it before the commit. If the commit fails and no row refers to the object, it is removed again.
  */
 export async function storeBody<T>(
   deps: PayloadDeps,
@@ -42,7 +42,7 @@ export async function storeBody<T>(
   }
 }
 
-/** What cannot be removed now is left to garbage collection, as is everything in a store that is not ours alone. */
+/** If the removal fails, garbage collection does it. It also does it if the store is not ours alone. */
 async function removeSpare({ pool, artifacts, log }: PayloadDeps, key: string): Promise<void> {
   const remove = async (connection: Connection) => {
     const [reference] = await referToPayloads(connection, [key])

@@ -7,8 +7,8 @@ import { isUuid } from '../../../lib/http/validation/compile.ts'
 import type { ModelDeletion } from './schema.ts'
 
 /**
- * Deletes an entity's own model: no chat that comes after the answer is answered by it. The operator removes what is outside of the database. A client that repeats the
- * request gets the first answer again.
+ * Deletes a model of the entity: no chat after the answer uses it. The operator removes its data outside of the
+ * database. A repeated request gets the first answer again.
  */
 export async function deleteOwnModel(
   pool: Pool,

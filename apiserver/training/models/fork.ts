@@ -16,7 +16,7 @@ import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts
 import type { ForkBody } from './schema.ts'
 import { getModel } from './service.ts'
 
-/** What forks are made with. */
+/** What creating forks needs. */
 export interface ForkDeps extends LimitDeps, ResourceDeps {
   artifacts: ArtifactStore
 }
@@ -28,8 +28,8 @@ interface ForkRequest {
 }
 
 /**
- * Makes a model that starts from another one's step. Its checkpoint is a copy with an id of its own, made before any row
- * names it: what a crash leaves is files that nothing points at, which the garbage collector removes.
+ * Creates a model that starts from a step of another model. Its checkpoint is a copy with its own id, made before any
+ * row names it. A crash leaves unreferenced files, which garbage collection removes.
  */
 export async function forkModel(deps: ForkDeps, request: ForkRequest, wanted: ForkBody): Promise<string> {
   const source = await getModel(deps.pool, request.caller.entity, request.modelId)
@@ -37,7 +37,7 @@ export async function forkModel(deps: ForkDeps, request: ForkRequest, wanted: Fo
   const baseModel = await requireServed(deps.pool, source)
   const fork = describeFork(request, source, { checkpoint, wanted })
   const known = await findModelByName(deps.pool, fork)
-  // Made by an earlier run of the same request, which then died.
+  // An earlier run of the same request created it and then died.
   if (known?.id === fork.id) return fork.id
   if (known) throw nameTaken(fork, 'give the fork another name')
   if (checkpoint) await requireStorage(deps, fork.entity, () => sumSizes(deps.artifacts, artifactKey(checkpoint.uri)!))
@@ -46,7 +46,7 @@ export async function forkModel(deps: ForkDeps, request: ForkRequest, wanted: Fo
   return fork.id
 }
 
-/** Its files, then its rows; without the rows the files go again. */
+/** Copies the files, then inserts the rows. If there are no rows, removes the files again. */
 async function copyCheckpoint(
   { artifacts, pool }: Pick<ForkDeps, 'artifacts' | 'pool'>,
   checkpoint: StoredCheckpoint | undefined,
@@ -55,12 +55,12 @@ async function copyCheckpoint(
   const target = fork.copy && artifactKey(fork.copy.uri)!
   if (checkpoint && target) {
     const source = artifactKey(checkpoint.uri)!
-    // Its optimizer state goes when there is a newer step, which may be just now.
+    // The source's optimizer state is removed once there is a newer step. That may happen during the copy.
     await artifacts.copyAll(source, target).catch(() => artifacts.copyAll(source, target))
   }
   const outcome = await insertFork(pool, fork)
   if (outcome === 'made') return
-  // An earlier run of the same request was only slow: the files are its.
+  // An earlier run of the same request was only slow: the files belong to it.
   if (outcome === 'taken' && (await findModelByName(pool, fork))?.id === fork.id) return
   if (target) await artifacts.removeAll(target)
   throw outcome === 'gone' ? notFound('Checkpoint') : nameTaken(fork, 'give the fork another name')

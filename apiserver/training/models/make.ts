@@ -10,21 +10,21 @@ import type { Logger } from '../../../lib/log.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { defaultProject, generateModelName } from '../../accounts/names.ts'
 
-/** What resources of models are made with. */
+/** What creating resources of models needs. */
 export interface ResourceDeps {
   kube: Kube
   log: Logger
   pool: Pool
 }
 
-/** What a client says of a new model's name; what it leaves out is chosen. */
+/** A new model's name in the request. Missing parts are chosen. */
 export interface WantedName {
   entity?: string | null | undefined
   project?: string | null | undefined
   name?: string | null | undefined
 }
 
-/** The name of a new model of this id. @throws {HttpError} 403 for another entity, 422 for a reserved name */
+/** The name of a new model with this id. @throws {HttpError} 403 for another entity, 422 for a reserved name */
 export function nameModel(id: string, entity: string, wanted: WantedName): ModelName {
   if ((wanted.entity ?? entity) !== entity) {
     throw new HttpError(
@@ -39,12 +39,12 @@ export function nameModel(id: string, entity: string, wanted: WantedName): Model
   return { entity, project, name: wanted.name ?? generateModelName(id) }
 }
 
-/** The answer to a name that another model has; `hint` says what to do. */
+/** The error for a name that another model has. `hint` says what to do. */
 export function nameTaken(name: ModelName, hint: string): HttpError {
   return new HttpError(errors.conflict, `A model with the name ${servedName(name)} already exists; ${hint}.`)
 }
 
-/** Without Kubernetes the model is there all the same: the operator makes the resource later. */
+/** If Kubernetes is unavailable, the model exists anyway: the operator creates the resource later. */
 export async function makeResource(
   { kube, pool, log }: ResourceDeps,
   model: ModelRow,

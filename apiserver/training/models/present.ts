@@ -8,7 +8,7 @@ export function presentModel(model: ModelDetails) {
     project: model.project,
     name: model.name,
     base_model: model.baseModel,
-    // Clients open the model's run in their tracking tool by this, and find it again by the model's name.
+    // Clients open the model's run in their tracking tool by this id, and find it by the model's name.
     run_id: model.name,
     created_at: model.createdAt.toISOString(),
     latest_step: model.latestStep,

@@ -5,7 +5,10 @@ import { nullable } from '../../../lib/http/validation/nullable.ts'
 const maxSeconds = 315_360_000
 const maxKept = 1_000_000
 
-/** What keeps a model's checkpoints: one goes when no rule keeps it. A misspelled rule would delete; so none is taken. */
+/**
+ * The rules that keep a model's checkpoints. A checkpoint that no rule keeps is deleted. Unknown rules are rejected,
+ * because a misspelled rule would delete checkpoints.
+ */
 export const retentionSchema = Type.Object(
   {
     keep_last: Type.Optional(Type.Integer({ minimum: 1, maximum: maxKept })),

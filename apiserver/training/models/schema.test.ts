@@ -9,7 +9,7 @@ const parseModelCreate = compileBody(modelCreateSchema)
 const parse = (body: unknown) => parseModelCreate(parseJson(Buffer.from(JSON.stringify(body))))
 
 describe('a model body', () => {
-  test('is taken with every key, null where the user gave nothing', () => {
+  test('is accepted with every key, null for values that the user left out', () => {
     const body = { entity: null, project: null, name: null, base_model: 'org/base', return_existing: true }
     expect(parse(body)).toEqual(body)
   })
@@ -25,7 +25,7 @@ describe('a model body', () => {
     ['a project that is a number', { project: 7 }, 'string_type'],
     ['a base model that is null', { base_model: null }, 'string_type'],
     ['a flag that is a text', { return_existing: 'yes' }, 'bool_type'],
-  ])('is refused with %s', (_, change, type) => {
+  ])('is rejected with %s', (_, change, type) => {
     const [name] = Object.keys(change)
     const error = catchHttpError(() => parse({ base_model: 'org/base', ...change }))
     expect(error.status).toBe(422)

@@ -4,7 +4,7 @@ import { pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
 import { retentionSchema } from './retention-schema.ts'
 
-/** POST /v1/preview/models. Clients send every key, with null for what their user left out. */
+/** POST /v1/preview/models. Clients send every key, with null for values that their user left out. */
 export const modelCreateSchema = Type.Object({
   entity: Type.Optional(nullable(nameSchema)),
   project: Type.Optional(nullable(nameSchema)),
@@ -54,7 +54,7 @@ export const modelDeletionSchema = Type.Object({
 
 export type ModelDeletion = Static<typeof modelDeletionSchema>
 
-/** POST /v1/preview/models/{model_id}/fork: the newest step unless another is named, in the same project. */
+/** POST /v1/preview/models/{model_id}/fork. Default: the newest step, in the same project. */
 export const forkBodySchema = Type.Object({
   project: Type.Optional(nullable(nameSchema)),
   name: Type.Optional(nullable(nameSchema)),

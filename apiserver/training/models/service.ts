@@ -12,18 +12,18 @@ import { resolveCursor } from '../../../lib/http/page.ts'
 import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
 import type { ModelCreate, ModelListQuery } from './schema.ts'
 
-/** What models are made with. */
+/** What creating models needs. */
 export interface ModelDeps extends ResourceDeps {
-  /** Of the models' resources. */
+  /** The namespace of the models' resources. */
   namespace: string
 }
 
-// A sentence of more is read by nobody.
+// Nobody reads a sentence with more names.
 const maxNames = 10
 
 /**
- * Makes a model, or finds the one of the same name when `return_existing` is set; at once for many callers. A model that
- * has the new id already was made by an earlier run of the same request.
+ * Creates a model, or finds the one of the same name if `return_existing` is set. Concurrent calls are safe. If a model
+ * already has the new id, an earlier run of the same request created it.
  */
 export async function createModel(
   deps: ModelDeps,
@@ -51,21 +51,21 @@ export async function createModel(
   return model
 }
 
-/** An entity's own model. */
+/** Finds a model of an entity. */
 export async function getModel(pool: Pool, entity: string, id: string): Promise<ModelRow> {
   const model = isUuid(id) ? await findModel(pool, entity, id) : undefined
   if (!model) throw notFound('Model', id)
   return model
 }
 
-/** The same with all that clients are shown of it. */
+/** Finds a model with everything that clients see of it. */
 export async function getModelDetails(pool: Pool, entity: string, id: string): Promise<ModelDetails> {
   const model = isUuid(id) ? await findModelDetails(pool, entity, id) : undefined
   if (!model) throw notFound('Model', id)
   return model
 }
 
-/** One model more than the page holds, so that it shows whether there are more. */
+/** Lists one model more than the limit, which shows whether more follow. */
 export async function listOwnModels(
   pool: Pool,
   entity: string,
@@ -96,7 +96,7 @@ async function takeExisting(pool: Pool, name: ModelName, isWanted: (existing: Mo
   return returnExisting(pool, existing)
 }
 
-/** A model whose resource was deleted keeps its checkpoints, and comes back when it is asked for by name. */
+/** A model whose resource was deleted keeps its checkpoints. A request by its name makes it visible again. */
 async function returnExisting(pool: Pool, model: ModelRow): Promise<ModelRow> {
   if (model.hiddenAt) await unhideModel(pool, model.id)
   return model

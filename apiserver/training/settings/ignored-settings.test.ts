@@ -32,7 +32,7 @@ test.each<[string, Record<string, unknown> | null | undefined, string[]]>([
   expect(messagesOf(config)).toEqual(messages)
 })
 
-test('all settings at once fit into what is kept of a message', () => {
+test('a message about all settings fits into the limit of messages', () => {
   const messages = messagesOf(Object.fromEntries(rlSettings.map((name) => [name, 1])))
   for (const message of messages) expect(message.length).toBeLessThanOrEqual(500)
 })

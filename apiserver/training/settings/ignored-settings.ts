@@ -1,7 +1,7 @@
 import type { JobWarning } from '../../../db/jobs/warnings.ts'
 import { rlSettings, sftSettings } from './generated.ts'
 
-// What trainers elsewhere call it.
+// Other trainers use these names.
 const epochSettings = ['epochs', 'n_epochs', 'num_epochs', 'num_train_epochs']
 
 const reasons: { names: readonly string[]; tell: (it: string, them: string) => string }[] = [
@@ -14,8 +14,8 @@ const reasons: { names: readonly string[]; tell: (it: string, them: string) => s
 ]
 
 /**
- * What is known in `experimental_config` of an SFT job and read from elsewhere, or not at all. All else in there is
- * nobody's business but its client's.
+ * Warns of known settings in an SFT job's `experimental_config` that are read from elsewhere, or not at all. Other
+ * members are the client's own.
  */
 export function warnOfIgnoredSettings(config: Record<string, unknown> | null | undefined): JobWarning[] {
   const given = Object.keys(config ?? {}).filter((name) => config?.[name] != null)

@@ -19,7 +19,7 @@ test.each([
   expect(() => rejectMisplacedSettings(body, rl, 'config')).not.toThrow()
 })
 
-test('each setting that stands elsewhere is refused with the right place', () => {
+test('each misplaced setting is rejected with the right place', () => {
   const body = { ppo: false, config: { learning_rate: 0, lr: 1 } }
   const detail = [
     issue(['body', 'ppo'], 'ppo'),
@@ -30,7 +30,7 @@ test('each setting that stands elsewhere is refused with the right place', () =>
   expect(() => rejectMisplacedSettings(body, rl, 'config')).toThrow(HttpError)
 })
 
-test('many are told in part', () => {
+test('of many, some are named', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `x${index}`)
   const detail = names.slice(0, 100).map((name) => issue(['body', 'config', name], 'its settings'))
   const config = Object.fromEntries(names.map((name) => [name, 1]))

@@ -1,7 +1,7 @@
 import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { maxIssues } from '../../../lib/http/validation/compile.ts'
 
-/** A method's settings, and the member of its jobs' bodies that they are read from. */
+/** A method's settings, and the member of its job bodies that contains them. */
 export interface Place {
   method: 'RL' | 'SFT'
   settings: readonly string[]
@@ -9,8 +9,8 @@ export interface Place {
 }
 
 /**
- * Rejects settings that would be passed over: those beside the member that they are read from, and whatever is in `other`,
- * a member that the method does not have. Nulls count as absent.
+ * Rejects settings that would be ignored: those outside of the member that contains them, and those in `other`, a
+ * member that the method does not have. Nulls count as absent.
  *
  * @throws {HttpError} 422 that names the right place
  */

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { rlRequestMembers, sftRequestSchema } from './request.ts'
 import { trainingJobSchema } from '../training-jobs/schema.ts'
 
-test('a job gives back each member of its request', () => {
+test('a job presents each member of its request', () => {
   const members = Object.keys({ ...rlRequestMembers, ...sftRequestSchema.properties })
   expect(Object.keys(trainingJobSchema.properties)).toEqual(expect.arrayContaining(members))
 })

@@ -1,5 +1,5 @@
-// All that a client says of a job beside its data: what a request may have, what the row keeps of it, and what answers give
-// back. It is in one file, so that RL and SFT take and answer the same.
+// Everything that a client sends about a job besides its data: the request, the row and the answer. It is in one file,
+// so that RL and SFT stay consistent.
 
 import { Type, type Static } from 'typebox'
 import type { NewJob } from '../../../db/jobs/table.ts'
@@ -11,10 +11,10 @@ import { pickGiven } from './given.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
 import { pickGivenConfig } from './rl-config.ts'
 
-/** Members of the requests for both methods. */
+/** Members of both methods' requests. */
 const requestMembers = { model_id: modelIdSchema }
 
-/** Members of the body of POST /v1/preview/training-jobs, beside its trajectories. */
+/** Members of the body of POST /v1/preview/training-jobs, besides its trajectories. */
 export const rlRequestMembers = {
   ...requestMembers,
   experimental_config: Type.Optional(nullable(rlConfigSchema)),
@@ -52,12 +52,12 @@ const requestedSchema = Type.Object(requestedMembers)
 export type RlRequest = Static<typeof rlRequestSchema>
 export type SftRequest = Static<typeof sftRequestSchema>
 
-/** Fields of a new job's row that come from its input, or that `admitJob` sets. */
+/** Fields of a new job's row that come from its input or from `admitJob`. */
 type OtherFields =
   | ('id' | 'modelId' | 'keyId' | 'inputUri' | 'inputDigest' | 'inputBytes')
   | ('maxAttempts' | 'specDigest' | 'namespace' | 'crName' | 'resourceCreatedAt')
 
-/** Fields of a new job's row that its request decides: all others. */
+/** Fields of a new job's row that come from its request: all others. */
 export type RequestedFields = Omit<NewJob, OtherFields>
 
 export function extractRlFields({ experimental_config: config }: RlRequest): RequestedFields {
@@ -81,7 +81,10 @@ export function extractSftFields({ config, experimental_config, training_data_ur
   }
 }
 
-/** The settings of RL came as `experimental_config`; SFT has a `config`, and beside it whatever its client gave. */
+/**
+ * The settings of RL are presented as `experimental_config`, as they were sent. SFT has its settings in `config`, and
+ * the client's own object in `experimental_config`.
+ */
 export function presentRequested(job: JobView): Static<typeof requestedSchema> {
   const isSft = job.method === 'SFT'
   return {

@@ -5,7 +5,7 @@ import { pickGiven } from './given.ts'
 
 export type RlConfig = Static<typeof rlConfigSchema>
 
-/** The settings that were really given, under their wire names. */
+/** The settings that were given, under their wire names. */
 export function pickGivenConfig(config: RlConfig | null | undefined): Record<string, unknown> {
   const given = pickGiven(config)
   for (const [alias, name] of Object.entries(rlAliases)) {
@@ -16,7 +16,7 @@ export function pickGivenConfig(config: RlConfig | null | undefined): Record<str
   return given
 }
 
-/** @throws {HttpError} 422 for settings that contradict each other, which the schema does not show */
+/** @throws {HttpError} 422 for settings that contradict each other; the schema cannot express this */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
   const given = pickGiven(config)
   for (const [alias, name] of Object.entries(rlAliases)) {

@@ -3,7 +3,7 @@ import { sftRequestSchema } from '../settings/request.ts'
 import { trainingJobIdSchema } from '../training-jobs/schema.ts'
 import { createSftJob, type SftJobDeps } from './service.ts'
 
-// A rate for each of 20,000 batches.
+// Enough for a learning rate for each of 20,000 batches.
 const bodyLimitBytes = 2 * 1024 * 1024
 
 export function routeSftTrainingJobs(api: RestApi, deps: SftJobDeps): void {

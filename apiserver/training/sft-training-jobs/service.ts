@@ -9,15 +9,15 @@ import { admitJob, type AdmissionDeps } from '../training-jobs/admit.ts'
 import { extractSftFields, type SftRequest } from '../settings/request.ts'
 import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
 
-/** What SFT jobs are made with. */
+/** What creating SFT jobs needs. */
 export interface SftJobDeps extends AdmissionDeps, InputDeps {}
 
 /**
- * Creates an SFT job. An uploaded data set is pinned to its file at once. An address elsewhere is only checked here, and
- * fetched by the operator before the job is queued.
+ * Creates an SFT job. An uploaded data set is pinned to its file at once. Any other address is only checked here; the
+ * operator fetches it before the job is queued.
  *
- * @throws {HttpError} 404 for a model that is not the caller's, 422 for an address that cannot be trained on, or a setting that stands
- * beside its config
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for an address that cannot be trained on, or for a
+ * setting outside of `config`
  */
 export async function createSftJob(
   deps: SftJobDeps,

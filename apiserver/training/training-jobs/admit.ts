@@ -16,7 +16,7 @@ import { requireJobPlace } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { RequestedFields } from '../settings/request.ts'
 
-/** What jobs are taken in with. */
+/** What admitting jobs needs. */
 export interface AdmissionDeps {
   kube: Kube
   limitDefaults: LimitDefaults
@@ -31,13 +31,13 @@ export interface Admission extends RequestedFields, Pick<NewJob, 'id' | 'inputUr
 }
 
 /**
- * Takes a job in. Its input is stored before the row that points at it, and the row is there before the resource; what
- * fails after the row is made good by the operator, so an id that was answered always holds. An id that was taken in
- * before (a request that is repeated after a crash) is not taken in again.
+ * Admits a job. The input is stored before the row that refers to it, and the row is written before the resource is
+ * created. The operator repairs failures after the row is written, so an answered id is always valid. An id that was
+ * admitted before (a request that is repeated after a crash) is not admitted twice.
  *
- * `alsoInsert` adds what belongs to the job in the same transaction.
+ * `alsoInsert` adds more rows in the same transaction.
  *
- * @throws {HttpError} 404 when the model was deleted meanwhile, 429 when the entity has as many unfinished jobs as it may
+ * @throws {HttpError} 404 if the model was deleted meanwhile, 429 if the entity has as many unfinished jobs as it may
  */
 export async function admitJob(
   deps: AdmissionDeps,

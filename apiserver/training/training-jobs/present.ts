@@ -4,7 +4,7 @@ import type { LogLine } from '../../../db/jobs/logs.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 import { presentRequested } from '../settings/request.ts'
 
-/** A training job as clients see it. They need its id; the rest is for people. */
+/** A training job as clients see it. Clients only need its id; the rest is for people. */
 export function presentTrainingJob(job: JobView) {
   const timeline = presentTimeline(job)
   return {
@@ -60,18 +60,18 @@ function presentTime(time: Date | null): string | null {
   return time?.toISOString() ?? null
 }
 
-/** A gradient step has its number, from 1, beside its data: clients average every number in there. */
+/** A gradient step has its number, from 1, beside its data, because clients average every number in the data. */
 export function presentEvent({ id, seq, type, data, createdAt }: EventRow) {
   const step = type === 'gradient_step' ? seq : null
   return { id, type, data, gradient_step: step, created_at: createdAt.toISOString() }
 }
 
-/** A line of a job's log; its id, by which cursors name it, is its place. */
+/** A line of a job's log. Its id, which cursors use, is its position. */
 export function presentLogLine({ attempt, seq, at, level, text }: LogLine) {
   return { id: `${attempt}-${seq}`, attempt, time: at.toISOString(), level, text }
 }
 
-/** Lines of a job's log for people. */
+/** Formats lines of a job's log for people. */
 export function presentLogText(lines: LogLine[]): string {
   return lines.map(({ at, level, text }) => `${at.toISOString()} ${level} ${text}\n`).join('')
 }

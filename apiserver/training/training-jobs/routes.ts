@@ -9,7 +9,7 @@ import { routeJobLogs } from './logs/routes.ts'
 import { presentTrainingJob } from './present.ts'
 import { jobListQuery, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
 
-/** What requests for training jobs are answered with. */
+/** What the routes of training jobs need. */
 export interface TrainingJobDeps extends RlJobDeps, ReceiveDeps, EventStreamDeps {}
 
 const tag = 'Training jobs'

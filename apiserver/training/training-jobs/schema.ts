@@ -112,7 +112,7 @@ export const logListQuery = Type.Object({
   attempt: Type.Optional(
     Type.Integer({ minimum: 1, maximum: 2_147_483_647, description: 'The default is the newest attempt.' }),
   ),
-  // An attempt's log is bounded: one page usually holds all of it.
+  // An attempt's log is limited, so one page usually contains all of it.
   limit: Type.Integer({ minimum: 1, maximum: 1000, default: 1000 }),
 })
 

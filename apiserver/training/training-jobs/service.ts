@@ -20,15 +20,15 @@ import { extractRlFields } from '../settings/request.ts'
 import { requirePossibleConfig, type RlConfig } from '../settings/rl-config.ts'
 import type { JobListQuery } from './schema.ts'
 
-/** What RL jobs are made with. */
+/** What creating RL jobs needs. */
 export interface RlJobDeps extends AdmissionDeps, PayloadDeps {}
 
 /**
- * Takes an RL job in that trains on a body as it came: the store keeps it, and each of its trajectories is listed from
+ * Creates an RL job that trains on a body. The body is stored unchanged, and each of its trajectories is listed from
  * then on.
  *
- * @throws {HttpError} 404 for a model that is not the caller's, 422 for settings that stand elsewhere than in
- * experimental_config, contradict each other, or name a reference that is not there
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for settings outside of experimental_config,
+ * settings that contradict each other, or a reference that does not exist
  */
 export async function createRlJob(
   deps: RlJobDeps,
@@ -57,10 +57,10 @@ export async function createRlJob(
 }
 
 /**
- * A step that an earlier job of the model may still make is taken; where it then is not made, or is deleted before the
- * job's turn comes, the job fails.
+ * Accepts a step that an earlier job of the model may still make. If the step is not made, or is deleted before the job
+ * starts, the job fails.
  *
- * @throws {HttpError} 422 for a reference that the model does not have, and cannot come to have in time
+ * @throws {HttpError} 422 for a reference that the model does not have and cannot get in time
  */
 async function requireReferenceStep(pool: Pool, modelId: string, config: RlConfig | null | undefined): Promise<void> {
   const step = config?.kl_penalty_reference_step
@@ -70,14 +70,14 @@ async function requireReferenceStep(pool: Pool, modelId: string, config: RlConfi
   throw unprocessable(valueError(loc, reason))
 }
 
-/** A job of one of the entity's models. */
+/** Finds a job of an entity's models. */
 export async function getTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
   const job = isUuid(id) ? await findJob(pool, entity, id) : undefined
   if (!job) throw notFound('Training job', id)
   return job
 }
 
-/** One job more than the page holds, so that it shows whether there are more. */
+/** Lists one job more than the limit, which shows whether more follow. */
 export async function listTrainingJobs(pool: Pool, entity: string, query: JobListQuery): Promise<JobView[]> {
   const filter = {
     entity,
@@ -92,7 +92,7 @@ export async function listTrainingJobs(pool: Pool, entity: string, query: JobLis
   return listJobs(pool, filter, { after, order: query.order, limit: query.limit + 1 })
 }
 
-/** Ends a job that is not trained yet. One that is cancelled already is as good. */
+/** Cancels a job that is not trained yet. A job that is already cancelled is a success. */
 export async function cancelTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
   const job = await getTrainingJob(pool, entity, id)
   const { ended, state } = await cancelUntrainedJob(pool, job.id)

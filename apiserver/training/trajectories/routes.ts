@@ -39,7 +39,7 @@ export function routeTrajectories(api: RestApi, deps: TrajectoryDeps): void {
   )
 }
 
-/** Numbers and unknown keys of the payload stay as they are: it is passed on unparsed. */
+/** The payload is passed on without parsing, so its numbers and unknown keys stay as they are. */
 async function* embed(start: Buffer, payload: Readable): AsyncIterable<Buffer> {
   yield start
   yield* payload as AsyncIterable<Buffer>

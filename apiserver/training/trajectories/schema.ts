@@ -9,7 +9,7 @@ const count = Type.Integer({ minimum: 0 })
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const flag = Type.Enum([...trajectoryFlags])
 
-/** Query of GET .../trajectories: all filters must hold. */
+/** Query of GET .../trajectories. A row must match all filters. */
 export const trajectoryListQuery = Type.Object({
   ...orderedPageQuery.properties,
   split: Type.Optional(splitSchema),
@@ -26,7 +26,7 @@ export const trajectoryListQuery = Type.Object({
 
 export type TrajectoryListQuery = Static<typeof trajectoryListQuery>
 
-/** A trajectory as lists show it. */
+/** A trajectory in lists. */
 export const trajectoryRowSchema = Type.Object({
   id,
   model_id: id,
@@ -63,5 +63,5 @@ export const trajectoryRowSchema = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
-/** The same with all that was sent. */
+/** A trajectory with its stored payload. */
 export const trajectorySchema = Type.Object({ ...trajectoryRowSchema.properties, trajectory: Type.Object({}) })

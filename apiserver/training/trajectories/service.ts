@@ -20,18 +20,18 @@ import { resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { TrajectoryListQuery } from './schema.ts'
 
-/** Where trajectories are. */
+/** What reading trajectories needs. */
 export interface TrajectoryDeps {
   artifacts: ArtifactStore
   log: Logger
   pool: Pool
 }
 
-// A filter that hardly a row passes reads many: all others must still find connections to the database.
-// So must all other entities here.
+// A filter that matches few rows reads many. Other requests, and other entities here, must still get connections to the
+// database.
 const lists = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
 
-/** One trajectory more than the page holds, so that it shows whether there are more. */
+/** Lists one trajectory more than the limit, which shows whether more follow. */
 export async function listModelTrajectories(
   pool: Pool,
   turn: Turn,
@@ -56,7 +56,7 @@ export async function listModelTrajectories(
   return lists.run(turn, () => listTrajectories(pool, id, filter, page))
 }
 
-/** A trajectory of one of the entity's models. */
+/** Finds a trajectory of an entity's models. */
 export async function getTrajectory(pool: Pool, entity: string, modelId: string, id: string): Promise<TrajectoryRow> {
   const model = await getModel(pool, entity, modelId)
   const row = isUuid(id) ? await findTrajectory(pool, model.id, id) : undefined
@@ -65,9 +65,9 @@ export async function getTrajectory(pool: Pool, entity: string, modelId: string,
 }
 
 /**
- * The bytes of a trajectory as they came.
+ * Opens the original bytes of a trajectory.
  *
- * @throws {HttpError} 404 when the payload is not kept any more
+ * @throws {HttpError} 404 if the payload was removed
  */
 export async function openTrajectory(
   { artifacts, log }: Pick<TrajectoryDeps, 'artifacts' | 'log'>,

@@ -32,7 +32,7 @@ type Rewards = Pick<LogStatistics, 'meanReward' | 'minReward' | 'maxReward' | 'r
 const noRewards: Rewards = { meanReward: null, minReward: null, maxReward: null, rewardSquares: null }
 
 function presentRewards({ meanReward, minReward, maxReward, rewardSquares }: Rewards, count: number) {
-  // Of the largest numbers the squares are none.
+  // The squares of the largest numbers overflow.
   const isKnown = rewardSquares !== null && Number.isFinite(rewardSquares)
   return {
     mean_reward: meanReward,

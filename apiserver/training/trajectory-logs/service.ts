@@ -28,9 +28,10 @@ interface LogRequest {
 }
 
 /**
- * Takes in groups that are not trained on: stored as they came, and each of their trajectories listed from then on.
+ * Stores groups that are not trained on. The body is stored unchanged, and each of its trajectories is listed from then
+ * on.
  *
- * @throws {HttpError} 404 for a model that is not the caller's, 422 for a body that names another one
+ * @throws {HttpError} 404 for a model that is not the caller's, 422 for a body that names another model
  */
 export async function logTrajectories(
   deps: PayloadDeps,
@@ -63,7 +64,7 @@ async function addLog(pool: Pool, log: NewLog, body: ReceivedBody): Promise<LogR
   })
 }
 
-/** One log more than the page holds, so that it shows whether there are more. */
+/** Lists one log more than the limit, which shows whether more follow. */
 export async function listModelLogs(
   pool: Pool,
   entity: string,
@@ -76,7 +77,7 @@ export async function listModelLogs(
   return listLogs(pool, id, { split, order, after, limit: query.limit + 1 })
 }
 
-/** The same of the statistics per split and step. */
+/** Does the same for the statistics per split and step. */
 export async function listModelLogStatistics(
   pool: Pool,
   entity: string,

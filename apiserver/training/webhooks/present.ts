@@ -1,7 +1,7 @@
 import type { DeliveryRow } from '../../../db/webhooks/deliveries.ts'
 import type { WebhookRow } from '../../../db/webhooks/webhooks.ts'
 
-/** A webhook without its secret, which is shown when it is made only. */
+/** A webhook without its secret, which is only shown at its creation. */
 export function presentWebhook(webhook: WebhookRow) {
   return {
     id: webhook.id,

@@ -24,7 +24,7 @@ import {
 } from './service.ts'
 
 const tag = 'Webhooks'
-// An address may hold a token, so keys of the role read do not see it.
+// An address may contain a token, so keys of the role read do not see it.
 const reading = { tag, role: 'member' } as const
 const changing = { tag, role: 'admin' } as const
 const one = '/v1/preview/webhooks/{webhook_id}'

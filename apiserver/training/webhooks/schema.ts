@@ -3,10 +3,10 @@ import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { nameSchema } from '../../accounts/names.ts'
 
-/** What a webhook can subscribe to: a job's states, and models. */
+/** The events that a webhook can subscribe to: a job's states, and models. */
 const eventType = Type.Enum([...eventTypes])
 
-/** What a webhook gets when its creator named no events. */
+/** The events of a webhook whose creator named none. */
 export const defaultEvents = ['training_job.succeeded', 'training_job.failed', 'training_job.cancelled'] as const
 
 const uuid = Type.String({ format: 'uuid' })
@@ -17,7 +17,7 @@ export const webhookCreateSchema = Type.Object({
   url: Type.String({ minLength: 1, maxLength: 4096 }),
   events: Type.Optional(nullable(Type.Array(eventType, { minItems: 1, maxItems: 10 }))),
   project: Type.Optional(nullable(nameSchema)),
-  // No NUL, which Postgres does not take.
+  // No NUL: Postgres does not accept it.
   description: Type.Optional(nullable(Type.String({ maxLength: 512, pattern: '^[^\\u0000]*$' }))),
 })
 
@@ -42,7 +42,7 @@ export const webhookSchema = Type.Object({
   created_at: time,
 })
 
-/** The same, once, with what its deliveries are signed with. */
+/** A webhook with its signing secret, which is only shown once. */
 export const newWebhookSchema = Type.Object({ ...webhookSchema.properties, secret: Type.String() })
 
 export const deliverySchema = Type.Object({

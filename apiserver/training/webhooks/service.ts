@@ -29,26 +29,26 @@ import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
 import { defaultEvents, type Replay, type WebhookCreate } from './schema.ts'
 
-/** What webhooks are made with. */
+/** What creating webhooks needs. */
 export interface WebhookDeps {
   pool: Pool
-  /** Which addresses webhooks may have. */
+  /** Checks the addresses of webhooks. */
   webhooks: Pick<Outbound, 'check'>
 }
 
-// Every change of an entity is looked at once for each of them.
+// Every change of an entity is matched with each of them.
 const maxWebhooks = 100
 
-/** Whose webhook, and which. */
+/** A webhook and its entity. */
 interface WebhookAddress {
   entity: string
   id: string
 }
 
 /**
- * Makes a webhook. A repeated request gives the one that it has made before, with the secret that it got then.
+ * Creates a webhook. A repeated request gets the webhook of the first one, with the same secret.
  *
- * @throws {HttpError} 422 for an address that must not be asked, 409 when the entity has too many
+ * @throws {HttpError} 422 for an address that must not be requested, 409 if the entity has too many webhooks
  */
 export async function createWebhook(
   { pool, webhooks }: WebhookDeps,
@@ -80,7 +80,7 @@ export async function getWebhook(pool: Pool, { entity, id }: WebhookAddress): Pr
   return webhook
 }
 
-/** One webhook more than the page holds, so that it shows whether there are more. */
+/** Lists one webhook more than the limit, which shows whether more follow. */
 export async function listEntityWebhooks(
   pool: Pool,
   entity: string,
@@ -94,7 +94,7 @@ export async function removeWebhook(pool: Pool, webhook: WebhookChange): Promise
   if (!isUuid(webhook.id) || !(await deleteWebhook(pool, webhook))) throw notFound('Webhook')
 }
 
-/** Gives a webhook another secret. A repeated request gives the one that it has made before. */
+/** Rotates a webhook's secret. A repeated request gets the secret of the first one. */
 export async function rotateSecret(pool: Pool, changed: WebhookChange, newId: () => string): Promise<WebhookRow> {
   const secret = formatSecret(createHash('sha256').update(`secret ${newId()}`).digest())
   const webhook = isUuid(changed.id) ? await rotateWebhookSecret(pool, changed, secret) : undefined
@@ -102,7 +102,7 @@ export async function rotateSecret(pool: Pool, changed: WebhookChange, newId: ()
   return webhook
 }
 
-/** One delivery more than the page holds. */
+/** Lists one delivery more than the limit, which shows whether more follow. */
 export async function listWebhookDeliveries(
   pool: Pool,
   address: WebhookAddress,
@@ -113,7 +113,7 @@ export async function listWebhookDeliveries(
   return listDeliveries(pool, id, { before: cursor?.position, limit: limit + 1 })
 }
 
-/** Sends one delivery again, however it went before. */
+/** Sends one delivery again, whatever its state. */
 export async function replayOne(pool: Pool, address: WebhookAddress, deliveryId: string): Promise<DeliveryRow> {
   const { id } = await getWebhook(pool, address)
   if (isUuid(deliveryId)) await replayDelivery(pool, id, deliveryId)
@@ -122,13 +122,13 @@ export async function replayOne(pool: Pool, address: WebhookAddress, deliveryId:
   return delivery
 }
 
-/** Sends again all that happened after a place or a time; what was not delivered, when neither is given. */
+/** Sends everything after a position or a time again. Without either, sends what was not delivered. */
 export async function replayMany(pool: Pool, address: WebhookAddress, wanted: Replay): Promise<number> {
   const { id } = await getWebhook(pool, address)
   const at = typeof wanted.after === 'string' ? parseTime(wanted.after)! : null
   const position = wanted.after_position ?? null
   if (at === null && position === null) return replayUndelivered(pool, id)
-  // What has just happened has no position yet.
+  // The newest changes have no position yet.
   while ((await numberOutbox(pool)) > 0);
   return replayAfter(pool, id, { position: position ?? 0, at })
 }
@@ -142,7 +142,7 @@ function requireOpen(check: () => unknown): void {
   }
 }
 
-/** Recognisable where it leaks, and too long to be guessed. */
+/** The prefix shows what it is if it leaks. It is too long to be guessed. */
 function formatSecret(bytes: Buffer): string {
   return `whsec_${bytes.toString('base64url')}`
 }

@@ -35,7 +35,7 @@ describe('a query', () => {
     ['infinity', { wait: 'Infinity' }, ['query', 'wait']],
     ['a number that is infinite for us', { wait: '1e999' }, ['query', 'wait']],
     ['less than nothing, infinitely', { wait: '-1e999' }, ['query', 'wait']],
-  ])('refuses %s', (_name, given, loc) => {
+  ])('rejects %s', (_name, given, loc) => {
     expect(() => parse(given)).toThrow(HttpError)
     try {
       parse(given)
@@ -52,7 +52,7 @@ describe('a closed query', () => {
     expect(parseClosed({ 'state[]': ['Queued'], wait: '1' })).toEqual({ limit: 20, state: ['Queued'], wait: 1 })
   })
 
-  test('refuses each name that nobody asked for, and tells those that it knows', () => {
+  test('rejects each unknown name, and lists the known ones', () => {
     const issue = (name: string) => ({
       loc: ['query', name],
       msg: 'Extra inputs are not permitted; this list knows: limit, wait, state',

@@ -5,15 +5,15 @@ import type { JsonDocument } from '../../json/document.ts'
 import { presentIssue } from './issues.ts'
 import { parseTime } from './time.ts'
 
-// Every issue at once helps people to correct a body. In a body of millions of wrong items it would cost
-// gigabytes, so a large body gets its first issue only.
+// A list of all issues helps people to correct a body. In a body with millions of wrong items it would need gigabytes,
+// so large bodies get only their first issue.
 const thoroughUpToBytes = 1024 * 1024
-/** How many issues an answer has at most. */
+/** The most issues in an answer. */
 export const maxIssues = 100
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** Whether a text is a UUID in its usual form (the only one that Postgres and we take). */
+/** Whether a text is a UUID in its usual form, the only one that we accept. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text)
 }
@@ -28,9 +28,9 @@ const [quickBody, thoroughBody, query] = [
 ].map((more) => new Ajv({ ...options, ...more })) as [Ajv, Ajv, Ajv]
 
 /**
- * Compiles a body schema, once, into a function that returns the body's value with its type.
+ * Compiles a body schema into a function that returns a body's value with its type.
  *
- * @throws {HttpError} (the compiled function) 422 with the issues
+ * @throws {HttpError} 422 with the issues, when the function is called
  */
 export function compileBody<S extends TSchema>(schema: S): (document: JsonDocument) => Static<S> {
   const findIssues = compileIssues(schema)
@@ -41,7 +41,7 @@ export function compileBody<S extends TSchema>(schema: S): (document: JsonDocume
   }
 }
 
-/** Compiles a schema of a body, or of a part of one at `place`, into a function that finds what is wrong with a value. */
+/** Compiles a schema of a body, or of its part at `place`, into a function that finds the issues of a value. */
 export function compileIssues(
   schema: TSchema,
 ): (value: unknown, sizeBytes: number, place?: string[]) => ValidationIssue[] {
@@ -59,9 +59,9 @@ export function compileIssues(
 }
 
 /**
- * The same for query parameters: texts become numbers, defaults are filled in. Of a repeated one the last counts, unless
- * the schema has a list: that is given by repeating its name, as it is or with brackets, and by commas. Parameters that the
- * schema does not have are ignored, or rejected where it is `closed`.
+ * Compiles a schema of query parameters. Texts become numbers and defaults are filled in. The last of repeated
+ * parameters counts, except for lists: these repeat the name, with or without brackets, or use commas. Unknown
+ * parameters are ignored, or rejected if the schema is `closed`.
  */
 export function compileQuery<S extends TSchema>(
   schema: S,
@@ -85,7 +85,7 @@ export function compileQuery<S extends TSchema>(
   }
 }
 
-/** Bounds are not looked at for a text that becomes Infinity. */
+/** ajv checks no bounds for a text that becomes Infinity. */
 function rejectInfinite(values: object): void {
   const found = Object.entries(values).find(([, value]) => value === Infinity || value === -Infinity)
   if (!found) return

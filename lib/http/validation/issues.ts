@@ -1,7 +1,7 @@
 import type { ValidationIssue } from '../http-error.ts'
 import type { ErrorObject } from 'ajv'
 
-/** What a schema asks for (the value of the rule's keyword) and what was found. */
+/** What a schema requires (the value of the failed keyword) and what was found. */
 interface Failure {
   wanted: string | number
   data: unknown
@@ -14,7 +14,7 @@ const typeIssues: Record<string, Omit<ValidationIssue, 'loc'>> = {
   boolean: { msg: 'Input should be a valid boolean', type: 'bool_type' },
   array: { msg: 'Input should be a valid list', type: 'list_type' },
   object: { msg: 'Input should be a valid dictionary', type: 'dict_type' },
-  // Only used for keys that nobody knows: they may be there as an explicit null, as if absent.
+  // Only for unknown keys: they may be an explicit null, which counts as absent.
   null: { msg: 'Extra inputs are not permitted', type: 'extra_forbidden' },
 }
 
@@ -46,7 +46,10 @@ const keywordIssues: Record<string, (failure: Failure) => Omit<ValidationIssue, 
       : { msg: `Input should be a valid ${String(wanted).toUpperCase()}`, type: `${wanted}_parsing` },
 }
 
-/** Says one failed schema rule in the words that clients of the hosted service know; `root` is where the value came from. */
+/**
+ * Describes a failed schema rule in the words that clients of the hosted service know. `root` is where the value came
+ * from.
+ */
 export function presentIssue(root: 'body' | 'query', error: ErrorObject): ValidationIssue {
   return { loc: [root, ...locate(error)], ...describe(root, error) }
 }
@@ -66,7 +69,7 @@ function describe(root: 'body' | 'query', error: ErrorObject): Omit<ValidationIs
     return { msg: `Input should be ${joinLiterals(error.schema as Literal[])}`, type: 'literal_error' }
   const described = keywordIssues[error.keyword]?.({ wanted: error.schema as string | number, data: error.data })
   if (!described) return { msg: `Value error, ${error.message ?? 'not valid'}`, type: 'value_error' }
-  // The description of the field says it to people who do not read patterns.
+  // The description of the field explains it to people who do not read patterns.
   const { description } = (error.parentSchema ?? {}) as { description?: string }
   const isOfForm = error.keyword === 'pattern' || error.keyword === 'format'
   return description !== undefined && isOfForm ? { ...described, msg: `${described.msg}: ${description}` } : described
@@ -88,7 +91,7 @@ function describeType(root: 'body' | 'query', { schema, data }: ErrorObject): Om
   return (root === 'query' ? parsingIssues[type] : undefined) ?? typeIssues[type]!
 }
 
-/** Only lists reject parameters that they do not know: a misspelt filter would list everything. */
+/** Only lists reject unknown parameters, because a misspelt filter would list everything. */
 function describeUnknownParameter({ parentSchema }: ErrorObject): Omit<ValidationIssue, 'loc'> {
   const { properties = {} } = parentSchema as { properties?: object }
   const { msg, type } = typeIssues['null']!

@@ -1,18 +1,18 @@
-// RFC 3339; also without a zone, which means UTC, and a day, which means its beginning: as people write them.
+// RFC 3339, and what people write: a time without a zone means UTC, and a day means its beginning.
 const pattern = /^(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d:\d\d)(\.\d+)?(Z|[+-]\d\d:\d\d)?)?$/i
 
-/** The time that a text names, within the years that Postgres and JSON can represent; undefined for any other text. */
+/** Parses a time in the years that Postgres and JSON can represent; undefined for any other text. */
 export function parseTime(text: string): Date | undefined {
   const match = pattern.exec(text)
   if (!match) return undefined
   const [, day, clock = '00:00:00', fraction = '', zone = 'Z'] = match
-  // A leap second is the last one of its minute to all that count without them.
+  // A clock without leap seconds counts a leap second as the last second of its minute.
   const time = new Date(`${day}T${clock.replace(/:60$/, ':59')}${fraction.slice(0, 4)}${zone.toUpperCase()}`)
   const year = time.getUTCFullYear()
   return year >= 1 && year <= 9_999 && !isRolledOver(time, day!, zone) ? time : undefined
 }
 
-// The language takes a 30th of February for a day in March.
+// JavaScript parses February 30 as a day in March.
 function isRolledOver(time: Date, day: string, zone: string): boolean {
   const [, sign, hours, minutes] = /([+-])(\d\d):(\d\d)/.exec(zone) ?? []
   const offsetMs = sign ? Number(`${sign}1`) * (Number(hours) * 60 + Number(minutes)) * 60_000 : 0

@@ -60,7 +60,7 @@ describe('resolveEnv', () => {
     ['secret "nobody" not found', { secretKeyRef: { name: 'nobody', key: 'x' } }],
     ["couldn't find key other in secret keys", { secretKeyRef: { name: 'keys', key: 'other' } }],
     ['configmap "nobody" not found', { configMapKeyRef: { name: 'nobody', key: 'x' } }],
-  ])('refuses: %s', async (message, valueFrom) => {
+  ])('rejects: %s', async (message, valueFrom) => {
     await expect(resolve({ env: [{ name: 'A', valueFrom }] })).rejects.toThrow(message)
   })
 })

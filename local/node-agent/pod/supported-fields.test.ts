@@ -99,6 +99,6 @@ test.each([
     'spec.containers[0].env[0].valueFrom.resourceFieldRef',
     findIn({ env: [{ name: 'A', valueFrom: { resourceFieldRef: { resource: 'limits.cpu' } } }] }),
   ],
-])('%s is refused', (field, found) => {
+])('%s is rejected', (field, found) => {
   expect(found).toBe(field)
 })

@@ -46,7 +46,7 @@ describe('locateMounts', () => {
     expect(locate(mount)).toEqual([{ mountPath: '/m', realPath }])
   })
 
-  test.each(['../other', '/etc', 'a/../../b'])('refuses to leave the volume: %s', (subPath) => {
+  test.each(['../other', '/etc', 'a/../../b'])('rejects a path outside of the volume: %s', (subPath) => {
     expect(() => locate({ subPath })).toThrow('leaves its volume')
   })
 })

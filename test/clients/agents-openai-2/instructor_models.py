@@ -1,4 +1,4 @@
-"""Instructor: models of pydantic from a chat, by a tool and by a schema, whole and in part, and an error."""
+"""Instructor: pydantic models from a chat, by a tool and by a schema, complete and partial, and an error."""
 
 import json
 import os

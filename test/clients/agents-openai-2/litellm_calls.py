@@ -1,4 +1,4 @@
-"""LiteLLM's SDK: tools, plain, streamed and answered, and its classes of errors."""
+"""LiteLLM's SDK: tool calls, plain and streamed, answers of tools, and its error classes."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""An agent of Strands: a tool loop, which it always streams, and an error."""
+"""A Strands agent: a tool loop, which it always streams, and an error."""
 
 import json
 import os

@@ -1,13 +1,13 @@
 import type { Conversation } from '../../support/taught-model.ts'
 
-// Descriptions and schemas differ from framework to framework, so that they differ here too.
+// Descriptions and schemas differ between frameworks, so they differ here too.
 const descriptions = [
   '',
   'Tells the weather of a city.',
   'A city.',
   'IMPORTANT: This tool should only be invoked as the last and final tool. <description>A city.</description>',
 ]
-// pydantic-ai and Instructor's parts of an answer have other names for the tool that takes it.
+// pydantic-ai and Instructor's partial answers use other names for the output tool.
 const outputs = ['City', 'final_result', 'PartialCity', 'City']
 const extras = [{}, { additionalProperties: false }, { title: 'City' }, { title: 'City', description: 'A city.' }]
 
@@ -27,7 +27,7 @@ const call = (name: string, given: object) => ({
   tool_calls: [{ id: 'call-1', type: 'function', function: { name, arguments: JSON.stringify(given) } }],
 })
 
-/** What the agents of this folder ask, and what a model has to answer for their loops to end. */
+/** The questions of the agents in this folder, and the answers that end their loops. */
 export function agentConversations(): Conversation[] {
   return descriptions.flatMap((_, index) => {
     const city = index === 1 ? { description: 'The city.', ...text } : text

@@ -1,4 +1,4 @@
-"""LangChain: tools by bind_tools, plain and streamed, an agent's loop, an output by a schema, and an error."""
+"""LangChain: tools by bind_tools, plain and streamed, an agent's loop, structured output by a schema, and an error."""
 
 import json
 import os

@@ -1,6 +1,6 @@
-"""An agent of openai-agents: a tool loop, plain and streamed, an output by a schema, and an error.
+"""An agent of openai-agents: a tool loop, plain and streamed, structured output by a schema, and an error.
 
-A model name with slashes needs a model object. In a plain name, this SDK takes the part before the first slash for a
+A model name with slashes needs a model object. In a plain name, this SDK treats the part before the first slash as a
 provider.
 """
 

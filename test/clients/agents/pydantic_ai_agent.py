@@ -1,4 +1,4 @@
-"""An agent of pydantic-ai: a tool loop, plain and streamed, an output by a tool, and an error."""
+"""An agent of pydantic-ai: a tool loop, plain and streamed, structured output by a tool, and an error."""
 
 import json
 import os

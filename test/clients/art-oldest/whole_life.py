@@ -1,8 +1,8 @@
-"""A model's whole life through the oldest OpenPipe ART with the serverless client, unchanged: register, log, train, SFT by
-address, list, delete.
+"""The life cycle of a model through the oldest OpenPipe ART with a serverless client, unchanged: register, log, train,
+SFT by address, list, delete.
 
-That version has no methods for SFT and for deleting a model; its client's own generic calls do them.
-Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL; prints one JSON object of what it saw as its last line.
+That version has no methods for SFT and for deleting a model. The script uses its client's generic calls instead.
+Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL. Prints the results as a JSON object in its last line.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""The main job through OpenPipe ART's own ServerlessBackend, unchanged.
+"""The main use of OpenPipe ART's own ServerlessBackend, unchanged.
 
-Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL; prints one JSON object of what it saw as its last line.
+Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL. Prints the results as a JSON object in its last line.
 """
 
 import asyncio

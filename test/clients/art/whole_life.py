@@ -1,7 +1,7 @@
-"""A model's whole life through OpenPipe ART's own ServerlessBackend and client, unchanged: register, log, train, SFT by
-address, list, delete.
+"""The life cycle of a model through OpenPipe ART's own ServerlessBackend and client, unchanged: register, log, train,
+SFT by address, list, delete.
 
-Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL; prints one JSON object of what it saw as its last line.
+Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL. Prints the results as a JSON object in its last line.
 """
 
 import asyncio

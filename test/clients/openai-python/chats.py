@@ -1,6 +1,6 @@
-"""Chats with the openai SDK of any generation: plain, streamed, with tools, and its classes of errors.
+"""Chats with any major version of the openai SDK: plain, streamed, with tools, and its error classes.
 
-Reads OPENAI_BASE_URL, OPENAI_API_KEY and MODEL. Prints what it saw as one JSON object.
+Reads OPENAI_BASE_URL, OPENAI_API_KEY and MODEL. Prints the results as a JSON object.
 """
 
 import json
@@ -24,7 +24,7 @@ tools = {
 
 
 def join_stream(**more):
-    """What a stream says: its content, the arguments of its call, and the reason of its end."""
+    """Collects a stream: its content, the arguments of its tool call, and its finish reason."""
     content, arguments, reason = "", "", None
     for chunk in client.chat.completions.create(stream=True, **ask, **more):
         for choice in chunk.choices:

@@ -1,6 +1,6 @@
 """Uses models, completions and responses with the openai SDK, unchanged.
 
-Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_MODEL; prints, as one JSON object, what came of it.
+Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_MODEL. Prints the results as a JSON object.
 """
 
 import json
@@ -16,7 +16,7 @@ first = client.responses.create(model=model, input="Tell me about the sea.", max
 
 events: list[str] = []
 text = ""
-# The SDK takes a stream that ends with response.incomplete for a failure.
+# The SDK treats a stream that ends with response.incomplete as failed.
 ended = {"structured_outputs": {"choice": ["yes", "no"]}}
 with client.responses.stream(model=model, input="More?", previous_response_id=first.id, extra_body=ended) as stream:
     for event in stream:

@@ -1,7 +1,7 @@
 """Walks lists with the cursor code of the openai SDK, unchanged.
 
-Reads TRAINYARD_URL and TRAINYARD_API_KEY, and the paths of lists as arguments; prints, as one JSON object, the ids that it
-met in each list, one to a page.
+Reads TRAINYARD_URL and TRAINYARD_API_KEY, and the paths of lists from its arguments. Prints the ids of each list as a
+JSON object. Each page has one item.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Meets errors with the openai SDK, unchanged.
+"""Provokes errors with the openai SDK, unchanged.
 
-Reads TRAINYARD_URL, and from standard input a JSON list of requests, each with `key`, `path` and `body`. Prints a JSON list
-of what the SDK raised: the name of its class, the status and the code.
+Reads TRAINYARD_URL, and from standard input a JSON list of requests, each with `key`, `path` and `body`. Prints a JSON
+list of the SDK's exceptions: the name of the class, the status and the code.
 """
 
 import json

@@ -1,7 +1,7 @@
-"""Puts ids of things that exist where random ones would only ever be answered with 404.
+"""Replaces random ids by ids that exist, because random ones always get a 404.
 
-Reads THINGS: a JSON object of values by the name of a body's member or a path's parameter. Half of the requests keep what
-was made up.
+Reads THINGS: a JSON object of values by the name of a body's member or a path's parameter. Half of the requests keep
+their random values.
 """
 
 import json
@@ -26,20 +26,20 @@ def put_things(values: dict | None) -> dict | None:
 
 
 def is_valid(name: str, value: object) -> bool:
-    """What is wrong on purpose must stay wrong."""
+    """Values that are invalid on purpose must stay invalid."""
     return isinstance(value, str) and (UUID if name.endswith("_id") else NAME).fullmatch(value) is not None
 
 
 @schemathesis.hook
 def map_query(context, query):
-    """An unfinished job's events are waited for as long as is asked; the client waits ten seconds for an answer."""
+    """Shortens waits: the server waits for an unfinished job's events that long, but the client only ten seconds."""
     if isinstance(query, dict) and is_long(query.get("wait")):
         query["wait"] = 1
     return query
 
 
 def is_long(wait: object) -> bool:
-    """What is wrong on purpose must stay wrong: the API takes up to 60."""
+    """Values that are invalid on purpose must stay invalid: the API accepts up to 60."""
     return isinstance(wait, int | float) and not isinstance(wait, bool) and 1 < wait <= 60
 
 
@@ -55,7 +55,7 @@ def map_path_parameters(context, path_parameters):
 
 @schemathesis.hook
 def map_case(context, case):
-    """A JSON body that is named as a file is a file, whatever is in it: then no schema holds for it."""
+    """Removes the file name from JSON bodies: with a name the body is a file, and no schema applies to it."""
     is_named = isinstance(case.query, dict) and "file" in case.query
     if is_named and case.media_type == "application/json" and case.operation.path.startswith("/v1/preview/artifacts/"):
         del case.query["file"]

@@ -68,7 +68,7 @@ test.concurrent.each([
   expect(await runPython(stack, 'ops', { packages: 'weave-python', env })).toEqual({ ...ops, complaints })
 })
 
-test.concurrent('weave for Python takes a project with its entity', async () => {
+test.concurrent('weave for Python accepts a project with its entity', async () => {
   const project = projectId(newProject())
   expect(await runPython(stack, 'ops', { packages: 'weave-python', project })).toEqual(ops)
 })

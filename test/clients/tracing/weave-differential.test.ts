@@ -74,7 +74,7 @@ const once = (count: number) => count === 0
 /** Describes a mismatch. Its `seed` reproduces it. */
 const describeMismatch = (mismatch: Mismatch) => JSON.stringify(mismatch, null, 2)
 
-test('generated requests have the same answers from the reference, but for what is listed', async () => {
+test("generated requests get the reference's answers, except for the listed differences", async () => {
   const goesOn = (count: number, found: Set<string>) =>
     count < sequences || (count < maxSequences && unprobed.some((name) => !found.has(name)))
   const outcome = await compare([ours, asReference(references[0]!)], firstSeed, goesOn)
@@ -84,7 +84,7 @@ test('generated requests have the same answers from the reference, but for what 
   expect(outcome.requests).toBeGreaterThan(50 * sequences)
 }, 1_200_000)
 
-describe('a listed difference is still there', () => {
+describe('a listed difference still exists', () => {
   test.each(probes)('$shows', async (probe) => {
     expect([await look(ours, probe), await look(asReference(references[0]!), probe)]).toEqual([
       probe.ours,
@@ -93,7 +93,7 @@ describe('a listed difference is still there', () => {
     met.add(probe.shows)
   })
 
-  test('and none is listed that was not met, nor met that is not listed', () => {
+  test('every listed difference occurred, and every difference is listed', () => {
     expect([...met].toSorted()).toEqual(known.map(({ name }) => name).toSorted())
   })
 
@@ -121,7 +121,7 @@ describe('the comparison itself', () => {
     expect(requests).toBeGreaterThan(50)
   })
 
-  test('finds what differs when the reference is asked in our words', async () => {
+  test('finds the differences if the reference gets the untranslated request', async () => {
     const [first, second] = references.map(asReference) as [Contestant, Contestant]
     const { mismatches } = await compare([{ ...first, isReference: false }, second], seed + 1, once)
     expect(mismatches.length).toBeGreaterThan(0)

@@ -40,7 +40,7 @@ test.concurrent('weave for Python gives feedback, scores calls, and finds calls 
   })
 })
 
-test.concurrent('weave for Python prices models, and its calls cost what was the price when they began', async () => {
+test.concurrent('weave for Python sets prices, and a call has the price at its start', async () => {
   const priced = (prompt: number, completion: number) => ({
     'tide-1': {
       prompt_tokens: 8,
@@ -92,7 +92,7 @@ test.concurrent('weave for Python talks in threads, which the server counts', as
   })
 })
 
-test.concurrent("the spans of an agent's conversation are taken", async () => {
+test.concurrent("the spans of an agent's conversation are accepted", async () => {
   expect(await runPython(stack, 'talk', { packages: 'weave-python' })).toEqual({
     flushed: true,
     calls: ['chat tide-1', 'execute_tool look', 'invoke_agent guide'],

@@ -5,7 +5,7 @@ import { useStack } from '../../support/stack.ts'
 vi.setConfig({ testTimeout: clientTimeoutMs })
 const stack = useStack()
 
-test('what weave 0.52.20 for Python writes, it reads back, and so does the version of today', async () => {
+test('weave 0.52.20 for Python reads back what it wrote, and so does the newest version', async () => {
   const project = newProject()
   const oldest = {
     packages: 'weave-python-oldest',

@@ -63,7 +63,7 @@ everything = list(client.get_calls())
 one = client.get_calls(filter=weighs, columns=["inputs.number"], limit=1)[0]
 parent_call = client.get_calls(filter={"op_names": [parent.ref.uri]})[0]
 started = sorted(call.started_at.timestamp() for call in everything)
-between = (started[999] + started[1000]) / 2  # Seconds, between two calls.
+between = (started[999] + started[1000]) / 2  # In seconds. It lies between two calls.
 
 facts = {
     "all": len(everything),

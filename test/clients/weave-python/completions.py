@@ -1,4 +1,4 @@
-"""Completions through the trace server, whole and in pieces; the calls that they leave. BASE_MODEL names the model."""
+"""Completions through the trace server, plain and streamed, and the calls they record. BASE_MODEL names the model."""
 
 import os
 

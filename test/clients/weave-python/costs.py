@@ -1,4 +1,4 @@
-"""Prices of models: added, read, chosen for calls by their start, purged."""
+"""Prices of models: added, read, chosen by the start times of calls, purged."""
 
 import datetime
 

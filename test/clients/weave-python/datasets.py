@@ -1,4 +1,4 @@
-"""Datasets of thousands of rows: published in chunks, counted, read in pages, grown, selected from."""
+"""Datasets of thousands of rows: published in chunks, counted, read in pages, extended, and selected from."""
 
 import weave
 from session import begin, end, plain

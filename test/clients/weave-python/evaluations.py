@@ -1,4 +1,4 @@
-"""Evaluations with models, scorers and datasets, and the imperative logger; results read back."""
+"""Evaluations with models, scorers and datasets, and with the imperative logger. Reads the results back."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Feedback on calls and objects: reactions, notes, types of one's own, scores; read, counted, queried, purged."""
+"""Feedback on calls and objects: reactions, notes, custom types and scores; read, counted, queried, purged."""
 
 import asyncio
 

@@ -31,7 +31,7 @@ def read_aloud(text: str) -> dict:
     return {"text": text, "again": [text]}
 
 
-book = "The sea. ☂ " * 40_000  # Of lines of tens of megabytes the SDK takes minutes to read.
+book = "The sea. ☂ " * 40_000  # The SDK takes minutes to read lines of tens of megabytes.
 painted = paint(300)
 wrap(noise)
 note()

@@ -1,4 +1,4 @@
-"""Tags and aliases of versions of objects."""
+"""Tags and aliases of object versions."""
 
 import weave
 from session import begin, end, plain

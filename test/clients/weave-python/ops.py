@@ -1,4 +1,4 @@
-"""Ops of every kind, what is read back of them, and what becomes of them: renamed, deleted."""
+"""Ops of every kind: reads their calls back, renames and deletes them."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""The calls of a project, as another client has written them."""
+"""Reads the calls of a project that another client has written."""
 
 from session import begin, end, name_of, plain
 

@@ -1,8 +1,8 @@
-"""How every script of this folder begins and ends.
+"""The start and the end of every script in this folder.
 
-The environment names the server, the key and, as WEAVE_PROJECT, the project. A script prints what it saw as one JSON
-object in its last line; `complaints` are warnings and errors that the SDK logged on the way: it drops what a server
-refuses without raising anything.
+The environment names the server, the key and, as WEAVE_PROJECT, the project. A script prints its results as a JSON
+object in its last line. `complaints` has the warnings and errors that the SDK logged: it drops data that a server
+rejects, without raising an exception.
 """
 
 import json
@@ -22,7 +22,7 @@ class Keep(logging.Handler):
 
 def begin() -> Any:
     client = weave.init(os.environ["WEAVE_PROJECT"])
-    # After init, which puts a handler of its own in place.
+    # After init, which installs its own handler.
     logging.getLogger("weave").addHandler(Keep(level=logging.WARNING))
     return client
 
@@ -33,7 +33,7 @@ def end(facts: dict[str, Any]) -> None:
 
 
 def plain(value: Any) -> Any:
-    """Boxed values, records and lists of the SDK as plain ones."""
+    """Converts boxed values, records and lists of the SDK to plain ones."""
     if isinstance(value, dict) or hasattr(value, "items"):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, list | tuple) or type(value).__name__ == "WeaveList":
@@ -42,5 +42,5 @@ def plain(value: Any) -> Any:
 
 
 def name_of(op_name: str) -> str:
-    """`add` of `weave:///entity/project/op/add:DIGEST`."""
+    """Returns `add` for `weave:///entity/project/op/add:DIGEST`."""
     return op_name.rsplit("/", 1)[-1].split(":")[0]

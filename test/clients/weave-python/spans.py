@@ -1,6 +1,6 @@
 """Spans through the OpenTelemetry SDK of Python and its exporter for protobuf over HTTP.
 
-TRACES_URL is where they go; what the environment says besides (compression, headers) the exporter reads itself.
+TRACES_URL is the address. The exporter itself reads other settings (compression, headers) from the environment.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""A conversation of an agent: its spans go to an address of their own, and are taken."""
+"""An agent's conversation: its spans go to their own address and are accepted."""
 
 import weave
 from opentelemetry import trace

@@ -1,4 +1,4 @@
-"""Threads: turns of conversations, and the threads themselves as the server counts them."""
+"""Threads: turns of conversations, and the server's statistics of threads."""
 
 import weave
 from session import begin, end

@@ -1,7 +1,7 @@
-"""What weave 0.52.20 can do: its queries that stream fail within it, before a request is sent.
+"""The features of weave 0.52.20 without streamed queries: these fail in the SDK, before a request is sent.
 
-Ops, versions of objects, a dataset, feedback, costs, an evaluation and an image; calls are counted only, and read by
-read_calls.py with another version.
+Uses ops, versions of objects, a dataset, feedback, costs, an evaluation and an image. Only counts calls: read_calls.py
+reads them with another version.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""What the package weave makes of spans of OpenTelemetry.
+"""Converts OpenTelemetry spans to calls with the package weave.
 
-Reads lines of base64, a ResourceSpans of protobuf with one span each, and prints a line of JSON for each: the call's
-parts, `rejected` with the reason, or `fault` with the error that would be the answer to the whole request.
+Reads lines of base64. Each is a protobuf ResourceSpans with one span. Prints a line of JSON for each: the parts of the
+call, `rejected` with the reason, or `fault` with the error that would fail the whole request.
 """
 
 import base64
@@ -23,7 +23,7 @@ PROJECT = "e/p"
 
 
 def stamp(instant: datetime) -> str:
-    """Times without a zone are local, which is UTC here."""
+    """Formats a time. Times without a zone are local, which is UTC here."""
     return instant.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
 
 

@@ -2,13 +2,13 @@
 
     python server.py [--port 0] [--user USER] [--database FILE]
 
-Prints one line of JSON, {"url": …}, once it listens; ends on SIGTERM. USER is the wb_user_id of what is written. Without
+Prints one line of JSON, {"url": …}, once it listens. Ends on SIGTERM. USER is the wb_user_id of all records. Without
 FILE everything stays in memory.
 
-The package's own router and SQLite server do the work. As in the package's own tests, an adapter stands in front of the
-latter that turns ids of callers into internal ones and back, and fills in the user. Added here: lines of JSON for
-streams, the status codes of the package's table of errors, and routes that the server answers but the router lacks.
-Digests are those of newer releases (see `digest_as_sent`).
+The package's own router and SQLite server do the work. As in the package's own tests, an adapter in front of the server
+converts external ids to internal ones and back, and fills in the user. This script adds JSON lines for streams, the
+status codes of the package's table of errors, and routes that the server supports but the router lacks. Digests are
+those of newer releases (see `digest_as_sent`).
 """
 
 import argparse
@@ -24,10 +24,10 @@ from contextvars import ContextVar
 from typing import Any
 from urllib.parse import quote, unquote
 
-# Nothing here reports anywhere.
+# Disables all reporting.
 os.environ.update(WANDB_ERROR_REPORTING="false", WEAVE_DISABLED="true")
 
-# The worker that runs evaluations needs dozens of packages, and nothing here starts it.
+# The worker for evaluations needs dozens of packages, and nothing here starts it.
 worker = types.ModuleType("evaluate_model_worker")
 worker.EvaluateModelArgs = worker.EvaluateModelDispatcher = object
 sys.modules["weave.trace_server.workers.evaluate_model_worker.evaluate_model_worker"] = worker
@@ -55,7 +55,7 @@ INTERNAL_REF = "weave-trace-internal:///"
 
 
 class KeptIds(IdConverter):
-    """Users and runs keep their ids; projects lose their slash, which the store's references have no room for."""
+    """Users and runs keep their ids. Projects lose their slash, because the store's references cannot contain it."""
 
     def ext_to_int_project_id(self, project_id: str) -> str:
         return quote(project_id, safe="")
@@ -70,9 +70,9 @@ class KeptIds(IdConverter):
 
 
 def digest_as_sent(stored: str) -> str:
-    """The digest over sorted keys, as releases since 0.53 take it, and over references as the caller wrote them.
+    """Computes the digest over sorted keys, as releases since 0.53 do, and over references as the caller wrote them.
 
-    A service's digests hold its own internal references, so that they are only ever equal within one service.
+    A service's own digests include its internal references, so they are only equal within one service.
     """
     value = restore_refs(json.loads(stored))
     return str_digest(json.dumps(value, sort_keys=True))
@@ -93,7 +93,7 @@ sqlite_trace_server.str_digest = digest_as_sent
 
 
 def write_lines(rows: Iterable[BaseModel]) -> Iterator[str]:
-    """Lines of JSON. The rows are read at once: an error must come before the first line."""
+    """Writes JSON lines. Reads all rows first, because an error must come before the first line."""
     lines = [row.model_dump_json() + "\n" for row in rows]
     return iter(lines)
 
@@ -140,7 +140,7 @@ class Server(ExternalTraceServer):
         return super().feedback_replace(req)
 
     def otel_export(self, req: tsi.OtelExportReq) -> tsi.OtelExportRes:
-        # Not through the adapter, which would make values of the protobuf message's fields.
+        # This bypasses the adapter, which would convert the fields of the protobuf message to values.
         req.project_id = self._idc.ext_to_int_project_id(req.project_id)
         req.wb_user_id = self._user
         return self._internal_trace_server.otel_export(req)
@@ -156,7 +156,7 @@ class Server(ExternalTraceServer):
 
 
 class Service:
-    """What the package's router asks of a service."""
+    """The service that the package's router needs."""
 
     def __init__(self, server: Server):
         self.trace_server_interface = server
@@ -194,7 +194,7 @@ opened: ContextVar[list[sqlite3.Connection]] = ContextVar("opened")
 
 
 def open_connection(path: str) -> tuple[sqlite3.Connection, sqlite3.Cursor]:
-    """A connection as the store opens them, which its request closes: one left open after an error keeps its lock."""
+    """Opens a connection as the store does. Its request closes it: after an error, an open one would keep its lock."""
     connection = sqlite3.connect(path, check_same_thread=False)
     connection.create_function("reverse", 1, lambda text: text[::-1])
     opened.get().append(connection)
@@ -205,7 +205,7 @@ sqlite_trace_server.get_conn_cursor = open_connection
 
 
 class Route(APIRoute):
-    """Answers errors by the package's own table, and closes what the request opened."""
+    """Answers errors by the package's own table, and closes the connections of the request."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
@@ -250,7 +250,7 @@ def open_store(file: str | None) -> sqlite_trace_server.SqliteTraceServer:
 
 
 def memory_folder() -> str | None:
-    """Where files are kept in memory: SQLite's own databases in memory refuse a reader while another one writes."""
+    """A folder for files in memory. SQLite's own in-memory databases reject readers while a writer is active."""
     return "/dev/shm" if os.path.isdir("/dev/shm") else None
 
 
@@ -263,7 +263,7 @@ def main() -> None:
 
     listener = socket.create_server(("127.0.0.1", given.port))
     app = create_app(Server(open_store(given.database), given.user))
-    # What the store prints about each request would fill a pipe that nobody reads.
+    # The store prints about each request. Nobody reads the pipe after the first line, so it would fill up.
     url = f"http://127.0.0.1:{listener.getsockname()[1]}"
     print(json.dumps({"url": url}), flush=True)
     sys.stdout = open(os.devnull, "w")

@@ -159,11 +159,11 @@ describe('an object of a class of the server', () => {
       'SavedView',
       { label: 'l', view_type: 'v', definition: { query: { $expr: { $x: 1 } } } },
     ],
-  ])('is refused when it %s', (_, className, value) => {
+  ])('is rejected when it %s', (_, className, value) => {
     expect(() => build(className, value)).toThrow(expect.objectContaining({ name: 'FieldError' }))
   })
 
-  test('is refused at once, however long what is no number', () => {
+  test('is rejected at once, however long an invalid number is', () => {
     const before = performance.now()
     expect(() => build('ProviderModel', { provider: 'p', max_tokens: `${'1'.repeat(20_000)}x` })).toThrow(
       'must be an integer',

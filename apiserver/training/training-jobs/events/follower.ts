@@ -3,11 +3,11 @@ import type { Turn } from '../../../accounts/limits/turn.ts'
 
 export interface FollowerOptions {
   jobId: string
-  /** Of the entity whose the job is. */
+  /** The turn of the job's entity. */
   turn: Turn
-  /** the seq behind which it starts; -1 for all */
+  /** The follower gets events after this seq; -1 for all. */
   after: number
-  /** Waits through an outage of the database. The others get an error. */
+  /** Whether it waits through an outage of the database. Otherwise it gets an error. */
   patient: boolean
   /** Aborted when nobody wants the events any more. */
   left: AbortSignal
@@ -20,9 +20,9 @@ interface Calls {
 
 /** A client that follows a job's events (see EventHub), with its position. */
 export class Follower {
-  /** the seq of the last event that it got */
+  /** The seq of the last event that it got. */
   after: number
-  /** the version of its job's line at which it knew everything; 0 for none */
+  /** The version of its job's line when it last had all events; 0 for none. */
   seen = 0
   readonly patient: boolean
   readonly #calls: Calls
@@ -43,14 +43,13 @@ export class Follower {
     return this.#waiting !== undefined
   }
 
-  /** It was ended: by its signal, or because the process ends. */
+  /** Whether it has ended: by its signal, or because the process ends. */
   get gone(): boolean {
     return this.#gone
   }
 
   /**
-   * The events after the last one that it got, as soon as there is one (a page of them at most); none after the time,
-   * and none when it is gone.
+   * Returns the next events as soon as there is one, at most a page. Returns none after `waitMs`, or if it has ended.
    */
   async next(waitMs: number): Promise<EventRow[]> {
     if (this.#gone) return []
@@ -65,7 +64,10 @@ export class Follower {
     }
   }
 
-  /** Hands over events, and the version at which these were all. One whose time ran out meanwhile gets them later. */
+  /**
+   * Delivers events, and the version at which these were all. If its wait has ended meanwhile, the next call returns
+   * them.
+   */
   deliver(events: EventRow[], version: number): void {
     const last = events.at(-1)
     const waiting = last && this.#take()
@@ -79,7 +81,7 @@ export class Follower {
     this.#take()?.reject(error)
   }
 
-  /** It waits for nothing any more. */
+  /** Ends the follower and its wait. */
   leave(): void {
     if (this.#gone) return
     this.#gone = true
@@ -88,7 +90,7 @@ export class Follower {
     this.#calls.onLeave()
   }
 
-  /** The caller that takes the promise settles it: no other may send events to it then. */
+  /** The caller that takes the promise settles it, so that no other caller delivers events. */
   #take(): PromiseWithResolvers<EventRow[]> | undefined {
     const waiting = this.#waiting
     this.#waiting = undefined

@@ -6,7 +6,7 @@ import { EventHub, readLimit } from './hub.ts'
 
 afterEach(() => vi.useRealTimers())
 
-/** A table of events, the questions that were asked of it, and a hub on it. */
+/** A table of events, the queries on it, and a hub. */
 function makeHub() {
   const events: Record<string, EventRow[]> = {}
   const asked: string[] = []
@@ -35,7 +35,7 @@ const follow = (
 const seqs = (events: EventRow[]) => events.map(({ seq }) => seq)
 
 describe('a follower', () => {
-  test('is told what is there, then what comes', async () => {
+  test('gets the existing events, then new ones', async () => {
     const { hub, add } = makeHub()
     add('a', 0)
     const follower = follow(hub, 'a')
@@ -46,7 +46,7 @@ describe('a follower', () => {
     expect(seqs(await next)).toEqual([1])
   })
 
-  test('is told nothing when its time is over, and later what it missed', async () => {
+  test('gets nothing when its time is over, and later what it missed', async () => {
     const { hub, add } = makeHub()
     const follower = follow(hub, 'a')
     expect(await follower.next(5)).toEqual([])
@@ -54,7 +54,7 @@ describe('a follower', () => {
     expect(seqs(await follower.next(1_000))).toEqual([0])
   })
 
-  test('gets no event twice, and none is lost, when its time runs out while it is asked for', async () => {
+  test('gets each event once, even if its time runs out during a query', async () => {
     const { hub, fault, add } = makeHub()
     fault.lagMs = 2
     const follower = follow(hub, 'a')
@@ -67,7 +67,7 @@ describe('a follower', () => {
     })()
     while (told.length < 200) {
       told.push(...seqs(await follower.next(4 * Math.random())))
-      // Busy with what it was told, as a stream is: nobody waits meanwhile.
+      // Handles the events, as a stream does. It does not wait for new ones meanwhile.
       await delay(3 * Math.random())
     }
     await feed
@@ -83,7 +83,7 @@ describe('a follower', () => {
     expect(sizes).toEqual([readLimit, readLimit, 51])
   })
 
-  test('that leaves is told nothing, and nobody asks for it any more', async () => {
+  test('that leaves gets nothing, and causes no more queries', async () => {
     const { hub, asked, add } = makeHub()
     const left = new AbortController()
     const follower = follow(hub, 'a', { left: left.signal })
@@ -102,7 +102,7 @@ describe('a follower', () => {
 })
 
 describe('the database', () => {
-  test('is asked once for all who stand at the same event, and not for those who wait', async () => {
+  test('is queried once for all followers at the same position, and not for those without new events', async () => {
     const { hub, asked, add } = makeHub()
     const followers = Array.from({ length: 100 }, () => follow(hub, 'a'))
     const others = Array.from({ length: 100 }, () => follow(hub, 'b'))
@@ -114,12 +114,12 @@ describe('the database', () => {
     await Promise.all(waits)
     for (const each of followers) void each.next(1_000)
     await delay(20)
-    // The first one of each job is asked for alone; those who came meanwhile together.
+    // The first follower of each job has its own query; the others share one.
     expect({ atFirst, later: asked.slice(atFirst) }).toEqual({ atFirst: 4, later: ['a -1'] })
     hub.close()
   })
 
-  test('is asked again for all after a reconnection', async () => {
+  test('is queried again for all followers after a reconnection', async () => {
     const { hub, asked } = makeHub()
     const follower = follow(hub, 'a')
     void follower.next(1_000)
@@ -132,7 +132,7 @@ describe('the database', () => {
     hub.close()
   })
 
-  test('is asked by turns, of which an entity of more weight has more', async () => {
+  test('is queried in turns, and an entity of more weight has more of them', async () => {
     const { hub, asked, fault } = makeHub()
     fault.lagMs = 1
     for (const [key, weight] of [
@@ -142,12 +142,12 @@ describe('the database', () => {
       for (let job = 0; job < 24; job++) void follow(hub, `${key} ${job}`, { turn: { key, weight } }).next(1_000)
     }
     await vi.waitFor(() => expect(asked).toHaveLength(48))
-    // The first four had nobody to wait for.
+    // The first four did not have to wait.
     expect(asked.slice(4, 28).filter((question) => question.startsWith('heavy')).length).toBeGreaterThanOrEqual(16)
     hub.close()
   })
 
-  test('that is away is told to the impatient; the patient go on afterwards', async () => {
+  test('that is unavailable is an error for impatient followers; patient ones continue afterwards', async () => {
     vi.useFakeTimers()
     const { hub, fault, add } = makeHub()
     const patient = follow(hub, 'a', { patient: true })
@@ -162,7 +162,7 @@ describe('the database', () => {
     expect(seqs(await stayed)).toEqual([0])
   })
 
-  test('is not asked by everybody all the time while it is away', async () => {
+  test('is not queried by all followers all the time while it is unavailable', async () => {
     vi.useFakeTimers()
     const { hub, asked, fault } = makeHub()
     fault.error = outage
@@ -175,7 +175,7 @@ describe('the database', () => {
     hub.close()
   })
 
-  test('whose answer is a fault of ours ends all waits of that job', async () => {
+  test('whose answer is a bug of ours ends all waits of that job', async () => {
     const { hub, fault } = makeHub()
     fault.error = new Error('syntax')
     const waits = [follow(hub, 'a', { patient: true }), follow(hub, 'a')].map((each) => each.next(1_000))

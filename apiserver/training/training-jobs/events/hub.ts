@@ -4,13 +4,13 @@ import { FairSemaphore } from '../../../../lib/fair-semaphore.ts'
 import type { Turn } from '../../../accounts/limits/turn.ts'
 import { Follower, type FollowerOptions } from './follower.ts'
 
-/** Reads up to `limit` events of a job behind a seq. */
+/** Reads up to `limit` events of a job after a seq. */
 type Read = (jobId: string, page: { after: number; limit: number }) => Promise<EventRow[]>
 
-/** The most that a follower reads at once: the largest page, and one event more that shows whether there are more. */
+/** The most that a follower reads at once: the largest page, and one more event that shows whether more follow. */
 export const readLimit = 101
 
-// When all wake at once (a reconnection), other requests still get their turn at the database.
+// If all wake at once, after a reconnection, other requests must still get connections to the database.
 const readConcurrency = 4
 const pauseMs = 1_000
 
@@ -18,7 +18,7 @@ const pauseMs = 1_000
 interface Line {
   turn: Turn
   followers: Set<Follower>
-  /** Grows whenever there may be new events. */
+  /** Increases whenever there may be new events. */
   version: number
   serving: boolean
 }
@@ -26,13 +26,13 @@ interface Line {
 /**
  * Sends new events to the followers of jobs.
  *
- * A notification wakes the followers of its job only. One question to the database serves all of them that stand at the
- * same event. A waiting follower costs nothing until then.
+ * A notification only wakes the followers of its job. One query serves all of them that have the same position. A
+ * waiting follower costs nothing.
  */
 export class EventHub {
   readonly #read: Read
   readonly #lines = new Map<string, Line>()
-  /** Entities take turns: one that follows many jobs waits for itself. */
+  /** Entities take turns: one that follows many jobs only delays itself. */
   readonly #turns = new FairSemaphore({ permits: readConcurrency })
   #pause: NodeJS.Timeout | undefined
   #connected = false
@@ -42,17 +42,17 @@ export class EventHub {
     this.#read = read
   }
 
-  /** Notifications arrive: no event is missed while this is so. */
+  /** Whether notifications arrive. If so, no event is missed. */
   get connected(): boolean {
     return this.#connected
   }
 
-  /** The process is about to end. */
+  /** Whether the process is about to end. */
   get closed(): boolean {
     return this.#closed
   }
 
-  /** Starts to follow a job; the follower leaves with its signal, or by `leave`. */
+  /** Starts to follow a job. The follower ends with its signal, or by `leave`. */
   follow(options: FollowerOptions): Follower {
     const { turn } = options
     const line = this.#lines.get(options.jobId) ?? { turn, followers: new Set(), version: 1, serving: false }
@@ -69,7 +69,7 @@ export class EventHub {
     return follower
   }
 
-  /** A job has new events. */
+  /** Call it when a job has new events. */
   notify(jobId: string): void {
     const line = this.#lines.get(jobId)
     if (!line) return
@@ -77,20 +77,20 @@ export class EventHub {
     void this.#serve(jobId, line)
   }
 
-  /** Notifications arrive (again): what was missed is looked for. */
+  /** Call it when notifications arrive (again). It looks for missed events. */
   onConnect(): void {
     this.#connected = true
     this.#lookAgain()
   }
 
-  /** Notifications do not arrive: followers that must know that the database is away find out. */
+  /** Call it when notifications stop. It queries the database, so that followers learn of an outage. */
   onDisconnect(): void {
     if (!this.#connected) return
     this.#connected = false
     this.#lookAgain()
   }
 
-  /** Ends all waits, and every later one at once. */
+  /** Ends all waits. Later waits end at once. */
   close(): void {
     this.#closed = true
     clearTimeout(this.#pause)
@@ -114,7 +114,7 @@ export class EventHub {
     if (line.serving) return
     line.serving = true
     for (;;) {
-      // Where no event came since the last one that it got, there is nothing to read.
+      // A follower that has all events of this version has nothing to read.
       const behind = [...line.followers].filter(({ waiting, seen }) => waiting && seen !== line.version)
       if (behind.length === 0 || this.#pause || this.#closed) break
       for (const [after, followers] of Map.groupBy(behind, (follower) => follower.after)) {
@@ -125,7 +125,7 @@ export class EventHub {
     line.serving = false
   }
 
-  /** Answers followers that stand at the same event. */
+  /** Delivers events to followers with the same position. */
   async #deliver(followers: Follower[], read: () => Promise<EventRow[]>, version: number): Promise<void> {
     try {
       const events = await read()

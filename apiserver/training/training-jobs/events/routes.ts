@@ -12,7 +12,7 @@ import { findEvents, listJobEvents, type EventPlace, type EventDeps } from './se
 import { presentEvent } from '../present.ts'
 import { eventListQuery, eventSchema } from '../schema.ts'
 
-/** What events are answered with. */
+/** What answering with events needs. */
 export interface EventStreamDeps extends EventDeps {
   eventSlots: Slots
   responses: RevocableResponses
@@ -53,7 +53,7 @@ function answerStream(
   events: EventHub,
   { place, left }: { place: EventPlace; left: AbortSignal },
 ): void {
-  // Each part that must know that it has ended listens for it. From eleven listeners on Node warns of a leak.
+  // Each part that must know the end of the response adds a listener. Node warns of a leak from eleven listeners on.
   ctx.res.setMaxListeners(20)
   ctx.type = eventStream
   ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })

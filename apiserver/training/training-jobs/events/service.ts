@@ -8,7 +8,7 @@ import { isUuid } from '../../../../lib/http/validation/compile.ts'
 import { resolveCursor } from '../../../../lib/http/page.ts'
 import type { EventListQuery } from '../schema.ts'
 
-/** Where events come from. */
+/** What reading events needs. */
 export interface EventDeps {
   events: EventHub
   pool: Pool
@@ -17,13 +17,13 @@ export interface EventDeps {
 // Comes before every event of a job.
 const beginning = -1
 
-/** A job's events from some place on. */
+/** A position in a job's events. */
 export interface EventPlace {
   jobId: string
   turn: Turn
-  /** a seq; -1 for the beginning */
+  /** A seq; -1 for the beginning. */
   after: number
-  /** It is behind the last event: no other will come. */
+  /** Whether it is after the last event, so that no more will come. */
   ended: boolean
 }
 
@@ -33,9 +33,9 @@ export function isTerminal({ type }: Pick<EventRow, 'type'>): boolean {
 }
 
 /**
- * The events of one of the entity's jobs behind the one that `after` names.
+ * Finds the events of a job of the entity that follow the event `after`.
  *
- * @throws {HttpError} 404 without such a job, 422 when it has no such event
+ * @throws {HttpError} 404 without such a job, 422 if it has no such event
  */
 export async function findEvents(
   pool: Pool,
@@ -48,8 +48,8 @@ export async function findEvents(
 }
 
 /**
- * A page of events: one more than it holds, so that it shows whether there are more. With `wait`, as soon as there is
- * one, and none when the time is over.
+ * Lists one event more than the limit, which shows whether more follow. With `wait`, answers as soon as there is an
+ * event, or with none when the time is over.
  */
 export async function listJobEvents(
   deps: EventDeps,
@@ -61,7 +61,7 @@ export async function listJobEvents(
   const follower = deps.events.follow({ jobId, turn, after, patient: false, left })
   const events = await follower.next(wait * 1000)
   follower.leave()
-  // No notification may have come. This also shows that the database is away.
+  // A notification may have been lost. This query also fails if the database is unavailable.
   if (events.length === 0 && !deps.events.connected && !left.aborted) return read()
   return events
 }

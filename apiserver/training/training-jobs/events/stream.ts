@@ -3,16 +3,16 @@ import type { EventHub } from './hub.ts'
 import { isTerminal, type EventPlace } from './service.ts'
 import { presentEvent } from '../present.ts'
 
-// Proxies close what is silent for a minute; many do after 30 s.
+// Proxies close silent connections after a minute, many after 30 s.
 const heartbeatMs = 15_000
-// A client that lost its stream asks again after this; all at once would be a burst.
+// A client that lost its stream reconnects after this time. If all did so at once, it would be a burst.
 const minRetryMs = 500
 const retrySpreadMs = 1_000
 
 /**
- * A job's events as they happen, as server-sent events: `id` (by which a client goes on after an interruption), `event`
- * (the type) and `data` (the event as in the list). It ends after the last event; when the process ends, with a hint to
- * ask again. Nothing is read before its consumer takes it.
+ * Streams a job's events as server-sent events: `id` (to continue after an interruption), `event` (the type) and `data`
+ * (the event as in the list). It ends after the last event. When the process ends, it tells the client to reconnect.
+ * Nothing is read before the consumer needs it.
  */
 export async function* streamEvents(
   hub: EventHub,

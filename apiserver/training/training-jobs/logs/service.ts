@@ -4,11 +4,11 @@ import { invalidCursor } from '../../../../lib/http/page.ts'
 import { getTrainingJob } from '../service.ts'
 import type { LogListQuery } from '../schema.ts'
 
-// Attempt and number of a line: what presentLogLine gives as its id. Both are Postgres integers.
+// The attempt and number of a line, as in the id of presentLogLine. Both are Postgres integers.
 const idPattern = /^(\d{1,9})-(\d{1,10})$/
 const maxInteger = 2_147_483_647
 
-/** One line more of an attempt's log than the page holds, so that it shows whether there are more. */
+/** Lists one line of an attempt's log more than the limit, which shows whether more follow. */
 export async function listLogOfJob(
   pool: Pool,
   entity: string,
