@@ -1,9 +1,13 @@
 """Fixtures of several tests: the tiny chat model, loaded once, and makers of trajectories."""
 
+import os
 from pathlib import Path
 
+# Read when torch is imported. For models this small, threads mostly wait for each other, and with one thread, sums
+# always have the same order. Started processes inherit it.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 import pytest
-import torch
 
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.loading import Source, load_base
@@ -25,7 +29,6 @@ pytest_plugins = [
 
 @pytest.fixture(scope="session")
 def base() -> Base:
-    torch.set_num_threads(1)  # for a model this small, threads mostly wait for each other
     return load_base("trainyard/tiny-chat", Source(str(MODEL)))
 
 

@@ -1,15 +1,18 @@
 """Trainers in separate processes, forked from a process that has imported everything. A pytest plugin.
 
 Importing torch and transformers takes many times as long as a short job. A trainer runs its real `main` and loads the
-base model itself.
+base model itself. That process is forked from pytest after the collection: everything is imported then, and no test
+has started a thread or changed anything.
 """
 
-import json
+import gc
+import multiprocessing
 import os
+import runpy
 import signal
-import subprocess
 import sys
 import time
+from multiprocessing.connection import Connection
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import NoReturn
@@ -50,33 +53,48 @@ class Trainer:
 
 
 class ForkServer:
+    """Starts trainers. It has no threads, so a fork of it is a whole process."""
+
     def __init__(self) -> None:
-        # With one thread, trainers do not wait for each other, and sums always have the same order.
-        env = os.environ | {"OMP_NUM_THREADS": "1", "TOKENIZERS_PARALLELISM": "false"}
-        command = [sys.executable, "-m", "testing.trainer_processes"]
-        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
-        self.process = subprocess.Popen(command, cwd=MODEL.parents[1], env=env, text=True, **pipes)
+        # A collection of garbage would write into the memory of all that is imported, which forks share until then.
+        gc.collect()
+        gc.freeze()
+        context = multiprocessing.get_context("fork")
+        self.connection, theirs = context.Pipe()
+        self.process = context.Process(target=serve_forks, args=(theirs, self.connection), daemon=True)
+        self.process.start()
+        theirs.close()
 
     def ask(self, order: dict) -> object:
-        self.process.stdin.write(json.dumps(order) + "\n")
-        self.process.stdin.flush()
-        return json.loads(self.process.stdout.readline())
+        self.connection.send(order)
+        return self.connection.recv()
 
     def start(self, env: dict, log: Path, main: str) -> Trainer:
         log.touch()
         return Trainer(self, self.ask({"env": env, "log": str(log), "main": main}), log)
 
     def close(self) -> None:
-        self.process.stdin.close()
-        self.process.wait()
-        self.process.stdout.close()
+        self.connection.close()
+        self.process.join()
+
+
+FORK_SERVER = pytest.StashKey[ForkServer]()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_finish(session: pytest.Session) -> None:
+    if not session.config.option.collectonly:
+        session.config.stash[FORK_SERVER] = ForkServer()
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if FORK_SERVER in config.stash:
+        config.stash[FORK_SERVER].close()
 
 
 @pytest.fixture(scope="session")
-def fork_server():
-    fork_server = ForkServer()
-    yield fork_server
-    fork_server.close()
+def fork_server(pytestconfig: pytest.Config) -> ForkServer:
+    return pytestconfig.stash[FORK_SERVER]
 
 
 @pytest.fixture
@@ -113,17 +131,19 @@ def start_trainer(fork_server, trainer_env, tmp_path):
             trainer.wait()
 
 
-def main() -> None:
-    """Forks a trainer for each order."""
-    import trainyard_trainer.compute.model.loading
-    import trainyard_trainer.worker  # noqa: F401
-
-    for line in sys.stdin:
-        order = json.loads(line)
+def serve_forks(orders: Connection, theirs: Connection) -> None:
+    """Forks a trainer for each order, until pytest ends."""
+    theirs.close()  # otherwise the end of pytest would not be seen
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"
+    while True:
+        try:
+            order = orders.recv()
+        except EOFError:
+            return
         answer = reap(order["reap"]) if "reap" in order else os.fork()
         if answer == 0 and "env" in order:
             become_trainer(order)
-        print(json.dumps(answer), flush=True)
+        orders.send(answer)
 
 
 def reap(pid: int) -> int | None:
@@ -137,10 +157,12 @@ def become_trainer(order: dict) -> NoReturn:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(output, 1)
     os.dup2(output, 2)
+    sys.stdout, sys.stderr = os.fdopen(1, "w", buffering=1), os.fdopen(2, "w", buffering=1)  # pytest had its own
     os.environ.update(order["env"])
     resolve_name(order["main"])()
     os._exit(99)
 
 
-if __name__ == "__main__":
-    main()
+def run_by_name() -> None:
+    """`python -m trainyard_trainer`"""
+    runpy.run_module("trainyard_trainer", run_name="__main__", alter_sys=True)

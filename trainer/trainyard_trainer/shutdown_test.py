@@ -3,8 +3,6 @@
 import os
 import re
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -15,7 +13,6 @@ import torch
 from testing.deadlines import MAX_WAIT_SECONDS
 from testing.fake_status_server import write_rows
 from testing.interruption import COLOURS, check_same, check_store, describe_outcome
-from testing.trainer_processes import MODEL
 from trainyard_trainer import job as job_module
 from trainyard_trainer import process
 from trainyard_trainer.__main__ import main
@@ -192,16 +189,13 @@ def test_a_job_whose_steps_are_taken_is_finished(start_trainer, offer_long, stop
     assert (job.state, job.releases, len(job.checkpoints)) == ("Trained", 0, 1)
 
 
-def test_a_process_started_by_its_name_leaves_with_0(status_server, trainer_env):
-    env = os.environ | trainer_env | {"OMP_NUM_THREADS": "1"}
-    command = [sys.executable, "-m", "trainyard_trainer"]
-    with subprocess.Popen(command, cwd=MODEL.parents[1], env=env, stdout=subprocess.PIPE, text=True) as trainer:
-        job = status_server.add("SFT", write_rows([("Name a colour.", "Red.")]), {})
-        status_server.wait_for(lambda: job.state == "Trained")
-        trainer.send_signal(signal.SIGTERM)
-        output, _ = trainer.communicate(timeout=MAX_WAIT_SECONDS)
-    assert trainer.returncode == 0
-    assert "trainer ends" in output.splitlines()[-1]
+def test_a_process_started_by_its_name_leaves_with_0(status_server, start_trainer):
+    trainer = start_trainer("testing.trainer_processes:run_by_name")
+    job = status_server.add("SFT", write_rows([("Name a colour.", "Red.")]), {})
+    status_server.wait_for(lambda: job.state == "Trained")
+    trainer.send(signal.SIGTERM)
+    assert trainer.wait() == 0
+    assert "trainer ends" in trainer.log.read_text().splitlines()[-1]
 
 
 def lead_a_busy_life(_settings) -> None:

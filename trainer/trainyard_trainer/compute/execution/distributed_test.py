@@ -3,13 +3,12 @@
 import os
 import pickle
 import signal
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
+from torch.distributed.run import main as torchrun_main
 
 from testing.deadlines import MAX_WAIT_SECONDS
 from testing.distributed_jobs import do_jobs
@@ -17,7 +16,7 @@ from testing.fake_status_server import write_rows
 from testing.stores import find_free_port
 from trainyard_trainer.config import ANY, OFF
 
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", "-m"]
+TORCHRUN = ["--standalone", "--nproc-per-node", "2", "--shutdown-timeout", "58", "-m", "trainyard_trainer"]
 TRAINER = Path(__file__).parents[3]
 JOBS = ["RL", "RL with a reference", "SFT"]
 WORKS = [f"{name}, joined: {co_batch}" for co_batch in (OFF, ANY) for name in "ab"]
@@ -81,17 +80,19 @@ def test_a_pass_that_fails_in_one_process_fails_its_job_and_gives_the_others_bac
     assert together[2] == ["CudaOutOfMemory", "ShuttingDown", "ShuttingDown"]
 
 
+def run_torchrun() -> None:
+    """torchrun is forked, and starts its processes anew by their name."""
+    os.chdir(TRAINER)
+    torchrun_main(TORCHRUN)
+
+
 @pytest.fixture
-def torchrun(trainer_env, tmp_path):
+def torchrun(fork_server, trainer_env, tmp_path):
     """A trainer for a base model with two GPUs."""
-    with (tmp_path / "torchrun.log").open("w") as log:
-        command = [*TORCHRUN, "trainyard_trainer"]
-        env = os.environ | trainer_env | SELDOM_SAVED
-        process = subprocess.Popen(command, cwd=TRAINER, env=env, stdout=log, stderr=log)
-        yield process
-        if process.poll() is None:
-            process.terminate()
-        process.wait(MAX_WAIT_SECONDS)
+    process = fork_server.start(trainer_env | SELDOM_SAVED, tmp_path / "torchrun.log", f"{__name__}:run_torchrun")
+    yield process
+    process.send(signal.SIGTERM)
+    process.wait()
 
 
 def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, torchrun, start_trainer, load_model):
@@ -102,8 +103,8 @@ def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, t
 
     long = status_server.add("SFT", LONG, {"batch_size": 4})
     status_server.wait_for(lambda: len(long.events) > 3)
-    torchrun.send_signal(signal.SIGTERM)
-    torchrun.wait(MAX_WAIT_SECONDS)
+    torchrun.send(signal.SIGTERM)
+    torchrun.wait()
     assert (long.releases, long.failures) == (1, [])
     assert long.resume["step"] == len(long.events) - 1
 
