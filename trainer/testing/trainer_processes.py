@@ -8,6 +8,7 @@ has started a thread or changed anything.
 import gc
 import multiprocessing
 import os
+import re
 import runpy
 import signal
 import sys
@@ -50,6 +51,26 @@ class Trainer:
             assert time.monotonic() < deadline, f"the trainer did not end: {self.log.read_text()}"
             time.sleep(0.005)
         return self.exit_code
+
+
+def wait_until_ending(pid: int) -> None:
+    """Waits until the trainer has handled SIGTERM: it ignores the signal from then on, as the kernel shows. Its next
+    action is to ask its jobs to stop."""
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
+    while time.monotonic() < deadline and (ignored := read_ignored(pid)) is not None:
+        if ignored >> (signal.SIGTERM - 1) & 1:
+            break
+        time.sleep(0.005)
+    time.sleep(0.3)
+
+
+def read_ignored(pid: int) -> int | None:
+    """The mask of the signals that a process ignores. None means that it has ended."""
+    try:
+        found = re.search(r"^SigIgn:\s*([0-9a-f]+)$", Path(f"/proc/{pid}/status").read_text(), re.MULTILINE)
+    except OSError:
+        return None
+    return int(found[1], 16) if found else None
 
 
 class ForkServer:

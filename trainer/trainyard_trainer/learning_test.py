@@ -35,12 +35,17 @@ YES_OR_NO = [
 DOUBT = Task(YES_OR_NO, lambda answer: float(answer.startswith("Maybe")))
 
 
+# The reward reaches 0.9 within 7 steps and stays there. The last three steps have 192 answers, so the standard error of
+# their mean is below 0.03. Each known seed passes by at least three of them.
+STEPS, LEARNT = (20, 0.9) if IS_DEEP else (10, 0.8)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
-def test_rl_raises_a_reward_within_20_steps(jobs, sampler, seed):
-    rewards = learn_task(jobs, sampler, DOUBT, 20, seed)
+def test_rl_raises_a_reward_within_few_steps(jobs, sampler, seed):
+    rewards = learn_task(jobs, sampler, DOUBT, STEPS, seed)
     print("mean reward before the first step and after each:", describe_curve(rewards))
     assert fmean(rewards[0]) <= 0.3
-    assert fmean(fmean(step) for step in rewards[-3:]) >= 0.9
+    assert fmean(fmean(step) for step in rewards[-3:]) >= LEARNT
 
 
 THINGS = "hat coat scarf shirt shoe car bike boat kite house door chair table lamp book cup bag box clock piano".split()

@@ -1,11 +1,10 @@
 """SIGTERM: jobs are finished, or saved and released, before the process ends. The next trainer continues them."""
 
 import os
-import re
 import signal
 import threading
 import time
-from pathlib import Path
+from itertools import cycle, islice
 
 import pytest
 import torch
@@ -13,24 +12,30 @@ import torch
 from testing.deadlines import MAX_WAIT_SECONDS
 from testing.fake_status_server import write_rows
 from testing.interruption import COLOURS, check_same, check_store, describe_outcome
+from testing.trainer_processes import wait_until_ending
 from trainyard_trainer import job as job_module
 from trainyard_trainer import process
 from trainyard_trainer.__main__ import main
+from trainyard_trainer.compute.scheduling.training_run import MAX_PENDING_REPORTS
 from trainyard_trainer.failures import ShuttingDown
 from trainyard_trainer.job import Shutdown
 from trainyard_trainer.reports.status_client import CLAIM_WAIT_SECONDS
 
+# A job that is halted in its ninth step has computed at most these more, and three are left.
+LONG_STEPS = 9 + MAX_PENDING_REPORTS + 3
 RARELY = {"TRAINYARD_SAVE_SECONDS": "60"}
 
 
 @pytest.fixture
 def offer_long(status_server):
-    """Queues a job of forty steps, more than are computed before the first is reported. `too_long` rows are read in
-    every step without use."""
+    """Queues a job of more steps than are computed by the time of its tenth report. `too_long` rows are read in every
+    step without use."""
 
     def offer(number=1, too_long=0):
         row = ("Name a colour.", "Red. " * 200)
-        batches = [[("Name a colour.", f"{word} " * 5)] * 4 + [row] * too_long for word in COLOURS[:4] * 10]
+        batches = [
+            [("Name a colour.", f"{word} " * 5)] * 4 + [row] * too_long for word in islice(cycle(COLOURS), LONG_STEPS)
+        ]
         rows = [each for batch in batches for each in batch]
         config = {"batch_size": 4 + too_long, "learning_rate": 1e-3}
         return status_server.add("SFT", write_rows(rows), config, id=f"c0ffee00-0000-4000-8000-00000000000{number}")
@@ -62,7 +67,7 @@ def stop_at(status_server):
         def stop_then() -> None:
             time.sleep(seconds)
             trainer.send(signal.SIGTERM)
-            wait_until_ending(trainer)
+            wait_until_ending(trainer.pid)
             stopped.set()
 
         def trap(reported, when, _):
@@ -82,19 +87,6 @@ def stop_at(status_server):
         status_server.lose_trainers()
 
     return stop
-
-
-def wait_until_ending(trainer) -> None:
-    """Waits until the trainer has handled SIGTERM: it ignores the signal from then on, as the kernel shows. Its next
-    action is to ask its jobs to stop."""
-    deadline = time.monotonic() + MAX_WAIT_SECONDS
-    while time.monotonic() < deadline and not trainer.is_over():
-        status = Path(f"/proc/{trainer.pid}/status").read_text()
-        ignored = int(re.search(r"^SigIgn:\s*([0-9a-f]+)$", status, re.MULTILINE)[1], 16)
-        if ignored >> (signal.SIGTERM - 1) & 1:
-            break
-        time.sleep(0.005)
-    time.sleep(0.3)
 
 
 def test_an_idle_trainer_ends_at_once(start_trainer, stop_at, status_server):
@@ -185,7 +177,7 @@ def test_steps_have_three_quarters_of_the_time_that_is_left():
 
 def test_a_job_whose_steps_are_taken_is_finished(start_trainer, offer_long, stop_at):
     job = offer_long()
-    stop_at(start_trainer(**RARELY), "gradient_step", lambda: len(job.events) == 41)
+    stop_at(start_trainer(**RARELY), "gradient_step", lambda: len(job.events) == LONG_STEPS + 1)
     assert (job.state, job.releases, len(job.checkpoints)) == ("Trained", 0, 1)
 
 

@@ -14,6 +14,8 @@ from testing.deadlines import MAX_WAIT_SECONDS
 from testing.distributed_jobs import do_jobs
 from testing.fake_status_server import write_rows
 from testing.stores import find_free_port
+from testing.trainer_processes import wait_until_ending
+from trainyard_trainer.compute.scheduling.training_run import MAX_PENDING_REPORTS
 from trainyard_trainer.config import ANY, OFF
 
 TORCHRUN = ["--standalone", "--nproc-per-node", "2", "--shutdown-timeout", "58", "-m", "trainyard_trainer"]
@@ -23,6 +25,9 @@ WORKS = [f"{name}, joined: {co_batch}" for co_batch in (OFF, ANY) for name in "a
 DISTRIBUTED_JOBS = "testing.distributed_jobs:main"
 SHORT = write_rows([("Name a colour.", "Teal."), ("Name a bird, please.", "An owl."), ("And?", "No.")])
 LONG = write_rows([("Name a colour.", "Teal.")] * 600)
+# More steps than are computed while the third step's report waits for its answer.
+HALTED_STEPS = 4 + MAX_PENDING_REPORTS + 4
+HALTED = write_rows([("Name a colour.", "Teal.")] * 4 * HALTED_STEPS)
 SELDOM_SAVED = {"TRAINYARD_SAVE_SECONDS": "60"}
 
 
@@ -101,9 +106,17 @@ def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, t
     (report,) = job.checkpoints
     load_model(status_server.root / report["uri"].removeprefix("artifact:///"))
 
-    long = status_server.add("SFT", LONG, {"batch_size": 4})
+    long = status_server.add("SFT", HALTED, {"batch_size": 4})
+    is_ending = threading.Event()
+    status_server.trap = lambda name, *_: (
+        name == "gradient_step" and len(long.events) > 3 and not is_ending.wait(MAX_WAIT_SECONDS)
+    )
     status_server.wait_for(lambda: len(long.events) > 3)
+    ranks = Path(f"/proc/{torchrun.pid}/task/{torchrun.pid}/children").read_text().split()
     torchrun.send(signal.SIGTERM)
+    for rank in ranks:
+        wait_until_ending(int(rank))
+    is_ending.set()
     torchrun.wait()
     assert (long.releases, long.failures) == (1, [])
     assert long.resume["step"] == len(long.events) - 1
@@ -111,7 +124,7 @@ def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, t
     status_server.lose_trainers()
     start_trainer(**SELDOM_SAVED)
     status_server.wait_for(lambda: long.state == "Trained")
-    assert (len(long.events), long.violations) == (151, [])
+    assert (len(long.events), long.violations) == (HALTED_STEPS + 1, [])
 
 
 @pytest.fixture
