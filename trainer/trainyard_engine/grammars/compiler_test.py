@@ -1,17 +1,16 @@
 """Tests vLLM's own compiler with the tiny model's tokenizer, in the engine's compiling processes."""
 
+import asyncio
 import json
-import os
-from multiprocessing.connection import Client, Listener
 from pathlib import Path
 
 import pytest
 
-from testing.deadlines import MAX_WAIT_SECONDS
 from trainyard_engine.arguments import build_arguments
 from trainyard_engine.config import ConfigError, read_settings
+from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.order import MembersOrder, ParamsOrder
-from trainyard_engine.grammars.template import Limits, run_template
+from trainyard_engine.grammars.template import Limits
 from trainyard_engine.grammars.verdict import Verdict
 
 MODEL = Path(__file__).parents[2] / "models" / "tiny-chat"
@@ -73,33 +72,21 @@ def open_real_check():
     return check
 
 
-def run_real_template():
-    with Client(os.environ["TRAINYARD_TEST_ADDRESS"]) as orders:
-        run_template(orders, open_real_check, LIMITS)
-
-
 @pytest.fixture(scope="module")
-def check(fork_server, tmp_path_factory):
-    """The compiling process is forked from one that has vLLM. The engine starts it anew, as in checker_test.py."""
-    folder = tmp_path_factory.mktemp("compiler")
-    address, log = str(folder / "socket"), folder / "log"
-    with Listener(address) as listener:
-        process = fork_server.start({"TRAINYARD_TEST_ADDRESS": address}, log, f"{__name__}:run_real_template")
-        orders = listener.accept()
-    with orders:
-        assert receive(orders, log) == "ready"
+def check():
+    async def start():
+        return Checker(open_real_check, LIMITS)
 
-        def ask(members):
-            orders.send((1, MembersOrder(json.dumps(members), "tools")))
-            return receive(orders, log)[1]
+    async def ask(members):
+        return await checker.compile(MembersOrder(json.dumps(members), "tools"))
 
-        yield ask
-    process.wait()
+    async def close():
+        checker.close()
 
-
-def receive(orders, log):
-    assert orders.poll(MAX_WAIT_SECONDS), log.read_text()
-    return orders.recv()
+    with asyncio.Runner() as runner:
+        checker = runner.run(start())
+        yield lambda members: runner.run(ask(members))
+        runner.run(close())
 
 
 def test_a_request_is_trusted_with_nothing(check):
