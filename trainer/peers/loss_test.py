@@ -162,7 +162,8 @@ def test_shuffling_samples_changes_no_tokens_loss():
         before = measure_tokens(sequence.samples, rows, config)
         after = measure_tokens([sequence.samples[index] for index in order], [rows[index] for index in order], config)
         for index, losses in zip(order, after, strict=True):
-            assert losses == pytest.approx(before[index], rel=1e-5, abs=1e-7)
+            # A loss near zero is the difference of numbers near one, of which each is rounded to 1e-7.
+            assert losses == pytest.approx(before[index], rel=1e-5, abs=1e-6)
 
 
 def measure_tokens(samples: list[Sample], rows: list[np.ndarray], config: RlConfig) -> list[list[float]]:

@@ -4,6 +4,7 @@ import time
 
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.fake_status_server import write_rows
 from testing.interruption import check_store
 
@@ -39,7 +40,7 @@ def take_away(status_server, start_trainer):
 
         status_server.trap = trap
         trainer = start_trainer()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + MAX_WAIT_SECONDS
         while "job dropped" not in trainer.log.read_text():
             assert time.monotonic() < deadline, trainer.log.read_text()
             time.sleep(0.01)
