@@ -24,6 +24,7 @@ const usual = {
   payload_days: null,
   weight: 1,
   token_statistics: 'sampled',
+  trace_project: 'off',
 }
 let entity: string
 

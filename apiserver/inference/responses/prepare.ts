@@ -14,6 +14,7 @@ import { buildResponseChat, listInput, type ResponseChat } from './chat-body.ts'
 import { responseFields } from './fields.ts'
 import { placeError } from './places.ts'
 import { parseResponseRequest, type InputItem, type ResponseRequest } from './schema.ts'
+import type { ResponseTrace } from './response-trace.ts'
 import type { Conversation, ResponseStore } from './store.ts'
 
 /** What is needed to read a request for a response. */
@@ -30,6 +31,7 @@ export interface PreparedResponse {
   input: string
   conversation: Conversation | undefined
   places: string[][]
+  trace: ResponseTrace | undefined
 }
 
 /**
@@ -38,9 +40,14 @@ export interface PreparedResponse {
  *
  * @throws {HttpError} as reading, checking, and finding the model and the conversation do
  */
-export async function readResponseRequest(deps: ResponseReadDeps, ctx: RequestContext): Promise<PreparedResponse> {
+export async function readResponseRequest(
+  deps: ResponseReadDeps,
+  ctx: RequestContext,
+  trace?: ResponseTrace,
+): Promise<PreparedResponse> {
   const memory = deps.memory.open(ctx)
   const bytes = await memory.read(openBody(ctx, chatLimitBytes))
+  trace?.keepRequest(bytes)
   const request = checkRequest(new ChatReader(memory).parse(bytes))
   const { entity } = ctx.state.caller
   const { previous_response_id: previousId } = request
@@ -52,7 +59,7 @@ export async function readResponseRequest(deps: ResponseReadDeps, ctx: RequestCo
   const chat = await prepare(deps, { entity, memory, body }).catch((error: unknown) => {
     throw placeError(error, places)
   })
-  return { chat, request: { ...request, input: null }, input, conversation, places }
+  return { chat, request: { ...request, input: null }, input, conversation, places, trace }
 }
 
 function checkRequest(document: JsonDocument): ResponseRequest {

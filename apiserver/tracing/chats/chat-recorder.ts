@@ -1,9 +1,10 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Logger } from '../../../lib/log.ts'
 import type { RequestState } from '../../accounts/context.ts'
 import type { RequestMemory, RequestReservation } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import type { ChatOutcome, ChatTrace, ChatTraces } from '../../inference/chat-traces.ts'
+import type { ChatTrace, ChatTraces, TracedOperation } from '../../inference/chat-traces.ts'
 import { nowText, writeChat, type GatheredChat, type WriteDeps } from './write-chat.ts'
 
 // Its values are made again when it is written, between requests.
@@ -15,6 +16,9 @@ const waiting = { permits: 512, permitsPerKey: 128 }
 const writers = { permits: 4, permitsPerKey: 2 }
 const tellEveryMs = 10_000
 
+/** What is known of a chat at its end, beside its bytes. */
+type ChatEnd = Pick<GatheredChat, 'operation' | 'outcome'>
+
 /**
  * Records chats as calls, after they were answered. Chats that are too large, and those for which there is no memory or place,
  * are dropped and counted in the log: no chat waits or fails because it is traced.
@@ -25,6 +29,7 @@ export class ChatRecorder implements ChatTraces {
   readonly #log: Logger
   readonly #places = new FairSemaphore(waiting)
   readonly #turns = new FairSemaphore(writers)
+  readonly #recording = new Set<Promise<void>>()
   #dropped = 0
   #isTelling = false
 
@@ -34,24 +39,36 @@ export class ChatRecorder implements ChatTraces {
     this.#log = deps.log
   }
 
-  begin(state: RequestState): ChatTrace {
+  begin(state: RequestState, operation: TracedOperation): ChatTrace {
     const gathered = new Gathering(this.#memory.reserve(state.caller.entity))
     return {
       keepRequest: (bytes) => gathered.keepRequest(bytes),
       keepReply: (bytes) => gathered.keepReply(bytes),
       abandon: () => gathered.release(),
-      end: (outcome) => void this.#record(state, gathered, outcome),
+      end: (outcome) => this.#start(this.#record(state, gathered, { operation, outcome })),
     }
   }
 
-  async #record(state: RequestState, gathered: Gathering, outcome: ChatOutcome): Promise<void> {
+  /** Waits until the chats that are queued are written, and says how many were dropped. Chats that end later are lost. */
+  async close(timeoutMs: number): Promise<void> {
+    await Promise.race([Promise.all(this.#recording), delay(timeoutMs, undefined, { ref: false })])
+    this.#dropped += this.#recording.size
+    this.#tell()
+  }
+
+  #start(recording: Promise<void>): void {
+    this.#recording.add(recording)
+    void recording.then(() => this.#recording.delete(recording))
+  }
+
+  async #record(state: RequestState, gathered: Gathering, end: ChatEnd): Promise<void> {
     const leave = gathered.isDropped ? undefined : this.#places.tryAcquire({ key: state.caller.entity })
     try {
       if (!leave) {
         this.#drop()
         return
       }
-      const chat = { ...gathered.finish(), outcome }
+      const chat = { ...gathered.finish(), ...end }
       await this.#turns.run(turnOf(state.caller), () => writeChat(this.#deps, state, chat))
     } catch (error) {
       this.#log.debug({ error }, 'chat not traced')
@@ -70,7 +87,7 @@ export class ChatRecorder implements ChatTraces {
   }
 
   #tell(): void {
-    this.#log.warn({ dropped: this.#dropped }, 'chats not traced')
+    if (this.#dropped > 0) this.#log.warn({ dropped: this.#dropped }, 'chats not traced')
     this.#dropped = 0
     this.#isTelling = false
   }
@@ -98,7 +115,7 @@ class Gathering {
     if (this.#reserve(bytes.length)) this.#reply.push(bytes)
   }
 
-  finish(): Omit<GatheredChat, 'outcome'> {
+  finish(): Omit<GatheredChat, keyof ChatEnd> {
     const [request, reply] = [Buffer.concat(this.#request), Buffer.concat(this.#reply)]
     return { request, reply, startedAt: this.#startedAt, endedAt: nowText() }
   }
