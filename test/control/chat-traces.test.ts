@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
@@ -43,7 +43,14 @@ async function answerChat(request: IncomingMessage, response: ServerResponse): P
   if (!stream) {
     const content = prompt === undefined ? { message: { role: 'assistant', content: 'Hello.' } } : { text: 'Hello.' }
     const choices = [{ index: 0, ...content, finish_reason: 'stop' }]
-    const reply = Buffer.from(JSON.stringify({ ...common, object: 'chat.completion', choices, usage }))
+    const reply = Buffer.from(
+      JSON.stringify({
+        ...common,
+        object: prompt === undefined ? 'chat.completion' : 'text_completion',
+        choices,
+        usage,
+      }),
+    )
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length })
     response.end(reply)
     return
@@ -233,18 +240,40 @@ describe('while the database does not write', () => {
   // As many as an entity may have waiting.
   const queued = 128
 
+  /** Keeps every process from writing calls until the function that is returned is called. */
+  const blockWrites = async () => {
+    const blocker = await own.database.pool.connect()
+    await blocker.query('BEGIN; LOCK TABLE tracing.calls IN ACCESS EXCLUSIVE MODE')
+    let isBlocked = true
+    return async () => {
+      if (isBlocked) await blocker.query('ROLLBACK').finally(() => blocker.release())
+      isBlocked = false
+    }
+  }
+
+  test('traces that wait take no memory from the chats of their entity', async () => {
+    const unblock = await blockWrites()
+    try {
+      const large = [{ role: 'user', content: 'x'.repeat(900_000) }]
+      const statuses = new Set<number>()
+      for (let times = 0; times < 30; times++) statuses.add((await chat({ messages: large })).status)
+      expect([...statuses]).toEqual([200])
+    } finally {
+      await unblock()
+    }
+  })
+
   test('an entity queues so many, others queue beside it; SIGTERM waits for them, and tells what was dropped', async () => {
-    const log = path.join(tmpdir(), `${own.namespace}.log`)
+    const log = join(tmpdir(), `${own.namespace}.log`)
     const server = await own.start({ LOG_LEVEL: 'warn' }, (command) => [
       'sh',
       '-c',
       `exec ${command.map((word) => `'${word}'`).join(' ')} > '${log}'`,
     ])
-    const blocker = await own.database.pool.connect()
+    const unblock = await blockWrites()
     try {
       const others = `other-${entity}`
       const otherKey = await addKey(own.database.pool, others)
-      await blocker.query('BEGIN; LOCK TABLE tracing.calls IN ACCESS EXCLUSIVE MODE')
       const ask = async (headers: Record<string, string>, bearer: string) => {
         const response = await post('/v1/chat/completions', { model, messages }, headers, bearer, server)
         await response.text()
@@ -255,7 +284,7 @@ describe('while the database does not write', () => {
       expect(await ask({ ...traced(), 'vendor-project': `${others}/chats` }, otherKey)).toBe(200)
       const exited = server.stop()
       await delay(500)
-      await blocker.query('ROLLBACK')
+      await unblock()
       expect(await exited).toBe(0)
       const { rows } = await own.database.pool.query<{ entity: string; calls: number }>(
         `SELECT entity, count(*) AS calls FROM tracing.calls JOIN tracing.projects ON project = number
@@ -269,7 +298,7 @@ describe('while the database does not write', () => {
       const told = (await readFile(log, 'utf8')).split('\n').filter((line) => line.includes('chats not traced'))
       expect(told.map((line) => (JSON.parse(line) as { dropped: number }).dropped)).toEqual([22])
     } finally {
-      blocker.release()
+      await unblock()
       await server.remove()
       await rm(log, { force: true })
     }

@@ -1,7 +1,12 @@
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { beginTrace, chooseProject, type BegunTrace, type ChatTraces } from '../chat-traces.ts'
-import type { ResponseMaking } from './making.ts'
+import type { PresentedResponse } from './present.ts'
+
+/** A response that is being made. */
+interface Presentable {
+  present: () => PresentedResponse
+}
 
 /** Records a response among the traces: its request as it came, and what became of it until its answer was out. */
 export class ResponseTrace {
@@ -9,7 +14,7 @@ export class ResponseTrace {
   readonly #ctx: RequestContext
   readonly #client: ClientWatch
   #project: string | undefined
-  #making: ResponseMaking | undefined
+  #making: Presentable | undefined
 
   constructor(trace: BegunTrace, ctx: RequestContext, client: ClientWatch) {
     this.#trace = trace
@@ -26,7 +31,7 @@ export class ResponseTrace {
     this.#project = chooseProject(this.#trace, this.#ctx, charged)
   }
 
-  follow(making: ResponseMaking): void {
+  follow(making: Presentable): void {
     this.#making = making
   }
 

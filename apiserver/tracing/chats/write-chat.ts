@@ -31,11 +31,20 @@ export interface GatheredChat {
 
 const disconnected = 'The client disconnected before the answer was complete.'
 
-/** Writes a chat as one call. @throws {HttpError} 403 when the entity may not store it */
-export async function writeChat(deps: WriteDeps, { caller, limits }: RequestState, chat: GatheredChat): Promise<void> {
-  const project = await deps.projects.open(caller, `${caller.entity}/${chat.outcome.project}`)
-  const part = buildCall(chat, caller.keyId)
+/** A call of a project. */
+interface ProjectCall {
+  project: string
+  part: CallPart
+}
+
+/** Writes a call of an entity's project. @throws {HttpError} 403 when the entity may not store it */
+export async function writeCall(
+  deps: WriteDeps,
+  { caller, limits }: RequestState,
+  { project: name, part }: ProjectCall,
+): Promise<void> {
   const { entity } = caller
+  const project = await deps.projects.open(caller, `${entity}/${name}`)
   const incoming = await deps.storage.admitTraces({ entity, limit: limits.storedBytes, announced: measurePart(part) })
   try {
     incoming.add(measurePart(part))
@@ -51,7 +60,8 @@ export function nowText(): string {
   return new Date().toISOString().replace('Z', '000Z')
 }
 
-function buildCall(chat: GatheredChat, keyId: string): CallPart {
+/** Makes a call of a chat. */
+export function buildCall(chat: GatheredChat, keyId: string): CallPart {
   const { operation: opName, startedAt } = chat
   const attributes = writeJsonText({})
   const inputs = new JsonText(cleanJson(chat.request))
