@@ -248,6 +248,49 @@ describe('a conversation', () => {
   })
 })
 
+describe('a reference to an item', () => {
+  const refer = (id: string) => ({ type: 'item_reference' as const, id })
+  const thanks = { role: 'user' as const, content: 'Thanks' }
+
+  test('stands for the item that was stored, also for those that go on from it', async () => {
+    answer = (response) => void response.end(reply({ reasoning: 'Hm.', content: 'Adding.', tool_calls: [call] }))
+    const { output } = await client.responses.create({ model, input: 'Add.', tools: [tool] })
+    answer = (response) => void response.end(reply({ content: 'Fine.' }))
+    const input = [...output.map(({ id }) => refer(id!)), thanks]
+    const second = await client.responses.create({ model, input })
+    await client.responses.create({ model, input: 'Bye', previous_response_id: second.id })
+    const messages = [
+      { role: 'assistant', reasoning: 'Hm.', content: 'Adding.', tool_calls: [call] },
+      { role: 'user', content: 'Thanks' },
+    ]
+    const more = [
+      { role: 'assistant', content: 'Fine.' },
+      { role: 'user', content: 'Bye' },
+    ]
+    expect(asked.slice(1)).toMatchObject([{ messages }, { messages: [...messages, ...more] }])
+    const { data } = await client.responses.inputItems.list(second.id, { order: 'asc' })
+    expect(data).toMatchObject([...output, thanks])
+  })
+
+  test('to what another entity has, what is not stored, or the same item twice is refused', async () => {
+    const { output } = await client.responses.create({ model, input: 'Hi' })
+    const unstored = await client.responses.create({ model, input: 'Hi', store: false })
+    const [mine, gone] = [refer(output[0]!.id!), refer(unstored.output[0]!.id!)]
+    const stranger = connect(await addKey(own.database.pool, `${entity}-others`))
+    const isRefused = { status: 422, param: 'input.0.id' }
+    await expect(stranger.responses.create({ model, input: [mine, thanks] })).rejects.toMatchObject(isRefused)
+    await expect(client.responses.create({ model, input: [gone, thanks] })).rejects.toMatchObject(isRefused)
+    await expect(client.responses.create({ model, input: [mine, mine] })).rejects.toMatchObject({ param: 'input.1.id' })
+  })
+
+  test('is bounded as a conversation is', async () => {
+    const { output, id } = await client.responses.create({ model, input: 'Hi' })
+    await own.database.pool.query('UPDATE training.responses SET bytes = 17000000 WHERE id = $1', [id])
+    const large = client.responses.create({ model, input: [refer(output[0]!.id!), thanks] })
+    await expect(large).rejects.toMatchObject({ status: 422, param: 'input' })
+  })
+})
+
 describe('what is stored', () => {
   const insert = (count: number, daysAgo: number, more: { root?: string; bytes?: number } = {}) =>
     own.database.pool.query(
@@ -305,7 +348,7 @@ test.each<[string, object, string]>([
   ['a tool of OpenAI', { tools: [{ type: 'web_search' }] }, 'tools.0.type'],
   ['a choice of no tool', { tool_choice: 'required' }, 'tool_choice'],
   ['an item of another type', { input: [{ type: 'computer_call' }] }, 'input.0.type'],
-  ['an id of an item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.type'],
+  ['an id of no item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.id'],
   ['a message of a stranger', { input: [{ role: 'king', content: 'x' }] }, 'input.0.role'],
   ['a file', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'x' }] }] }, 'input.0.content.0'],
   [

@@ -19,7 +19,7 @@ export class ResponseMaking {
     const { request, chat } = prepared
     const isStored = request.store !== false
     this.facts = { id, createdAt: new Date(), model: chat.target.requestedName, request, isStored }
-    this.#output = new ResponseOutput(emit)
+    this.#output = new ResponseOutput(id, emit)
     this.reader = new ChatReplyReader(this.#output)
     this.#prepared = prepared
     this.#call = call

@@ -1,8 +1,6 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
-import { estimateValueBytes, outlineJson } from '../../../lib/json/outline.ts'
 import { openBody } from '../../../lib/http/body.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
-import { isObject } from '../../../lib/json/is-object.ts'
 import type { RequestMemory, RequestReservation } from '../../accounts/limits/request-memory.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { chatLimitBytes, ChatReader } from '../chat/chat-reader.ts'
@@ -12,6 +10,7 @@ import { prepareRequest, type PreparedRequest } from '../prepare-request.ts'
 import type { ReadDeps } from '../read-request.ts'
 import { buildResponseChat, listInput, type ResponseChat } from './chat-body.ts'
 import { responseFields } from './fields.ts'
+import { readItems, readOutput, resolveReferences } from './item-references.ts'
 import { placeError } from './places.ts'
 import { parseResponseRequest, type InputItem, type ResponseRequest } from './schema.ts'
 import type { ResponseTrace } from './response-trace.ts'
@@ -48,8 +47,9 @@ export async function readResponseRequest(
   const memory = deps.memory.open(ctx)
   const bytes = await memory.read(openBody(ctx, chatLimitBytes))
   trace?.keepRequest(bytes)
-  const request = checkRequest(new ChatReader(memory).parse(bytes))
+  const checked = checkRequest(new ChatReader(memory).parse(bytes))
   const { entity } = ctx.state.caller
+  const request = await resolveReferences(deps.stored, checked, { entity, memory })
   const { previous_response_id: previousId } = request
   const conversation = previousId ? await deps.stored.findConversation(entity, previousId) : undefined
   const earlier = conversation ? await readEarlier(deps.stored, { entity, conversation, memory }) : []
@@ -79,16 +79,7 @@ interface Earlier {
 async function readEarlier(stored: ResponseStore, { entity, conversation, memory }: Earlier): Promise<InputItem[]> {
   memory.add(conversation.bytes)
   const rows = await stored.readConversation(entity, conversation)
-  return rows.flatMap(({ input, response }) => {
-    const texts = [input, response].map((text) => Buffer.from(text))
-    for (const text of texts) memory.add(estimateValueBytes(text.length, outlineJson(text)))
-    const answered: unknown = JSON.parse(response)
-    return [...readItems(JSON.parse(input)), ...readItems(isObject(answered) ? answered['output'] : [])]
-  })
-}
-
-function readItems(value: unknown): InputItem[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
+  return rows.flatMap(({ input, response }) => [...readItems(memory, input), ...readOutput(memory, response)])
 }
 
 interface Converted {
