@@ -107,10 +107,10 @@ export const tracingMutations: Mutation[] = [
     test: 'test/control/chat-traces.test.ts',
   },
   {
-    fault: 'traces that wait take the memory of the chats of their entity',
+    fault: 'the traces of one entity may take all places of those that wait',
     file: 'apiserver/tracing/chats/chat-recorder.ts',
-    find: 'this.#memory.reserve(memoryShare)',
-    replace: 'this.#memory.reserve(state.caller.entity)',
+    find: 'permitsPerKey: 128',
+    replace: 'permitsPerKey: 512',
     test: 'test/control/chat-traces.test.ts',
   },
   {
