@@ -277,9 +277,9 @@ describe('a reference to an item', () => {
     const unstored = await client.responses.create({ model, input: 'Hi', store: false })
     const [mine, gone] = [refer(output[0]!.id!), refer(unstored.output[0]!.id!)]
     const stranger = connect(await addKey(own.database.pool, `${entity}-others`))
-    const isRefused = { status: 422, param: 'input.0.id' }
-    await expect(stranger.responses.create({ model, input: [mine, thanks] })).rejects.toMatchObject(isRefused)
-    await expect(client.responses.create({ model, input: [gone, thanks] })).rejects.toMatchObject(isRefused)
+    const isRejected = { status: 422, param: 'input.0.id' }
+    await expect(stranger.responses.create({ model, input: [mine, thanks] })).rejects.toMatchObject(isRejected)
+    await expect(client.responses.create({ model, input: [gone, thanks] })).rejects.toMatchObject(isRejected)
     await expect(client.responses.create({ model, input: [mine, mine] })).rejects.toMatchObject({ param: 'input.1.id' })
   })
 
