@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import { routeAuditLog } from './accounts/audit-log/routes.ts'
+import type { ChatTraces } from './inference/chat-traces.ts'
 import { Gateway, type GatewayDeps } from './inference/gateway.ts'
 import { routeResponses } from './inference/responses/routes.ts'
 import { passthroughs, routeGateway } from './inference/routes.ts'
@@ -33,6 +34,7 @@ import { routeLogs } from './training/trajectory-logs/routes.ts'
 import { routeTrajectories } from './training/trajectories/routes.ts'
 import { routeWebhooks } from './training/webhooks/routes.ts'
 import { routeTraceRetention, type TraceRetentionDeps } from './tracing/retention/routes.ts'
+import type { ChatRecorder } from './tracing/chats/chat-recorder.ts'
 import { createTracing, type Tracing, type TracingDeps } from './tracing/routes.ts'
 import { routeTraceHealth } from './tracing/server-info/routes.ts'
 import type { SystemDeps } from './health/system-check.ts'
@@ -71,18 +73,27 @@ interface AppDeps
     TrajectoryDeps,
     WebhookDeps {}
 
+/** What answers every request. */
+export interface App {
+  listener: RequestListener
+  /** Its end is waited for after the last answer. */
+  chats: ChatRecorder
+}
+
 /** Answers every request: what engines answer goes past Koa. */
-export function createListener(deps: AppDeps): RequestListener {
+export function createApp(deps: AppDeps): App {
   const tracing = createTracing(deps)
-  const answer = createApp(deps, tracing).callback()
-  const gateway = new Gateway({ ...deps, traces: tracing.chats }, passthroughs, answerTimes)
-  return (request, response) => {
+  const { chats } = tracing
+  const answer = createKoa(deps, tracing).callback()
+  const gateway = new Gateway({ ...deps, traces: chats }, passthroughs, answerTimes)
+  const listener: RequestListener = (request, response) => {
     if (!gateway.answer(request, response)) void answer(request, response)
   }
+  return { listener, chats }
 }
 
 /** The public HTTP interface. Only what is used before `requireKey` answers without a key. */
-function createApp(deps: AppDeps, tracing: Tracing): Koa {
+function createKoa(deps: AppDeps, tracing: Tracing): Koa {
   const app = new Koa()
   // A stream broke off. Its cause is logged where it is noticed.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
@@ -94,7 +105,7 @@ function createApp(deps: AppDeps, tracing: Tracing): Koa {
   app.use(deps.memory.keepWhileWorking)
 
   const router = new Router<RequestState>({ methods })
-  const api = createApi(router, deps)
+  const api = createApi(router, { ...deps, traces: tracing.chats })
   app.use(rejectUnanswered(api.operations))
 
   const open = new Router()
@@ -112,7 +123,7 @@ function createApp(deps: AppDeps, tracing: Tracing): Koa {
 }
 
 /** Every operation that needs a key, one folder per resource. */
-function createApi(router: Router<RequestState>, deps: AppDeps): RestApi {
+function createApi(router: Router<RequestState>, deps: AppDeps & { traces: ChatTraces }): RestApi {
   const api = createRestApi(router, deps)
   routeModels(api, deps)
   routeRetention(api, deps.pool)

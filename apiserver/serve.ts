@@ -10,7 +10,7 @@ import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { repeat } from '../lib/repeat.ts'
 import { onShutdown } from '../lib/shutdown.ts'
-import { createListener } from './app.ts'
+import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
 import { EngineClient } from './inference/engines/engine-client.ts'
 import { EnginePods } from './inference/engines/engine-pods.ts'
@@ -41,6 +41,8 @@ const tracingConnections = 20
 // Two lanes write calls, each many together; the others look projects up, which is brief. No reader ever has one of them
 // for longer than that.
 const writingConnections = 5
+// Of `closeMs`, what traces of chats have when the last response took all the time.
+const minTraceMs = 2_000
 // What a process that is killed may lose of the usage of chats.
 const flushMs = 1_000
 // How long a stream may outlast its key at most, less what the question takes.
@@ -78,7 +80,7 @@ const requestLimiter = new RequestLimiter(pool)
 const tokenLimiter = new TokenLimiter(pool)
 const openPermits = cluster.isWorker ? connectToSupervisor() : undefined
 
-const listener = createListener({
+const { listener, chats } = createApp({
   limitDefaults: config,
   engineKey: config.TRAINYARD_ENGINE_KEY,
   namespace: config.TRAINYARD_NAMESPACE,
@@ -147,11 +149,13 @@ const subscription = listen(
 const stop = new AbortController()
 const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
 const shutDown = async () => {
+  const deadlineMs = performance.now() + drainMs
   stop.abort()
   // Streams of events end now, and their clients go on elsewhere. So do chats that no engine has.
   events.close()
   router.close()
   await stopServer(server, drainMs)
+  await chats.close(Math.max(deadlineMs - performance.now(), minTraceMs))
   await subscription.close()
   await changes.close()
   await engines.close()

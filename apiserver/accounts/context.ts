@@ -13,6 +13,8 @@ export interface Caller {
   weight: number
   /** The entity's limit for chats in all groups. */
   tokensPerMinute: number
+  /** The project that records the key's chats; null for none. */
+  traceProject: string | null
 }
 
 /** What the middleware knows about a request. */

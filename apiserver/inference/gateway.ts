@@ -13,12 +13,12 @@ import type { Slots } from '../accounts/limits/slots.ts'
 import { readProject } from '../accounts/usage/project-header.ts'
 import { toHttpError } from '../errors/answer-errors.ts'
 import { presentForClient } from '../errors/present.ts'
-import { chatPassthrough } from './chat/passthrough.ts'
-import { beginTrace, followReply, type ChatTrace, type ChatTraces } from './chat-traces.ts'
+import { beginTrace, followReply, type BegunTrace, type ChatTraces } from './chat-traces.ts'
 import { askEngine, type AskDeps } from './ask-engine.ts'
 import { readWhole } from './chat.ts'
 import { brokenOff } from './engines/read-engine.ts'
 import { isConnectionFailure } from './engines/transport.ts'
+import { setLimitHeaders } from './limit-headers.ts'
 import type { Passthrough } from './passthrough.ts'
 import { isEventStream, type EngineReply } from './reply/engine-reply.ts'
 import { passComplete } from './reply/pass-complete.ts'
@@ -36,7 +36,7 @@ export interface GatewayDeps extends AskDeps, AuthDeps, ReadDeps {
 interface Asking {
   state: RequestState
   project: string | undefined
-  trace: ChatTrace | undefined
+  trace: BegunTrace | undefined
 }
 
 /**
@@ -98,7 +98,8 @@ export class Gateway {
     const release = deps.chatSlots.tryTake(caller.entity, concurrentStreams)
     exchange.whenClosed(release ?? (await deps.chatSlots.take(caller.entity, concurrentStreams)))
     const project = readProject(exchange, caller.entity)
-    const trace = operation === chatPassthrough ? beginTrace(deps.traces, exchange, state) : undefined
+    const { tracedAs } = operation
+    const trace = tracedAs && beginTrace(deps.traces, exchange, { operation: tracedAs, state, project })
     try {
       const reply = await this.#read(exchange, operation, { state, project, trace })
       if (trace) followReply(trace, exchange, reply)
@@ -157,17 +158,6 @@ export class Gateway {
     const answer = JSON.stringify(presentForClient(answered, path))
     exchange.sendJson(answered.status, Buffer.from(answer))
   }
-}
-
-/** Tells the client what is left of its limits, as clients of OpenAI's interface expect it. */
-function setLimitHeaders(
-  exchange: Exchange,
-  { requestLimiter, tokenLimiter }: GatewayDeps,
-  { caller, limits }: RequestState,
-): void {
-  const requests = requestLimiter.describe(caller.entity, limits.requestsPerMinute)
-  for (const [name, value] of requests) exchange.set(name, value)
-  for (const [name, value] of tokenLimiter.describe(caller)) exchange.set(name, value)
 }
 
 /** The path of a request's target, which may have a query, or be a whole URL. */

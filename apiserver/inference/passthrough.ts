@@ -1,4 +1,5 @@
 import type { JsonDocument } from '../../lib/json/document.ts'
+import type { TracedOperation } from './chat-traces.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 
 /** What an engine calls a model, and how it is to be asked for it. */
@@ -41,6 +42,8 @@ export interface Passthrough {
   path: string
   /** Of the engine, where it is another one. */
   enginePath?: string
+  /** What its requests are called among the traces; without it they are not recorded. */
+  tracedAs?: TracedOperation
   /**
    * The members whose texts are used, and not only checked. Then what is not ASCII in the texts of all others reads wrong in
    * the document, which is faster; a document that is rejected is read again as it is, for the words of the error. Without

@@ -1,7 +1,7 @@
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordAct } from './audit-log.ts'
-import { selectLimits, type SetLimits } from './limits.ts'
+import { selectLimits, tracesOff, type SetLimits } from './limits.ts'
 
 export type KeyRole = 'read' | 'member' | 'admin'
 
@@ -24,6 +24,8 @@ export interface KnownKey extends Pick<SetLimits, RequestLimitName> {
   entity: string
   role: KeyRole
   expiresAt: Date | null
+  /** The project that records its chats; null for none. */
+  traceProject: string | null
 }
 
 export const keyColumns = {
@@ -38,6 +40,8 @@ export const keyColumns = {
   revokedAt: column<Date | null>('revoked_at', 'timestamptz'),
   lastUsedAt: column<Date | null>('last_used_at', 'timestamptz'),
   replacedBy: column<string | null>('replaced_by', 'uuid'),
+  /** The project that records its chats, or `tracesOff`; null where what is set for the entity holds. */
+  traceProject: column<string | null>('trace_project', 'text'),
 }
 
 /** A key as people manage it. The key itself is stored nowhere, only its SHA-256. */
@@ -51,6 +55,7 @@ export interface NewApiKey {
   role: KeyRole
   name?: string | undefined
   expiresAt?: Date | undefined
+  traceProject?: string | null | undefined
 }
 
 export type Revocation = 'revoked' | 'missing' | 'last admin'
@@ -60,11 +65,14 @@ const columns = selectColumns(keyColumns)
 
 const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())'
 
+// What is set for a key counts before what is set for its entity.
+const traceProject = `nullif(coalesce(api_keys.trace_project, entities.trace_project), '${tracesOff}') AS "traceProject"`
+
 /** The key with this sha256, unless it is revoked or has expired. */
 export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {
   const { rows } = await pool.query<KnownKey>({
     name: 'find_key',
-    text: `SELECT id AS "keyId", entity, role, expires_at AS "expiresAt", ${selectLimits(limitNames)}
+    text: `SELECT id AS "keyId", entity, role, expires_at AS "expiresAt", ${traceProject}, ${selectLimits(limitNames)}
      FROM auth.api_keys LEFT JOIN auth.entities USING (entity) WHERE digest = $1 AND ${usable}`,
     values: [digest],
   })
@@ -75,13 +83,13 @@ export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | un
 export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiKeyRow> {
   return withTransaction(pool, async (connection) => {
     const { isNew, ...row } = await insertApiKey(connection, key)
-    const { id, entity, role, expiresAt } = row
+    const { id, entity, role, expiresAt, traceProject: traced } = row
     const act = {
       entity,
       actor: by,
       action: 'key.made',
       subject: id,
-      details: { role, expires_at: expiresAt },
+      details: { role, expires_at: expiresAt, ...(traced !== null && { trace_project: traced }) },
     } as const
     if (isNew) await recordAct(connection, act)
     return row
@@ -91,11 +99,20 @@ export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiK
 /** Inserts a new key. If a repeated request has inserted it already, it gets this digest. */
 export async function insertApiKey(connection: Connection, key: NewApiKey): Promise<ApiKeyRow & { isNew: boolean }> {
   const { rows } = await connection.query<ApiKeyRow & { isNew: boolean }>(
-    `INSERT INTO auth.api_keys (id, entity, digest, prefix, role, name, expires_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
+    `INSERT INTO auth.api_keys (id, entity, digest, prefix, role, name, expires_at, trace_project)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
      ON CONFLICT (id) DO UPDATE SET digest = excluded.digest, prefix = excluded.prefix
      RETURNING ${columns}, xmax = 0 AS "isNew"`,
-    [key.id, key.entity, key.digest, key.prefix, key.role, key.name ?? null, key.expiresAt ?? null],
+    [
+      key.id,
+      key.entity,
+      key.digest,
+      key.prefix,
+      key.role,
+      key.name ?? null,
+      key.expiresAt ?? null,
+      key.traceProject ?? null,
+    ],
   )
   return rows[0]!
 }
@@ -141,7 +158,7 @@ export async function revokeApiKey(
   })
 }
 
-/** Puts a new key of the same name, role and lifetime in a key's place, which then goes on for `overlapSeconds`. */
+/** Puts a new key of the same name, role, traces and lifetime in a key's place, which then goes on for `overlapSeconds`. */
 export async function rotateApiKey(
   pool: Pool,
   { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
@@ -153,8 +170,9 @@ export async function rotateApiKey(
     const repeated = key.replacedBy === successor.id
     if (!repeated && (!key.usable || key.replacedBy !== null)) return { outcome: 'unusable' }
     const expiresAt = key.expiresAt && new Date(Date.now() + key.expiresAt.getTime() - key.createdAt.getTime())
-    const { role, name } = key
-    const inPlace = { ...successor, entity, role, name: name ?? undefined, expiresAt: expiresAt ?? undefined }
+    const { role, name, traceProject: traced } = key
+    const kept = { role, name: name ?? undefined, traceProject: traced, expiresAt: expiresAt ?? undefined }
+    const inPlace = { ...successor, ...kept, entity }
     const { isNew: _, ...made } = await insertApiKey(connection, inPlace)
     if (repeated) return { outcome: 'rotated', key: made }
     await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })

@@ -6,6 +6,7 @@ export const auditActions = [
   'key.revoked',
   'limits.set',
   'token_statistics.set',
+  'trace_project.set',
   'trace_retention.set',
   'erasure.requested',
   'webhook.made',

@@ -20,7 +20,12 @@ export interface EntityLimits {
   weight: number
   /** Which token statistics are stored. */
   tokenStatistics: TokenStatisticsSetting
+  /** The project that records the entity's chats, or `tracesOff`. */
+  traceProject: string
 }
+
+/** Says that no project records chats. */
+export const tracesOff = 'off'
 
 /** What was set for an entity; null where the installation's default holds. */
 export type SetLimits = { [Name in keyof EntityLimits]: EntityLimits[Name] | null }
@@ -35,6 +40,7 @@ const columns = {
   payloadDays: 'payload_days',
   weight: 'weight',
   tokenStatistics: 'token_statistics',
+  traceProject: 'trace_project',
 } as const satisfies Record<keyof EntityLimits, string>
 
 const names = Object.keys(columns) as (keyof EntityLimits)[]
@@ -49,6 +55,7 @@ const none: SetLimits = {
   payloadDays: null,
   weight: null,
   tokenStatistics: null,
+  traceProject: null,
 }
 
 /** The columns of `auth.entities`, named after their limits. */
@@ -92,19 +99,15 @@ async function saveEntityLimits(connection: Connection, entity: string, changes:
   )
 }
 
-/** Sets whose trained tokens' statistics are kept of an entity, from its next claimed job on. */
-export async function saveTokenStatistics(
+/** Changes a setting that an entity's own admins may change. */
+export async function saveEntitySetting<Name extends 'tokenStatistics' | 'traceProject'>(
   pool: Pool,
   { entity, by }: { entity: string; by: string },
-  setting: TokenStatisticsSetting | null,
+  [name, setting]: [Name, SetLimits[Name]],
 ): Promise<void> {
   await withTransaction(pool, async (connection) => {
-    await connection.query(
-      `INSERT INTO auth.entities (entity, token_statistics) VALUES ($1, $2)
-       ON CONFLICT (entity) DO UPDATE SET token_statistics = excluded.token_statistics, updated_at = now()`,
-      [entity, setting],
-    )
-    const details = { token_statistics: setting }
-    await recordAct(connection, { entity, actor: by, action: 'token_statistics.set', subject: null, details })
+    await saveEntityLimits(connection, entity, { [name]: setting })
+    const details = { [columns[name]]: setting }
+    await recordAct(connection, { entity, actor: by, action: `${columns[name]}.set`, subject: null, details })
   })
 }

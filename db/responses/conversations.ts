@@ -45,3 +45,12 @@ export async function readResponses(pool: Pool, entity: string, ids: readonly st
   )
   return rows
 }
+
+/** The bytes of responses together. */
+export async function measureResponses(pool: Pool, entity: string, ids: readonly string[]): Promise<number> {
+  const { rows } = await pool.query<{ bytes: number }>(
+    'SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM training.responses WHERE entity = $1 AND id = ANY ($2::text[])',
+    [entity, ids],
+  )
+  return rows[0]!.bytes
+}

@@ -1,25 +1,21 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { useFakeEngine } from '../support/own-gateway.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const namespace = `memory-${randomUUID()}`
 const base = 'fake'
+const own = useFakeEngine(stack, { model: base, answer: answerChat, count: 2 })
 const entity = 'team'
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 }
 const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }]
 
-let database: TestDatabase
-let servers: [RunningApiServer, RunningApiServer]
-let engine: Server
 let key: string
 let rest: Rest
 let rows: ModelRows
@@ -32,28 +28,14 @@ async function answerChat(request: IncomingMessage, response: ServerResponse): P
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: base }
-  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
-  const start = () => startApiServer(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace })
-  servers = await Promise.all([start(), start()])
-  key = await addKey(database.pool, entity, 'admin')
-  rest = createRest({ ...stack, url: servers[0].url }, key)
-  rows = new ModelRows(database.pool, stack.artifacts)
-})
-afterAll(async () => {
-  await Promise.all((servers ?? []).map((server) => server.remove()))
-  engine?.closeAllConnections()
-  engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
-  await database?.drop()
+  key = await addKey(own.database.pool, entity, 'admin')
+  rest = createRest({ ...stack, url: own.server.url }, key)
+  rows = new ModelRows(own.database.pool, stack.artifacts)
 })
 
-/** What the engine was asked for, or the status of the refusal. */
-async function chat(server: RunningApiServer, model: string, bearer = key): Promise<string | number> {
-  const response = await fetch(`${server.url}/v1/chat/completions`, {
+/** What the second process asks the engine for, or the status of the refusal. */
+async function chat(model: string, bearer = key): Promise<string | number> {
+  const response = await fetch(`${own.servers[1]!.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
     body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
@@ -63,10 +45,10 @@ async function chat(server: RunningApiServer, model: string, bearer = key): Prom
 }
 
 async function addModel(): Promise<{ id: string; name: string }> {
-  const { rows: made } = await database.pool.query<{ id: string; name: string }>(
+  const { rows: made } = await own.database.pool.query<{ id: string; name: string }>(
     `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
      VALUES ($1, 'project', $2, $3, $4, $2) RETURNING id, name`,
-    [entity, `model-${randomUUID()}`, base, namespace],
+    [entity, `model-${randomUUID()}`, base, own.namespace],
   )
   return { id: made[0]!.id, name: `${entity}/project/${made[0]!.name}` }
 }
@@ -78,9 +60,9 @@ test('a key that one process revoked is rejected by the other at its next reques
       const { id, key: made } = await rest.call<{ id: string; key: string }>('POST', '/v1/preview/keys', {
         role: 'read',
       })
-      const before = await chat(servers[1], base, made)
+      const before = await chat(base, made)
       await rest.call('DELETE', `/v1/preview/keys/${id}`)
-      outcomes.push(`${before} ${await chat(servers[1], base, made)}`)
+      outcomes.push(`${before} ${await chat(base, made)}`)
     }
   }
   await Promise.all(Array.from({ length: 20 }, lane))
@@ -94,20 +76,20 @@ describe('a name that one process changed means the same to the other at its nex
     const path = `/v1/preview/models/${id}/aliases/prod`
     for (let times = 0; times < 6; times++) {
       await rest.call('PUT', path, { step: (times % 2) + 1 })
-      expect(await chat(servers[1], `${name}:prod`)).toBe(steps[times % 2])
+      expect(await chat(`${name}:prod`)).toBe(steps[times % 2])
     }
     await rest.call('DELETE', path)
-    expect(await chat(servers[1], `${name}:prod`)).toBe(404)
+    expect(await chat(`${name}:prod`)).toBe(404)
   })
 
   test('checkpoints and a model that are deleted', async () => {
     const { id, name } = await addModel()
     const steps = [await rows.addCheckpoint(id, 1), await rows.addCheckpoint(id, 2)]
-    await eventually(async () => expect(await chat(servers[1], name)).toBe(steps[1]), 5_000, 5)
+    await eventually(async () => expect(await chat(name)).toBe(steps[1]), 5_000, 5)
     await rest.call('DELETE', `/v1/preview/models/${id}/checkpoints`, { steps: [2] })
-    expect([await chat(servers[1], name), await chat(servers[1], `${name}:step2`)]).toEqual([steps[0], 404])
+    expect([await chat(name), await chat(`${name}:step2`)]).toEqual([steps[0], 404])
     await rest.call('DELETE', `/v1/preview/models/${id}`)
-    expect([await chat(servers[1], name), await chat(servers[1], `${name}:step1`)]).toEqual([404, 404])
+    expect([await chat(name), await chat(`${name}:step1`)]).toEqual([404, 404])
   })
 })
 
@@ -116,15 +98,15 @@ test('chats need no database query', async () => {
   const askAll = (times: number) =>
     Promise.all(
       names.map(async (name) => {
-        for (let time = 0; time < times; time++) expect(await chat(servers[1], name)).toBe(base)
+        for (let time = 0; time < times; time++) expect(await chat(name)).toBe(base)
       }),
     )
   await eventually(async () => {
     await askAll(1)
-    const [sentBefore, beganAtMs] = [servers[1].postgres.sent, performance.now()]
+    const [sentBefore, beganAtMs] = [own.servers[1]!.postgres.sent, performance.now()]
     await askAll(40)
     const seconds = (performance.now() - beganAtMs) / 1_000
     // Ten probes a second, and what is written down once a second.
-    expect(servers[1].postgres.sent - sentBefore).toBeLessThan(20 + 15 * seconds)
+    expect(own.servers[1]!.postgres.sent - sentBefore).toBeLessThan(20 + 15 * seconds)
   })
 })

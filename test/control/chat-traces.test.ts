@@ -1,22 +1,32 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import { readFile, rm } from 'node:fs/promises'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { prepareKeyCommand } from '../../apiserver/accounts/admin/key-command.ts'
+import { prepareLimitsCommand } from '../../apiserver/accounts/admin/limits-command.ts'
+import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { useFakeEngine } from '../support/own-gateway.ts'
+import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const namespace = `traced-${randomUUID()}`
 const model = 'traced'
 const messages = [{ role: 'user', content: 'hi' }]
-let database: TestDatabase
-let server: RunningApiServer
-let engine: Server
+const own = useFakeEngine(stack, { model, answer: answerChat, count: 2 })
 let entity: string
 let key: string
+let admin: Rest
+
+interface Made {
+  id: string
+  key: string
+  trace_project: string | null
+}
 
 interface Call {
   op_name: string
@@ -27,45 +37,41 @@ interface Call {
 }
 
 async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const { stream } = JSON.parse((await buffer(request)).toString()) as { stream?: boolean }
+  const { stream, prompt } = JSON.parse((await buffer(request)).toString()) as { stream?: boolean; prompt?: string }
   const common = { id: 'chat', created: 0, model }
   const usage = { prompt_tokens: 3, total_tokens: 5, completion_tokens: 2 }
   if (!stream) {
-    const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }]
-    const reply = Buffer.from(JSON.stringify({ ...common, object: 'chat.completion', choices, usage }))
+    const content = prompt === undefined ? { message: { role: 'assistant', content: 'Hello.' } } : { text: 'Hello.' }
+    const choices = [{ index: 0, ...content, finish_reason: 'stop' }]
+    const reply = Buffer.from(
+      JSON.stringify({
+        ...common,
+        object: prompt === undefined ? 'chat.completion' : 'text_completion',
+        choices,
+        usage,
+      }),
+    )
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': reply.length })
     response.end(reply)
     return
   }
   const chunk = { ...common, object: 'chat.completion.chunk' }
-  const events = ['Hel', 'lo.'].map((content) => ({ ...chunk, choices: [{ index: 0, delta: { content } }] }))
+  const pieceOf = (content: string) => (prompt === undefined ? { delta: { content } } : { text: content })
+  const events = ['Hel', 'lo.'].map((content) => ({ ...chunk, choices: [{ index: 0, ...pieceOf(content) }] }))
   response.setHeader('content-type', 'text/event-stream')
-  for (const event of [...events, { ...chunk, choices: [], usage }])
+  const last = { ...chunk, choices: [{ index: 0, ...pieceOf(''), finish_reason: 'stop' }] }
+  for (const event of [...events, last, { ...chunk, choices: [], usage }])
     response.write(`data: ${JSON.stringify(event)}\n\n`)
   response.end('data: [DONE]\n\n')
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
-  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
-  server = await startApiServer(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace })
-})
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
-  key = await addKey(database.pool, entity)
-})
-afterAll(async () => {
-  await server?.remove()
-  engine?.closeAllConnections()
-  engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
-  await database?.drop()
+  key = await addKey(own.database.pool, entity)
+  admin = createRest({ ...stack, url: own.server.url }, await addKey(own.database.pool, entity, 'admin'))
 })
 
-const post = (path: string, body: object, headers: Record<string, string> = {}, bearer = key) =>
+const post = (path: string, body: object, headers: Record<string, string> = {}, bearer = key, server = own.server) =>
   fetch(server.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...headers },
@@ -74,15 +80,15 @@ const post = (path: string, body: object, headers: Record<string, string> = {}, 
 const traced = () => ({ 'trainyard-trace': 'true', 'vendor-project': `${entity}/chats` })
 const chat = (more: object = {}, headers: Record<string, string> = traced(), bearer = key) =>
   post('/v1/chat/completions', { model, messages, ...more }, headers, bearer)
-const readCalls = async () => {
-  const response = await post('/traces/calls/stream_query', { project_id: `${entity}/chats` })
+const readCalls = async (project = 'chats') => {
+  const response = await post('/traces/calls/stream_query', { project_id: `${entity}/${project}` })
   const lines = (await response.text()).split('\n').filter((line) => line !== '')
   return lines.map((line) => JSON.parse(line) as Call)
 }
-const untilCalls = async (count: number) => {
+const untilCalls = async (count: number, project?: string) => {
   let calls: Call[] = []
   await eventually(async () => {
-    calls = await readCalls()
+    calls = await readCalls(project)
     expect(calls).toHaveLength(count)
   }, 10_000)
   return calls
@@ -106,7 +112,7 @@ test.each([
 })
 
 test('a key that only reads may not, and a base model needs a project', async () => {
-  const reader = await addKey(database.pool, entity, 'read')
+  const reader = await addKey(own.database.pool, entity, 'read')
   expect((await chat({}, traced(), reader)).status).toBe(403)
   const warned = await chat({}, { 'trainyard-trace': 'true' })
   expect(warned.status).toBe(200)
@@ -117,21 +123,184 @@ test('a chat that is too large is answered and not recorded; neither is one whos
   const large = [{ role: 'user', content: 'x'.repeat(1_100_000) }]
   expect((await chat({ messages: large })).status).toBe(200)
   const full = `full-${entity}`
-  const fullKey = await addKey(database.pool, full)
-  await database.pool.query('INSERT INTO auth.entities (entity, stored_bytes) VALUES ($1, 10)', [full])
+  const fullKey = await addKey(own.database.pool, full)
+  await own.database.pool.query('INSERT INTO auth.entities (entity, stored_bytes) VALUES ($1, 10)', [full])
   const headers = { ...traced(), 'vendor-project': `${full}/chats` }
   expect((await chat({}, headers, fullKey)).status).toBe(200)
   await chat()
   const [call] = await untilCalls(1)
   expect(call!.inputs.messages).toEqual(messages)
-  const { rows } = await database.pool.query(
+  const { rows } = await own.database.pool.query(
     `SELECT FROM tracing.calls JOIN tracing.projects ON project = number WHERE entity = $1`,
     [full],
   )
   expect(rows).toHaveLength(0)
 })
 
-test('many chats of an entity are recorded while it goes on', async () => {
-  await Promise.all(Array.from({ length: 60 }, async () => (await chat()).text()))
-  await untilCalls(60)
+describe('completions and responses are recorded too:', () => {
+  const usage = { [model]: { requests: 1, prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 } }
+
+  test.each([
+    ['plain', {}],
+    ['streamed', { stream: true }],
+  ])('%s', async (_, more) => {
+    const prompted = { model, prompt: 'hi', ...more }
+    await (await post('/v1/completions', prompted, traced())).text()
+    const asked = { model, input: 'hi', ...more }
+    await (await post('/v1/responses', asked, traced())).text()
+    const calls = new Map((await untilCalls(2)).map((call) => [call.op_name, call]))
+    expect(calls.get('openai.completions.create')).toMatchObject({
+      inputs: prompted,
+      output: { object: 'text_completion', choices: [{ index: 0, text: 'Hello.', finish_reason: 'stop' }] },
+      exception: null,
+      summary: { usage },
+    })
+    expect(calls.get('openai.responses.create')).toMatchObject({
+      inputs: asked,
+      output: { object: 'response', status: 'completed', output: [{ content: [{ text: 'Hello.' }] }] },
+      exception: null,
+      summary: { usage },
+    })
+  })
+})
+
+/** What each project has recorded of the entity, by what was said. */
+const readProjects = async (...projects: string[]) => {
+  const said = async (project: string) => (await readCalls(project)).map(({ inputs }) => inputs.messages)
+  return Object.fromEntries(
+    await Promise.all(projects.map(async (project) => [project, (await said(project)).flat().map(readText)] as const)),
+  )
+}
+const readText = (message: unknown) => (message as { content: string }).content
+
+test('the setting of an entity, that of a key before it, and the header before both say where chats are recorded', async () => {
+  const made = await admin.call<Made>('POST', '/v1/preview/keys', { role: 'read' })
+  const setOfEntity = (name: string | null) =>
+    admin.call('PUT', '/v1/preview/limits/trace-project', { trace_project: name })
+  const setOfKey = (name: string | null) =>
+    admin.call<Made>('PUT', `/v1/preview/keys/${made.id}/trace-project`, { trace_project: name })
+  // The other process answers, as soon as the change is acknowledged.
+  const say = async (content: string, headers: Record<string, string> = {}, bearer = made.key) => {
+    const said = { model, messages: [{ role: 'user', content }] }
+    return (await post('/v1/chat/completions', said, headers, bearer, own.servers[1])).status
+  }
+  const statuses = [await say('nothing is set')]
+  await setOfEntity('ours')
+  statuses.push(
+    await say('entity'),
+    await say('refused', traced()),
+    await say('header off', { 'trainyard-trace': 'False' }),
+  )
+  expect(await setOfKey('mine')).toMatchObject({ id: made.id, trace_project: 'mine' })
+  statuses.push(await say('key'), await say('charged elsewhere', { 'vendor-project': `${entity}/chats` }))
+  await setOfKey('off')
+  statuses.push(await say('key off'), await say('another key', {}, key))
+  statuses.push(await say('header', traced(), key), await say('header alone', { 'trainyard-trace': 'true' }, key))
+  await setOfKey(null)
+  statuses.push(await say('entity again'))
+  await setOfEntity(null)
+  statuses.push(await say('none again'))
+  expect(statuses).toEqual([200, 200, 403, ...Array<number>(9).fill(200)])
+  await untilCalls(4, 'ours')
+  await untilCalls(2, 'mine')
+  await untilCalls(1)
+  const recorded = await readProjects('ours', 'mine', 'chats')
+  expect(recorded['ours']!.toSorted()).toEqual(['another key', 'entity', 'entity again', 'header alone'])
+  expect(recorded['mine']!.toSorted()).toEqual(['charged elsewhere', 'key'])
+  expect(recorded['chats']).toEqual(['header'])
+})
+
+test('commands set it too, a rotated key keeps it, and names that no project can have are refused', async () => {
+  const made = await admin.call<Made>('POST', '/v1/preview/keys', { trace_project: 'first' })
+  const { pool } = own.database
+  const { output } = await prepareLimitsCommand([entity, '--trace-project', 'ours'])(pool)
+  expect(output).toMatch(/^trace-project +ours$/m)
+  await prepareKeyCommand([entity, '--change', made.id, '--trace-project', 'second'])(pool)
+  expect(await admin.call('GET', '/v1/preview/limits')).toMatchObject({ trace_project: 'ours' })
+  expect(await admin.call('POST', `/v1/preview/keys/${made.id}/rotate`)).toMatchObject({ trace_project: 'second' })
+  await prepareLimitsCommand([entity, '--trace-project', 'default'])(pool)
+  expect(await admin.call('GET', '/v1/preview/limits')).toMatchObject({ trace_project: 'off' })
+  for (const name of ['a/b', 'settings', '']) {
+    const refused = { trace_project: name }
+    expect((await admin.send('PUT', '/v1/preview/limits/trace-project', refused)).status).toBe(422)
+    expect((await admin.send('PUT', `/v1/preview/keys/${made.id}/trace-project`, refused)).status).toBe(422)
+    expect((await admin.send('POST', '/v1/preview/keys', refused)).status).toBe(422)
+  }
+  const acts = await admin.listAll<{ id: string; action: string; subject: string; details: object }>(
+    '/v1/preview/audit-log',
+  )
+  expect(acts.map(({ action, subject, details }) => [action, subject, details])).toContainEqual([
+    'trace_project.set',
+    made.id,
+    { trace_project: 'second' },
+  ])
+})
+
+describe('while the database does not write', () => {
+  // As many as an entity may have waiting.
+  const queued = 128
+
+  /** Keeps every process from writing calls until the function that is returned is called. */
+  const blockWrites = async () => {
+    const blocker = await own.database.pool.connect()
+    await blocker.query('BEGIN; LOCK TABLE tracing.calls IN ACCESS EXCLUSIVE MODE')
+    let isBlocked = true
+    return async () => {
+      if (isBlocked) await blocker.query('ROLLBACK').finally(() => blocker.release())
+      isBlocked = false
+    }
+  }
+
+  test('traces that wait take no memory from the chats of their entity', async () => {
+    const unblock = await blockWrites()
+    try {
+      const large = [{ role: 'user', content: 'x'.repeat(900_000) }]
+      const statuses = new Set<number>()
+      for (let times = 0; times < 30; times++) statuses.add((await chat({ messages: large })).status)
+      expect([...statuses]).toEqual([200])
+    } finally {
+      await unblock()
+    }
+  })
+
+  test('an entity queues so many, others queue beside it; SIGTERM waits for them, and tells what was dropped', async () => {
+    const log = join(tmpdir(), `${own.namespace}.log`)
+    const server = await own.start({ LOG_LEVEL: 'warn' }, (command) => [
+      'sh',
+      '-c',
+      `exec ${command.map((word) => `'${word}'`).join(' ')} > '${log}'`,
+    ])
+    const unblock = await blockWrites()
+    try {
+      const others = `other-${entity}`
+      const otherKey = await addKey(own.database.pool, others)
+      const ask = async (headers: Record<string, string>, bearer: string) => {
+        const response = await post('/v1/chat/completions', { model, messages }, headers, bearer, server)
+        await response.text()
+        return response.status
+      }
+      const flood = await Promise.all(Array.from({ length: queued + 22 }, () => ask(traced(), key)))
+      expect(new Set(flood)).toEqual(new Set([200]))
+      expect(await ask({ ...traced(), 'vendor-project': `${others}/chats` }, otherKey)).toBe(200)
+      const exited = server.stop()
+      await delay(500)
+      await unblock()
+      expect(await exited).toBe(0)
+      const { rows } = await own.database.pool.query<{ entity: string; calls: number }>(
+        `SELECT entity, count(*) AS calls FROM tracing.calls JOIN tracing.projects ON project = number
+         WHERE entity = ANY ($1) GROUP BY entity ORDER BY entity`,
+        [[entity, others]],
+      )
+      expect(rows).toEqual([
+        { entity: others, calls: 1 },
+        { entity, calls: queued },
+      ])
+      const told = (await readFile(log, 'utf8')).split('\n').filter((line) => line.includes('chats not traced'))
+      expect(told.map((line) => (JSON.parse(line) as { dropped: number }).dropped)).toEqual([22])
+    } finally {
+      await unblock()
+      await server.remove()
+      await rm(log, { force: true })
+    }
+  })
 })

@@ -1,65 +1,50 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { Server, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { useFakeEngine } from '../support/own-gateway.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const namespace = `pipe-${randomUUID()}`
-const warnings = path.join(tmpdir(), `${namespace}.warnings`)
+const warnings = path.join(tmpdir(), `pipe-${randomUUID()}.warnings`)
 const [engineName, name] = ['engines-own-name', 'alias']
 const messages = [{ role: 'user', content: 'hi' }]
-let database: TestDatabase
-let server: RunningApiServer
-let engine: Server
+const own = useFakeEngine(stack, {
+  model: engineName,
+  answer: async (request, response) =>
+    answer(response, JSON.parse((await buffer(request)).toString()) as Record<string, unknown>),
+  env: { NODE_OPTIONS: `--trace-warnings --redirect-warnings=${warnings}` },
+})
 let entity: string
 let key: string
 let answer: (response: ServerResponse, body: Record<string, unknown>) => unknown
 
 beforeAll(async () => {
-  database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: engineName }
-  engine = await startFakeEngine(place, (request, response) => {
-    void buffer(request).then((body) => answer(response, JSON.parse(body.toString()) as Record<string, unknown>))
-  })
-  await database.pool.query('UPDATE training.base_models SET names = $1', [[engineName, name]])
-  const env = { TRAINYARD_NAMESPACE: namespace, NODE_OPTIONS: `--trace-warnings --redirect-warnings=${warnings}` }
-  server = await startApiServer(stack, database.databaseUrl, env)
+  await own.database.pool.query('UPDATE training.base_models SET names = $1', [[engineName, name]])
 })
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
-  key = await addKey(database.pool, entity, 'member')
-})
-afterAll(async () => {
-  await server?.remove()
-  engine?.closeAllConnections()
-  engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
-  await database?.drop()
+  key = await addKey(own.database.pool, entity, 'member')
 })
 
 const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
 const chat = (more: object = {}, signal?: AbortSignal) =>
-  fetch(`${server.url}/v1/chat/completions`, {
+  fetch(`${own.server.url}/v1/chat/completions`, {
     method: 'POST',
     headers: headers(),
     body: JSON.stringify({ model: name, messages, ...more }),
     ...(signal && { signal }),
   })
 const usageOf = async () => {
-  const api = createRest({ ...stack, url: server.url }, key)
+  const api = createRest({ ...stack, url: own.server.url }, key)
   const { data } = await api.call<{ data: object[] }>('GET', '/v1/preview/usage')
   return data[0]
 }
@@ -107,7 +92,7 @@ describe('a complete reply', () => {
       for (sent = 1; sent < 100 && !response.destroyed; sent++)
         if (!response.write(megabyte)) await new Promise((resolve) => response.once('drain', resolve))
     }
-    const { port, hostname } = new URL(server.url)
+    const { port, hostname } = new URL(own.server.url)
     const client = connect(Number(port), hostname).pause()
     const body = JSON.stringify({ model: name, messages })
     client.write(
@@ -181,7 +166,7 @@ describe('a stream', () => {
 
   test('has no chunked encoding for a client of HTTP/1.0', async () => {
     answer = (response) => beginStream(response).end(piece(engineName, 'a'))
-    const { port, hostname } = new URL(server.url)
+    const { port, hostname } = new URL(own.server.url)
     const client = connect(Number(port), hostname)
     const body = JSON.stringify({ model: name, messages, stream: true })
     client.write(
@@ -214,7 +199,7 @@ test.each([
   ['/v1/chat/completions//', 404],
 ])('POST %s is %i', async (route, status) => {
   answer = (response) => sendReply(response, replyOf(engineName, 'x'))
-  const response = await fetch(server.url + route, {
+  const response = await fetch(own.server.url + route, {
     method: 'POST',
     headers: headers(),
     body: JSON.stringify({ model: name, messages }),
@@ -226,7 +211,7 @@ test.each([
 test('an answer has the id of its request, and an error that of the client', async () => {
   answer = (response) => sendReply(response, replyOf(engineName, 'x'))
   expect((await chat()).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-  const rejected = await fetch(`${server.url}/v1/chat/completions`, {
+  const rejected = await fetch(`${own.server.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { ...headers(), 'x-request-id': 'mine' },
     body: '{',

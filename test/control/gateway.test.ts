@@ -1,23 +1,21 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
+import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { useFakeEngine } from '../support/own-gateway.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const namespace = `gateway-${randomUUID()}`
 const model = 'fake'
 const megabyte = 1024 * 1024
 const messages = [{ role: 'user', content: 'hi' }]
-let database: TestDatabase
-let server: RunningApiServer
-let engine: Server
+// A third of the heap in a pod of 2 GiB.
+const env = { NODE_OPTIONS: '--max-old-space-size=512' }
+const own = useFakeEngine(stack, { model, answer: answerChat, env })
 let entity: string
 let key: string
 
@@ -42,32 +40,15 @@ async function answerChat(request: IncomingMessage, response: ServerResponse): P
   await answer(response, body)
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
-  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
-  // A third of the heap in a pod of 2 GiB.
-  const env = { TRAINYARD_NAMESPACE: namespace, NODE_OPTIONS: '--max-old-space-size=512' }
-  server = await startApiServer(stack, database.databaseUrl, env)
-})
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
-  key = await addKey(database.pool, entity, 'read')
+  key = await addKey(own.database.pool, entity, 'read')
   asked.length = 0
   answer = (response) => void response.end(JSON.stringify(replyOf()))
 })
-afterAll(async () => {
-  await server?.remove()
-  engine?.closeAllConnections()
-  engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
-  await database?.drop()
-})
 
 const post = (path: string, body: string | object, bearer = key) =>
-  fetch(server.url + path, {
+  fetch(own.server.url + path, {
     method: 'POST',
     headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
     body: typeof body === 'string' ? body : JSON.stringify(body),
@@ -84,10 +65,10 @@ const complete = async (inputs: object) => {
 }
 /** The peak memory of the server. */
 const readPeakBytes = async () => {
-  const status = await readFile(`/proc/${server.pid}/status`, 'utf8')
+  const status = await readFile(`/proc/${own.server.pid}/status`, 'utf8')
   return 1024 * Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)![1])
 }
-const isUp = async () => (await fetch(`${server.url}/v1/health`)).ok
+const isUp = async () => (await fetch(`${own.server.url}/v1/health`)).ok
 
 describe('bodies', () => {
   test('six of sixteen megabytes at once end nothing, whatever they are made of', async () => {
@@ -193,16 +174,16 @@ test('a grammar that an engine cannot use is a 400 with its sentence, and other 
 })
 
 test('entities share no cached prompts, and the processes of an installation know them by the same salt', async () => {
-  const others = await addKey(database.pool, `${entity}-others`, 'read')
+  const others = await addKey(own.database.pool, `${entity}-others`, 'read')
   await chat({})
   await chat({ cache_salt: null })
   await chat({ cache_salt: 'own' })
   await chat({}, others)
   await complete({})
-  const [first, second, own, foreign, traced] = asked.map(({ cache_salt: salt }) => salt)
+  const [first, second, salted, foreign, traced] = asked.map(({ cache_salt: salt }) => salt)
   expect(first).toMatch(/^[\w-]{43}$/)
   expect([second, traced]).toEqual([first, first])
-  expect(new Set([first, own, foreign]).size).toBe(3)
+  expect(new Set([first, salted, foreign]).size).toBe(3)
 })
 
 describe('replies', () => {

@@ -64,6 +64,7 @@ describe('a new key', () => {
       revoked_at: null,
       last_used_at: null,
       replaced_by: null,
+      trace_project: null,
     })
     const seconds = (Date.parse(made.expires_at!) - Date.now()) / 1_000
     expect(seconds).toBeGreaterThan(3_500)
@@ -326,7 +327,7 @@ describe('the command inside of the image', () => {
     const lines = stdout.trimEnd().split('\n')
     expect(lines).toHaveLength(4)
     expect(lines[1]).toMatch(/ revoked /)
-    expect(lines[3]).toMatch(/ty_\w{6}… +read +cli +valid until /)
+    expect(lines[3]).toMatch(/ty_\w{6}… +read +cli +- +valid until /)
   })
 
   test.each([

@@ -24,6 +24,7 @@ const usual = {
   payload_days: null,
   weight: 1,
   token_statistics: 'sampled',
+  trace_project: 'off',
 }
 let entity: string
 
@@ -207,6 +208,7 @@ describe('requests and chats, on two processes', () => {
       'payload-days 14',
       'weight 2.5',
       'token-statistics all',
+      'trace-project off (default)',
     ])
     const reader = createRest({ ...stack, url: servers[0]!.url }, await addKey(database.pool, entity, 'read'))
     expect(await reader.call('GET', '/v1/preview/limits')).toEqual({

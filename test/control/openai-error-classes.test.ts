@@ -1,22 +1,18 @@
 import { spawn } from 'node:child_process'
-import { randomInt, randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import path from 'node:path'
 import { json, text } from 'node:stream/consumers'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { expect, test } from 'vitest'
+import { addKey } from '../support/api-server.ts'
 import { ensureClientPython } from '../support/client-python.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { useFakeEngine } from '../support/own-gateway.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const namespace = `errors-${randomUUID()}`
 const model = 'fake'
-let database: TestDatabase
-let server: RunningApiServer
-let engine: Server
+const own = useFakeEngine(stack, { model, answer: answerError })
 
 // As vLLM writes it.
 const tooLong =
@@ -47,7 +43,7 @@ const chatOf = (content: unknown, more: object = {}) => ({ model, messages: [{ r
 
 /** Requests that fail, with what SDKs have to raise for each. */
 async function listFailing(): Promise<[FailingRequest, Raised][]> {
-  const { pool } = database
+  const { pool } = own.database
   const [member, reader] = [await addKey(pool, randomUUID()), await addKey(pool, randomUUID(), 'read')]
   const limited = await addLimited()
   const chat = (body: object, key = member) => ({ key, path: '/chat/completions', body })
@@ -69,32 +65,16 @@ async function listFailing(): Promise<[FailingRequest, Raised][]> {
 /** A key of an entity that has used up its requests of this minute. */
 async function addLimited(): Promise<string> {
   const entity = randomUUID()
-  const key = await addKey(database.pool, entity)
-  await database.pool.query('INSERT INTO auth.entities (entity, requests_per_minute) VALUES ($1, 1)', [entity])
-  const { status } = await fetch(`${server.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
+  const key = await addKey(own.database.pool, entity)
+  await own.database.pool.query('INSERT INTO auth.entities (entity, requests_per_minute) VALUES ($1, 1)', [entity])
+  const { status } = await fetch(`${own.server.url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })
   expect(status).toBe(200)
   return key
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
-  engine = await startFakeEngine(place, (request, response) => void answerError(request, response))
-  server = await startApiServer(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace })
-})
-afterAll(async () => {
-  await server?.remove()
-  engine?.closeAllConnections()
-  engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
-  await database?.drop()
-})
-
 /** Sends a request with the npm SDK. */
 async function raiseInNode({ key, path: target, body }: FailingRequest): Promise<Raised> {
-  const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: key, maxRetries: 0 })
+  const client = new OpenAI({ baseURL: `${own.server.url}/v1`, apiKey: key, maxRetries: 0 })
   const cause: unknown = await client.post(target, { body }).then(
     () => undefined,
     (error: unknown) => error,
@@ -112,7 +92,7 @@ test("OpenAI's Python SDK raises the class of each error, with its code", async 
   const script = path.join(import.meta.dirname, '..', 'clients', 'openai-python', 'raise_errors.py')
   const failing = await listFailing()
   const child = spawn(python, [script], {
-    env: { ...process.env, TRAINYARD_URL: server.url },
+    env: { ...process.env, TRAINYARD_URL: own.server.url },
     stdio: ['pipe', 'pipe', 'inherit'],
   })
   child.stdin.end(JSON.stringify(failing.map(([request]) => request)))

@@ -1,17 +1,16 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import OpenAI from 'openai'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { expireResponses } from '../../db/responses/retention.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { addKey } from '../support/api-server.ts'
+import { useFakeEngine } from '../support/own-gateway.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const namespace = `responses-${randomUUID()}`
 const model = 'fake'
+const own = useFakeEngine(stack, { model, answer: answerChat })
 const usage = {
   prompt_tokens: 3,
   completion_tokens: 2,
@@ -22,9 +21,6 @@ const usage = {
 const call = { id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }
 const tool = { type: 'function' as const, name: 'add', parameters: { type: 'object' }, strict: null }
 
-let database: TestDatabase
-let server: RunningApiServer
-let engine: Server
 let entity: string
 let client: OpenAI
 
@@ -49,28 +45,13 @@ async function answerChat(request: IncomingMessage, response: ServerResponse): P
   answer(response, body)
 }
 
-const connect = (apiKey: string) => new OpenAI({ baseURL: `${server.url}/v1`, apiKey, maxRetries: 0 })
+const connect = (apiKey: string) => new OpenAI({ baseURL: `${own.server.url}/v1`, apiKey, maxRetries: 0 })
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
-  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
-  server = await startApiServer(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace })
-})
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
-  client = connect(await addKey(database.pool, entity))
+  client = connect(await addKey(own.database.pool, entity))
   asked.length = 0
   answer = (response) => void response.end(reply({ content: 'Hello.' }))
-})
-afterAll(async () => {
-  await server?.remove()
-  engine?.closeAllConnections()
-  engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
-  await database?.drop()
 })
 
 const status = (asking: Promise<unknown>) =>
@@ -201,7 +182,7 @@ describe('a response', () => {
     await expect
       .poll(
         async () => {
-          const { rows } = await database.pool.query(
+          const { rows } = await own.database.pool.query(
             'SELECT requests, prompt_tokens, completion_tokens FROM training.usage WHERE entity = $1',
             [entity],
           )
@@ -233,8 +214,8 @@ describe('a conversation', () => {
 
   test('is read and deleted by its entity alone', async () => {
     const { id } = await client.responses.create({ model, input: 'Hi' })
-    const stranger = connect(await addKey(database.pool, `${entity}-others`))
-    const reader = connect(await addKey(database.pool, entity, 'read'))
+    const stranger = connect(await addKey(own.database.pool, `${entity}-others`))
+    const reader = connect(await addKey(own.database.pool, entity, 'read'))
     expect(await status(stranger.responses.retrieve(id))).toBe(404)
     expect(await status(stranger.responses.delete(id))).toBe(404)
     expect(await status(stranger.responses.create({ model, input: 'Hi', previous_response_id: id }))).toBe(404)
@@ -267,16 +248,59 @@ describe('a conversation', () => {
   })
 })
 
+describe('a reference to an item', () => {
+  const refer = (id: string) => ({ type: 'item_reference' as const, id })
+  const thanks = { role: 'user' as const, content: 'Thanks' }
+
+  test('stands for the item that was stored, also for those that go on from it', async () => {
+    answer = (response) => void response.end(reply({ reasoning: 'Hm.', content: 'Adding.', tool_calls: [call] }))
+    const { output } = await client.responses.create({ model, input: 'Add.', tools: [tool] })
+    answer = (response) => void response.end(reply({ content: 'Fine.' }))
+    const input = [...output.map(({ id }) => refer(id!)), thanks]
+    const second = await client.responses.create({ model, input })
+    await client.responses.create({ model, input: 'Bye', previous_response_id: second.id })
+    const messages = [
+      { role: 'assistant', reasoning: 'Hm.', content: 'Adding.', tool_calls: [call] },
+      { role: 'user', content: 'Thanks' },
+    ]
+    const more = [
+      { role: 'assistant', content: 'Fine.' },
+      { role: 'user', content: 'Bye' },
+    ]
+    expect(asked.slice(1)).toMatchObject([{ messages }, { messages: [...messages, ...more] }])
+    const { data } = await client.responses.inputItems.list(second.id, { order: 'asc' })
+    expect(data).toMatchObject([...output, thanks])
+  })
+
+  test('to what another entity has, what is not stored, or the same item twice is refused', async () => {
+    const { output } = await client.responses.create({ model, input: 'Hi' })
+    const unstored = await client.responses.create({ model, input: 'Hi', store: false })
+    const [mine, gone] = [refer(output[0]!.id!), refer(unstored.output[0]!.id!)]
+    const stranger = connect(await addKey(own.database.pool, `${entity}-others`))
+    const isRejected = { status: 422, param: 'input.0.id' }
+    await expect(stranger.responses.create({ model, input: [mine, thanks] })).rejects.toMatchObject(isRejected)
+    await expect(client.responses.create({ model, input: [gone, thanks] })).rejects.toMatchObject(isRejected)
+    await expect(client.responses.create({ model, input: [mine, mine] })).rejects.toMatchObject({ param: 'input.1.id' })
+  })
+
+  test('is bounded as a conversation is', async () => {
+    const { output, id } = await client.responses.create({ model, input: 'Hi' })
+    await own.database.pool.query('UPDATE training.responses SET bytes = 17000000 WHERE id = $1', [id])
+    const large = client.responses.create({ model, input: [refer(output[0]!.id!), thanks] })
+    await expect(large).rejects.toMatchObject({ status: 422, param: 'input' })
+  })
+})
+
 describe('what is stored', () => {
   const insert = (count: number, daysAgo: number, more: { root?: string; bytes?: number } = {}) =>
-    database.pool.query(
+    own.database.pool.query(
       `INSERT INTO training.responses (id, entity, project, previous_id, root_id, created_at, bytes, input, response)
        SELECT $1 || n, $1, NULL, NULL, coalesce($4, $1 || n), now() - make_interval(days => $3, secs => n), $5, '[]', '{}'
        FROM generate_series(1, $2) n`,
       [entity, count, daysAgo, more.root ?? null, more.bytes ?? 4],
     )
   const count = async () => {
-    const { rows } = await database.pool.query<{ count: number }>(
+    const { rows } = await own.database.pool.query<{ count: number }>(
       'SELECT count(*) FROM training.responses WHERE entity = $1',
       [entity],
     )
@@ -297,15 +321,15 @@ describe('what is stored', () => {
   test('is kept for 30 days after the last response of its conversation', async () => {
     const { id } = await client.responses.create({ model, input: 'Hi' })
     await insert(2, 31)
-    await database.pool.query(`UPDATE training.responses SET root_id = $2 WHERE id = $1`, [`${entity}1`, id])
-    await expireResponses(database.pool)
+    await own.database.pool.query(`UPDATE training.responses SET root_id = $2 WHERE id = $1`, [`${entity}1`, id])
+    await expireResponses(own.database.pool)
     expect(await count()).toBe(2)
   })
 
   test('is nothing of an entity that was erased meanwhile', async () => {
     answer = (response) => {
       const key = randomUUID()
-      const erase = database.pool.query('INSERT INTO training.erasures (id, entity, key_id) VALUES ($1, $2, $3)', [
+      const erase = own.database.pool.query('INSERT INTO training.erasures (id, entity, key_id) VALUES ($1, $2, $3)', [
         key,
         entity,
         key,
@@ -324,7 +348,7 @@ test.each<[string, object, string]>([
   ['a tool of OpenAI', { tools: [{ type: 'web_search' }] }, 'tools.0.type'],
   ['a choice of no tool', { tool_choice: 'required' }, 'tool_choice'],
   ['an item of another type', { input: [{ type: 'computer_call' }] }, 'input.0.type'],
-  ['an id of an item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.type'],
+  ['an id of no item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.id'],
   ['a message of a stranger', { input: [{ role: 'king', content: 'x' }] }, 'input.0.role'],
   ['a file', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'x' }] }] }, 'input.0.content.0'],
   [

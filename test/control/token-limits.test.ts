@@ -1,21 +1,17 @@
-import { randomInt, randomUUID } from 'node:crypto'
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { beforeEach, expect, test } from 'vitest'
+import { addKey, type RunningApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { useFakeEngine } from '../support/own-gateway.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-const namespace = `tokens-${randomUUID()}`
 const model = 'counted'
-let database: TestDatabase
-let servers: RunningApiServer[]
-let engine: Server
+const own = useFakeEngine(stack, { model, answer: answerChat, count: 2 })
 let entity: string
 let key: string
 let sampled: number
@@ -39,32 +35,16 @@ async function answerChat(request: IncomingMessage, response: ServerResponse): P
   response.end(reply)
 }
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
-  engine = await startFakeEngine(place, (request, response) => void answerChat(request, response))
-  const env = { TRAINYARD_NAMESPACE: namespace }
-  servers = await Promise.all([1, 2].map(() => startApiServer(stack, database.databaseUrl, env)))
-})
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
-  key = await addKey(database.pool, entity)
+  key = await addKey(own.database.pool, entity)
   sampled = 5
-})
-afterAll(async () => {
-  await Promise.all((servers ?? []).map((server) => server.remove()))
-  engine?.closeAllConnections()
-  engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
-  await database?.drop()
 })
 
 const limit = async (tokensPerMinute: number) => {
-  await setLimits(database.pool, entity, { tokensPerMinute })
+  await setLimits(own.database.pool, entity, { tokensPerMinute })
 }
-const chat = (more: object = {}, { server = servers[0]!, ...init }: RequestInit & { server?: RunningApiServer } = {}) =>
+const chat = (more: object = {}, { server = own.server, ...init }: RequestInit & { server?: RunningApiServer } = {}) =>
   fetch(`${server.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
@@ -95,6 +75,37 @@ test('answers have the remaining tokens, in the headers that SDKs read', async (
   expect(left).toBeLessThan(1_000 - 15 - 100)
 })
 
+test.each([
+  ['/v1/completions', { prompt: 'hi' }],
+  ['/v1/embeddings', { input: 'hi' }],
+  ['/v1/responses', { input: 'hi' }],
+  ['/v1/responses', { input: 'hi', stream: true }],
+])('so do those of %s, and refusals: %j', async (path, body) => {
+  await setLimits(own.database.pool, entity, { requestsPerMinute: 2, tokensPerMinute: 10_000 })
+  const send = () =>
+    fetch(own.server.url + path, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model, ...body }),
+    })
+  const told = await send()
+  await told.body?.cancel()
+  expect([told.status, readHeaders(told)]).toEqual([
+    200,
+    {
+      'x-ratelimit-limit-requests': '2',
+      'x-ratelimit-remaining-requests': '1',
+      'x-ratelimit-reset-requests': expect.stringMatching(/^\d+m?s$/) as string,
+      'x-ratelimit-limit-tokens': '10000',
+      'x-ratelimit-remaining-tokens': expect.stringMatching(/^\d+$/) as string,
+      'x-ratelimit-reset-tokens': expect.stringMatching(/^\d+m?s$/) as string,
+    },
+  ])
+  expect((await send()).status).toBe(200)
+  const refused = await send()
+  expect([refused.status, refused.headers.get('x-ratelimit-remaining-requests')]).toEqual([429, '0'])
+})
+
 test('a chat is charged for what it used, not for what it might have', async () => {
   await limit(1_000)
   for (let times = 0; times < 30; times++) expect((await chat()).status).toBe(200)
@@ -104,7 +115,7 @@ test('tokens beyond the estimate are owed, in every process', async () => {
   await limit(1_000)
   sampled = 5_000
   expect((await chat()).status).toBe(200)
-  for (const server of servers)
+  for (const server of own.servers)
     await eventually(async () => {
       const refused = await chat({}, { server })
       expect(refused.status).toBe(429)
@@ -120,7 +131,7 @@ test('of many chats in two processes no more succeed than there are tokens, and 
   const outcomes: number[] = []
   let statuses: number[]
   do {
-    const racing = Array.from({ length: 30 }, (_, index) => chat({}, { server: servers[index % 2]! }))
+    const racing = Array.from({ length: 30 }, (_, index) => chat({}, { server: own.servers[index % 2]! }))
     statuses = (await Promise.all(racing)).map(({ status }) => status)
     outcomes.push(...statuses)
     // A process that was told of no tokens asks again after a second. Others have given theirs back by then.

@@ -54,9 +54,7 @@ test('a data set is uploaded, trained on by its address, and its model answers a
   const model = await rest.createModel()
   const answer = 'It is purple.'
   const path = `/v1/preview/artifacts/${model.entity}/tests/sft-${randomUUID()}`
-  const headers = { authorization: `Bearer ${stack.apiKey}`, 'content-type': 'application/jsonl' }
-  const uploaded = await fetch(stack.url + path, { method: 'PUT', headers, body: writeConversations(answer) })
-  const { address } = (await uploaded.json()) as { address: string }
+  const { address } = await rest.upload<{ address: string }>(path, writeConversations(answer))
 
   const { id } = await rest.call<{ id: string }>('POST', '/v1/preview/sft-training-jobs', {
     model_id: model.id,

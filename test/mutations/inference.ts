@@ -162,4 +162,11 @@ export const inferenceMutations: Mutation[] = [
     replace: 'if (!message)',
     test: 'apiserver/inference/engines/engine-errors.test.ts',
   },
+  {
+    fault: 'one item of a stored response becomes many in a request',
+    file: 'apiserver/inference/responses/item-references.ts',
+    find: "if (id !== '' && seen.has(id)) throw",
+    replace: "if (id === '' && seen.has(id)) throw",
+    test: 'test/control/responses.test.ts',
+  },
 ]

@@ -99,4 +99,25 @@ export const tracingMutations: Mutation[] = [
     replace: 'if (parts.length % 2 !== 0) return []',
     test: 'apiserver/tracing/refs/parse-ref.test.ts',
   },
+  {
+    fault: "what is set for an entity's traces counts before what is set for its key",
+    file: 'db/accounts/api-keys.ts',
+    find: 'coalesce(api_keys.trace_project, entities.trace_project)',
+    replace: 'coalesce(entities.trace_project, api_keys.trace_project)',
+    test: 'test/control/chat-traces.test.ts',
+  },
+  {
+    fault: 'the traces of one entity may take all places of those that wait',
+    file: 'apiserver/tracing/chats/chat-recorder.ts',
+    find: 'permitsPerKey: 128',
+    replace: 'permitsPerKey: 512',
+    test: 'test/control/chat-traces.test.ts',
+  },
+  {
+    fault: 'a process that ends loses the traces that wait',
+    file: 'apiserver/serve.ts',
+    find: '  await chats.close(Math.max(deadlineMs - performance.now(), minTraceMs))\n',
+    replace: '',
+    test: 'test/control/chat-traces.test.ts',
+  },
 ]

@@ -1,30 +1,26 @@
 """The gateway lists the members of chats that engines get. The list must contain every member that vLLM knows."""
 
 import re
-from pathlib import Path
 
 from vllm.entrypoints.openai.chat_completion.protocol import ChatCompletionRequest
 from vllm.renderers.chat_utils import MM_PARSER_MAP
 from vllm.renderers.hf import _get_hf_base_chat_template_params
 
-GATEWAY = Path(__file__).parents[2] / "apiserver" / "inference" / "chat"
+from testing.gateway_fields import GATEWAY, read_fields
 
-
-def read_table(name):
-    table = (GATEWAY / "chat-fields.ts").read_text().split(f"export const {name}: Fields = {{", 1)[1].split("\n}", 1)[0]
-    return set(re.findall(r"^  (\w+): ", table, re.MULTILINE))
+CHAT_FIELDS = "chat/chat-fields.ts"
 
 
 def test_each_field_of_a_chat_is_decided():
-    assert ChatCompletionRequest.model_fields.keys() - read_table("chatFields") == set()
+    assert ChatCompletionRequest.model_fields.keys() - read_fields(CHAT_FIELDS, "chatFields") == set()
 
 
 def test_each_argument_of_a_template_is_decided():
-    assert _get_hf_base_chat_template_params() - {"self"} - read_table("templateFields") == set()
+    assert _get_hf_base_chat_template_params() - {"self"} - read_fields(CHAT_FIELDS, "templateFields") == set()
 
 
 def test_each_type_of_a_part_is_decided():
-    text = (GATEWAY / "media.ts").read_text()
+    text = (GATEWAY / "chat" / "media.ts").read_text()
     accepted = set(re.findall(r"'(\w+)'", "".join(re.findall(r"^const (?:text|media)Types = .*$", text, re.MULTILINE))))
     tensors = {name for name in MM_PARSER_MAP if name.endswith("_embeds")}
     assert MM_PARSER_MAP.keys() - tensors - {"image_pil"} == accepted

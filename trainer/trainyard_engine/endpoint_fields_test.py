@@ -1,8 +1,5 @@
 """The gateway decides of each member of a request whether engines get it: none that vLLM knows may be missing there."""
 
-import re
-from pathlib import Path
-
 import pytest
 from vllm.entrypoints.openai.completion.protocol import CompletionRequest
 from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
@@ -13,13 +10,7 @@ from vllm.entrypoints.pooling.embed.protocol import (
 )
 from vllm.entrypoints.serve.tokenize.protocol import DetokenizeRequest, TokenizeChatRequest, TokenizeCompletionRequest
 
-GATEWAY = Path(__file__).parents[2] / "apiserver" / "inference"
-
-
-def read_table(folder, name):
-    text = (GATEWAY / folder / "fields.ts").read_text()
-    table = text.split(f"export const {name}: Fields = {{", 1)[1].split("\n}", 1)[0]
-    return set(re.findall(r"^  (\w+): ", table, re.MULTILINE))
+from testing.gateway_fields import read_fields
 
 
 @pytest.mark.parametrize(
@@ -36,4 +27,4 @@ def read_table(folder, name):
     ],
 )
 def test_each_field_is_decided(request_type, folder, name):
-    assert request_type.model_fields.keys() - read_table(folder, name) == set()
+    assert request_type.model_fields.keys() - read_fields(f"{folder}/fields.ts", name) == set()

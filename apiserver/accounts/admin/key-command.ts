@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { listApiKeys, type ApiKeyRow, type KeyRole } from '../../../db/accounts/api-keys.ts'
 import { commandActor as by } from '../../../db/accounts/audit-log.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { createKey, revokeKey, rotateKey, defaultOverlapSeconds, type MadeKey } from '../keys/service.ts'
+import {
+  createKey,
+  revokeKey,
+  rotateKey,
+  setKeyTraceProject,
+  defaultOverlapSeconds,
+  type MadeKey,
+} from '../keys/service.ts'
 import {
   CommandError,
   parseDuration,
@@ -12,9 +19,11 @@ import {
   type Printed,
 } from './command.ts'
 import { formatTable } from './table.ts'
+import { parseTraceProject } from './trace-project-option.ts'
 
-export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d]
+export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d] [--trace-project PROJECT|off]
        npm run key -- ENTITY --list
+       npm run key -- ENTITY --change ID --trace-project PROJECT|off|default
        npm run key -- ENTITY --revoke ID
        npm run key -- ENTITY --rotate ID [--overlap 1h]`
 
@@ -29,6 +38,8 @@ const options = {
   name: { type: 'string' },
   'expires-in': { type: 'string' },
   list: { type: 'boolean' },
+  change: { type: 'string' },
+  'trace-project': { type: 'string' },
   revoke: { type: 'string' },
   rotate: { type: 'string' },
   overlap: { type: 'string' },
@@ -36,25 +47,30 @@ const options = {
 
 type Values = ReturnType<typeof readArguments<typeof options>>['values']
 
-/** Makes, lists, revokes or rotates keys of an entity. Access to the database is all that it needs. */
+/** Makes, lists, changes, revokes or rotates keys of an entity. Access to the database is all that it needs. */
 export function prepareKeyCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, keyUsage)
-  const { list, revoke, rotate } = values
+  const { list, change, revoke, rotate } = values
   if (list) return (pool) => showKeys(pool, entity)
   // These also work for an entity whose name was reserved later.
   if (revoke !== undefined) return (pool) => revokeOne(pool, entity, revoke)
   if (rotate !== undefined) return prepareRotation(entity, rotate, values)
+  if (change !== undefined) return prepareChange(entity, change, values)
   requireEntity(entity)
   return prepareKey(entity, values)
 }
 
-function prepareKey(entity: string, { role, name, 'expires-in': expiresIn }: Values): PreparedCommand {
+function prepareKey(
+  entity: string,
+  { role, name, 'expires-in': expiresIn, 'trace-project': traced }: Values,
+): PreparedCommand {
   if (!isRole(role)) throw new CommandError(`--role must be one of ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
   const seconds = readLimited(expiresIn, '--expires-in', maxLifeSeconds)
   const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
+  const traceProject = traced === undefined ? null : parseTraceProject(traced)
   return async (pool) =>
     showKey(
-      await createKey(pool, { id: randomUUID(), entity, role, name, expiresAt, by }),
+      await createKey(pool, { id: randomUUID(), entity, role, name, expiresAt, traceProject, by }),
       `A key of ${entity} with the role ${role}.`,
     )
 }
@@ -66,6 +82,15 @@ function prepareRotation(entity: string, id: string, { overlap }: Values): Prepa
       await rotateKey(pool, { entity, id, overlapSeconds, by }, randomUUID()),
       `The key ${id} works for another ${overlapSeconds} s. This key replaces it.`,
     )
+}
+
+function prepareChange(entity: string, id: string, { 'trace-project': traced }: Values): PreparedCommand {
+  if (traced === undefined) throw new CommandError(keyUsage)
+  const traceProject = parseTraceProject(traced)
+  return async (pool) => {
+    await setKeyTraceProject(pool, { entity, id, by }, traceProject)
+    return { output: '', note: `The key ${id} of ${entity} is changed.\n` }
+  }
 }
 
 /** Also revokes the last admin key: the same command makes another one. */
@@ -92,6 +117,7 @@ function describeKey(key: ApiKeyRow): Record<string, string> {
     KEY: key.prefix === null ? '-' : `${key.prefix}…`,
     ROLE: key.role,
     NAME: key.name ?? '-',
+    TRACES: key.traceProject ?? '-',
     STATE: describeState(key),
     'LAST USED': key.lastUsedAt?.toISOString() ?? 'never',
   }

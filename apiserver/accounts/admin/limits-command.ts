@@ -8,6 +8,7 @@ import { maxInteger, maxTokensPerMinute } from '../limits/settings.ts'
 import { CommandError, readArguments, requireEntityName, type PreparedCommand, type Printed } from './command.ts'
 import { loadLimitDefaults } from './config.ts'
 import { formatTable } from './table.ts'
+import { parseTraceProject } from './trace-project-option.ts'
 
 const limitNames = {
   'requests-per-minute': 'requestsPerMinute',
@@ -19,6 +20,7 @@ const limitNames = {
   'payload-days': 'payloadDays',
   weight: 'weight',
   'token-statistics': 'tokenStatistics',
+  'trace-project': 'traceProject',
 } as const satisfies Record<string, keyof EntityLimits>
 
 type Option = keyof typeof limitNames
@@ -62,12 +64,14 @@ async function changeLimits(pool: Pool, entity: string, changes: Partial<SetLimi
 
 function valuesOf(name: Option): string {
   if (name === 'token-statistics') return `${statisticsSettings.join('|')}|default`
+  if (name === 'trace-project') return 'PROJECT|off|default'
   return name === 'weight' ? 'N|default' : `N|${noLimit}|default`
 }
 
-function parseOption(name: Option, text: string): number | TokenStatisticsSetting | null {
+function parseOption(name: Option, text: string): number | string | null {
   if (text === 'default') return null
   if (name === 'token-statistics') return parseSetting(name, text)
+  if (name === 'trace-project') return parseTraceProject(text)
   return name === 'weight' ? parseWeight(text) : parseLimit(name, text)
 }
 

@@ -82,11 +82,11 @@ export class ApiKeyLookup {
     return { value: { caller: this.#describe(key) }, owner: entity, tags: [`key:${keyId}`, `entity:${entity}`] }
   }
 
-  #describe({ keyId, entity, role, expiresAt, ...set }: KnownKey): KnownCaller {
+  #describe({ keyId, entity, role, expiresAt, traceProject, ...set }: KnownKey): KnownCaller {
     const { weight, tokensPerMinute, ...limits } = applyDefaults(set, this.#limitDefaults)
     // Many requests share this object.
     return Object.freeze({
-      caller: Object.freeze({ keyId, entity, role, weight, tokensPerMinute }),
+      caller: Object.freeze({ keyId, entity, role, weight, tokensPerMinute, traceProject }),
       limits: Object.freeze(limits),
       expiresAtMs: expiresAt?.getTime() ?? Infinity,
     })

@@ -12,5 +12,6 @@ export function presentKey(key: ApiKeyRow) {
     revoked_at: key.revokedAt?.toISOString() ?? null,
     last_used_at: key.lastUsedAt?.toISOString() ?? null,
     replaced_by: key.replacedBy,
+    trace_project: key.traceProject,
   }
 }

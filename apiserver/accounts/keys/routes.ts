@@ -5,8 +5,9 @@ import type { RestApi } from '../rest-api.ts'
 import { readBearer } from './require-key.ts'
 import type { RequestContext } from '../context.ts'
 import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
+import { checkTraceProject } from '../trace-project.ts'
 import { presentKey } from './present.ts'
-import { keyCreateSchema, keyRotateSchema, keySchema, newKeySchema } from './schema.ts'
+import { keyCreateSchema, keyRotateSchema, keySchema, keyTraceProjectSchema, newKeySchema } from './schema.ts'
 import { seal, unseal } from './sealed.ts'
 import {
   createKey,
@@ -15,6 +16,7 @@ import {
   readExpiry,
   revokeKey,
   rotateKey,
+  setKeyTraceProject,
   defaultOverlapSeconds,
   type MadeKey,
 } from './service.ts'
@@ -28,9 +30,11 @@ export function routeKeys(api: RestApi, pool: Pool): void {
     { ...making, summary: 'Create a key', body: keyCreateSchema, bodyOptional: true },
     async ({ ctx, caller, body, newId, answerOnce }) => {
       const expiresAt = readExpiry(body?.expires_at, body?.expires_in_seconds)
-      const [role, name] = [body?.role ?? 'member', body?.name ?? undefined]
+      const [role, name, traceProject] = [body?.role ?? 'member', body?.name ?? undefined, body?.trace_project]
+      checkTraceProject(traceProject)
       const { entity, keyId: by } = caller
-      const make = async () => sealKey(ctx, await createKey(pool, { id: newId(), entity, role, name, expiresAt, by }))
+      const wanted = { entity, role, name, expiresAt, traceProject, by }
+      const make = async () => sealKey(ctx, await createKey(pool, { id: newId(), ...wanted }))
       return unsealKey(ctx, await answerOnce(make))
     },
   )
@@ -54,6 +58,22 @@ export function routeKeys(api: RestApi, pool: Pool): void {
       presentKey(
         await revokeKey(pool, { entity: caller.entity, id: params.key_id, keepAdmin: true, by: caller.keyId }),
       ),
+  )
+
+  api.put(
+    '/v1/preview/keys/{key_id}/trace-project',
+    {
+      ...usual,
+      summary: 'Set which project records the chats of a key',
+      description: 'Applies to chats that begin after the answer. null means what is set for the entity.',
+      body: keyTraceProjectSchema,
+      answer: keySchema,
+    },
+    async ({ caller, params, body: { trace_project: traceProject } }) => {
+      const key = { entity: caller.entity, id: params.key_id, by: caller.keyId }
+      checkTraceProject(traceProject)
+      return presentKey(await setKeyTraceProject(pool, key, traceProject))
+    },
   )
 
   api.post(

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { traceProjectSchema } from '../trace-project.ts'
 
 const role = Type.Enum(['admin', 'member', 'read'])
 const time = Type.String({ format: 'date-time' })
@@ -15,12 +16,16 @@ export const keyCreateSchema = Type.Object({
   role: Type.Optional(nullable(role)),
   expires_at: Type.Optional(nullable(time)),
   expires_in_seconds: Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: maxLifeSeconds }))),
+  trace_project: Type.Optional(traceProjectSchema),
 })
 
 /** POST /v1/preview/keys/{key_id}/rotate. */
 export const keyRotateSchema = Type.Object({
   overlap_seconds: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: maxOverlapSeconds }))),
 })
+
+/** PUT /v1/preview/keys/{key_id}/trace-project: null is what is set for the entity. */
+export const keyTraceProjectSchema = Type.Object({ trace_project: traceProjectSchema })
 
 /** A key as its entity's admins see it. */
 export const keySchema = Type.Object({
@@ -33,6 +38,7 @@ export const keySchema = Type.Object({
   revoked_at: nullable(time),
   last_used_at: nullable(time),
   replaced_by: nullable(uuid),
+  trace_project: traceProjectSchema,
 })
 
 /** The only answer that contains the key itself. */

@@ -9,6 +9,7 @@ import {
   type ApiKeyRow,
   type KeyRole,
 } from '../../../db/accounts/api-keys.ts'
+import { saveKeyTraceProject } from '../../../db/accounts/key-traces.ts'
 import { waitForLeases } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
@@ -31,6 +32,8 @@ export interface WantedKey {
   role: KeyRole
   name?: string | undefined
   expiresAt?: Date | undefined
+  /** Which project records its chats, or `off`; null for what is set for the entity. */
+  traceProject?: string | null | undefined
   /** The creator: the id of a key, or the administrator's command. */
   by: string
 }
@@ -69,6 +72,17 @@ export async function revokeKey(
       errors.conflict,
       `This is the last admin key of ${entity}. Create another admin key first, then revoke this one.`,
     )
+  await waitForLeases(pool)
+  return getKey(pool, entity, id)
+}
+
+/** Sets which project records the chats of a key, or `off`; null for what is set for its entity. */
+export async function setKeyTraceProject(
+  pool: Pool,
+  { entity, id, by }: { entity: string; id: string; by: string },
+  traceProject: string | null,
+): Promise<ApiKeyRow> {
+  if (!isUuid(id) || !(await saveKeyTraceProject(pool, { entity, id, by }, traceProject))) throw notFound('Key')
   await waitForLeases(pool)
   return getKey(pool, entity, id)
 }

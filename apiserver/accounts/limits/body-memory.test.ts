@@ -23,7 +23,14 @@ test('a body counts in the memory budget, with its values', async () => {
   const app = new Koa<RequestState>()
   app.use(answerErrors(log, presentDetail))
   app.use((ctx, next) => {
-    ctx.state.caller = { entity: 'team', keyId: 'k', role: 'admin', weight: 1, tokensPerMinute: Infinity }
+    ctx.state.caller = {
+      entity: 'team',
+      keyId: 'k',
+      role: 'admin',
+      weight: 1,
+      tokensPerMinute: Infinity,
+      traceProject: null,
+    }
     return next()
   })
   app.use(router.routes())

@@ -14,6 +14,7 @@ const nothing = {
   payloadDays: null,
   weight: null,
   tokenStatistics: null,
+  traceProject: null,
 }
 const load = (env: Record<string, string>) => readConfig(Type.Object(limitSettings), env)
 
@@ -28,6 +29,7 @@ test('without settings, the defaults limit every entity', () => {
     payloadDays: Infinity,
     weight: 1,
     tokenStatistics: 'sampled',
+    traceProject: 'off',
   })
 })
 

@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox'
-import type { EntityLimits, SetLimits } from '../../../db/accounts/limits.ts'
+import { tracesOff, type EntityLimits, type SetLimits } from '../../../db/accounts/limits.ts'
 import { readLimit } from '../../../lib/limit-setting.ts'
 import type { limitSettings } from './settings.ts'
 
@@ -28,5 +28,6 @@ function readDefaults(config: LimitDefaults): EntityLimits {
     payloadDays: Infinity,
     weight: config.TRAINYARD_DEFAULT_WEIGHT,
     tokenStatistics: 'sampled',
+    traceProject: tracesOff,
   }
 }

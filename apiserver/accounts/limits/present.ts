@@ -12,6 +12,7 @@ export function presentLimits({ entity, limits, queuedJobs, storedBytes }: Limit
     payload_days: presentLimit(limits.payloadDays),
     weight: limits.weight,
     token_statistics: limits.tokenStatistics,
+    trace_project: limits.traceProject,
     in_use: { queued_jobs: queuedJobs, stored_bytes: storedBytes },
   }
 }

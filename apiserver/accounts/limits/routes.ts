@@ -1,11 +1,13 @@
-import { saveTokenStatistics } from '../../../db/accounts/limits.ts'
+import { saveEntitySetting } from '../../../db/accounts/limits.ts'
+import { waitForLeases } from '../../../db/changes.ts'
 import type { RestApi } from '../rest-api.ts'
 import { presentLimits } from './present.ts'
-import { limitsSchema, tokenStatisticsBodySchema } from './schema.ts'
+import { checkTraceProject } from '../trace-project.ts'
+import { limitsSchema, tokenStatisticsBodySchema, traceProjectBodySchema } from './schema.ts'
 import { readLimits, type LimitDeps } from './service.ts'
 
 /**
- * The administrator sets limits, not the entities: see `npm run limits`. What is kept of their own tokens
+ * The administrator sets limits, not the entities: see `npm run limits`. What is kept of their own tokens and chats
  * they set themselves.
  */
 export function routeLimits(api: RestApi, deps: LimitDeps): void {
@@ -26,8 +28,28 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
       answer: limitsSchema,
     },
     async ({ caller, body }) => {
-      await saveTokenStatistics(deps.pool, { entity: caller.entity, by: caller.keyId }, body.token_statistics)
-      return presentLimits(await readLimits(deps, caller.entity))
+      const { entity, keyId: by } = caller
+      await saveEntitySetting(deps.pool, { entity, by }, ['tokenStatistics', body.token_statistics])
+      return presentLimits(await readLimits(deps, entity))
+    },
+  )
+
+  api.put(
+    '/v1/preview/limits/trace-project',
+    {
+      tag: 'Usage',
+      summary: 'Set which project records the chats of the entity',
+      description: 'Applies to chats that begin after the answer, and to keys for which nothing else is set.',
+      role: 'admin',
+      body: traceProjectBodySchema,
+      answer: limitsSchema,
+    },
+    async ({ caller, body }) => {
+      const { entity, keyId: by } = caller
+      checkTraceProject(body.trace_project)
+      await saveEntitySetting(deps.pool, { entity, by }, ['traceProject', body.trace_project])
+      await waitForLeases(deps.pool)
+      return presentLimits(await readLimits(deps, entity))
     },
   )
 }

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { traceProjectDescription, traceProjectSchema } from '../trace-project.ts'
 
 const limit = nullable(Type.Integer({ minimum: 0 }))
 
@@ -9,6 +10,9 @@ const tokenStatistics = Type.Enum(['off', 'sampled', 'all'], {
 
 /** PUT .../token-statistics: null is what holds where nothing was set. */
 export const tokenStatisticsBodySchema = Type.Object({ token_statistics: nullable(tokenStatistics) })
+
+/** PUT .../trace-project: null is the same as `off`. */
+export const traceProjectBodySchema = Type.Object({ trace_project: traceProjectSchema })
 
 /** What an entity may use (null: as much as it likes), and what it uses now. */
 export const limitsSchema = Type.Object({
@@ -24,5 +28,6 @@ export const limitsSchema = Type.Object({
     description: 'The weight of the entity when entities wait for the same resource.',
   }),
   token_statistics: tokenStatistics,
+  trace_project: Type.String({ description: traceProjectDescription }),
   in_use: Type.Object({ queued_jobs: Type.Integer(), stored_bytes: Type.Integer() }),
 })

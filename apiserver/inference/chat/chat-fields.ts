@@ -12,20 +12,13 @@ export const isGone =
 /** Fields of chats: null for those that engines get, else why they are rejected. Engines get no other fields. */
 export type Fields = Readonly<Record<string, string | null>>
 
-/**
- * What becomes of each member of a chat. The list is vLLM's, with what the interface document and older clients have beside.
- *
- * docs/inference.md lists the rejected fields. chat_fields_test.py checks that every field of vLLM is declared.
- */
-export const chatFields: Fields = {
-  messages: passes,
+/** What becomes of members that chats and completions have alike. */
+export const samplingFields: Fields = {
   model: passes,
   frequency_penalty: passes,
   logit_bias: passes,
   logprobs: passes,
-  top_logprobs: passes,
   max_tokens: passes,
-  max_completion_tokens: passes,
   n: passes,
   presence_penalty: passes,
   response_format: passes,
@@ -35,12 +28,7 @@ export const chatFields: Fields = {
   stream_options: passes,
   temperature: passes,
   top_p: passes,
-  tools: passes,
-  tool_choice: passes,
-  reasoning_effort: passes,
   thinking_token_budget: passes,
-  include_reasoning: passes,
-  parallel_tool_calls: passes,
   user: passes,
   use_beam_search: passes,
   top_k: passes,
@@ -61,12 +49,7 @@ export const chatFields: Fields = {
   allowed_token_ids: passes,
   bad_words: passes,
   echo: passes,
-  add_generation_prompt: passes,
-  continue_final_message: passes,
   add_special_tokens: passes,
-  documents: passes,
-  // Variables of the model's own template, but for `templateFields`.
-  chat_template_kwargs: passes,
   structured_outputs: passes,
   priority: passes,
   request_id: passes,
@@ -75,27 +58,50 @@ export const chatFields: Fields = {
   return_token_ids: passes,
   routed_experts_prompt_start: passes,
   return_token_offsets: passes,
-  return_prompt_text: passes,
   mm_payload: passes,
   return_mm_kwargs: passes,
   // Mixed with the gateway's own.
   cache_salt: passes,
   vllm_xargs: passes,
-  engine_xargs: passes,
   repetition_detection: passes,
   stream_interval: passes,
 
-  chat_template: runsCode,
-  logits_processors: runsCode,
   kv_transfer_params: movesMemory,
   ec_transfer_params: movesMemory,
   mm_processor_kwargs: changesMedia,
-  media_io_kwargs: changesMedia,
-  prompt_embeds: 'the engine would deserialize it as a tensor: send text',
   guided_json: isGone,
   guided_regex: isGone,
   guided_choice: isGone,
   guided_grammar: isGone,
+}
+
+/**
+ * What becomes of each member of a chat. The list is vLLM's, with what the interface document and older clients have beside.
+ *
+ * docs/inference.md lists the rejected fields. chat_fields_test.py checks that every field of vLLM is declared.
+ */
+export const chatFields: Fields = {
+  ...samplingFields,
+  messages: passes,
+  top_logprobs: passes,
+  max_completion_tokens: passes,
+  tools: passes,
+  tool_choice: passes,
+  reasoning_effort: passes,
+  include_reasoning: passes,
+  parallel_tool_calls: passes,
+  add_generation_prompt: passes,
+  continue_final_message: passes,
+  documents: passes,
+  // Variables of the model's own template, but for `templateFields`.
+  chat_template_kwargs: passes,
+  return_prompt_text: passes,
+  engine_xargs: passes,
+
+  chat_template: runsCode,
+  logits_processors: runsCode,
+  media_io_kwargs: changesMedia,
+  prompt_embeds: 'the engine would deserialize it as a tensor: send text',
   guided_decoding_backend: isGone,
   guided_whitespace_pattern: isGone,
 }

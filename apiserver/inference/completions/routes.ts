@@ -5,7 +5,11 @@ import { checkCompletion } from './check.ts'
 import { completionRequestSchema } from './schema.ts'
 
 /** Completions of texts and of token ids, without a chat's template. */
-export const completionPassthrough: Passthrough = { path: '/v1/completions', check: checkCompletion }
+export const completionPassthrough: Passthrough = {
+  path: '/v1/completions',
+  tracedAs: 'openai.completions.create',
+  check: checkCompletion,
+}
 
 const completionSchema = Type.Object({
   id: Type.String(),

@@ -131,6 +131,23 @@ test('a full engine is waited for, and entities take turns by their weight', asy
   expect(order.slice(0, 8).filter((entity) => entity === 'b')).toHaveLength(6)
 })
 
+test('requests that are held for a pod go to it by the weight of their entities, whoever came first', async () => {
+  const { acquire, setPods } = openRouter()
+  const order: string[] = []
+  const serve = async (entity: string, weight: number) => {
+    await acquire({ entity, weight })
+    order.push(entity)
+  }
+  const waiting = [
+    ...Array.from({ length: 12 }, () => serve('a', 1)),
+    ...Array.from({ length: 6 }, () => serve('b', 3)),
+  ]
+  await settle()
+  setPods(pod('1'))
+  await Promise.all(waiting)
+  expect(order.slice(0, 8).filter((entity) => entity === 'b')).toHaveLength(6)
+})
+
 test('when the process ends, those that wait are answered, and those that have an engine go on', async () => {
   const { acquire, router, setPods } = openRouter({ pods: [pod('1')] })
   const lease = await acquire()

@@ -12,7 +12,8 @@ export interface ChatMessage {
   tool_call_id?: string
 }
 
-const itemTypes = 'message, function_call, function_call_output and reasoning'
+const itemTypes = 'message, function_call, function_call_output, reasoning and item_reference'
+const noSuchItem = 'no stored response of this entity has an item of this id in its output: send the item itself'
 
 /**
  * Makes messages of items. What an assistant did in one turn, its reasoning, text and calls, is one message, because
@@ -33,7 +34,7 @@ export class ChatMessages {
     else if (type === 'function_call') this.#addCall(item)
     else if (type === 'function_call_output') this.#addOutput(item)
     else if (type === 'reasoning') this.#addReasoning(item)
-    else if (type === 'item_reference') this.#reject('type', 'items are not found by their id: send the item itself')
+    else if (type === 'item_reference') this.#reject('id', noSuchItem)
     else this.#reject('type', `items of this type are not supported: send items of the types ${itemTypes}`)
   }
 

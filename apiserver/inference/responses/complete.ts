@@ -25,14 +25,17 @@ export async function completeResponse(
 ): Promise<string> {
   const making = new ResponseMaking(call, prepared, makeId('resp'))
   const reply = await askEngine(deps, call, prepared)
+  prepared.trace?.follow(making)
   for await (const text of readReply(reply)) making.reader.read(parseReply(call, text))
   return JSON.stringify(await making.end(deps.stored))
 }
 
 /** Asks an engine for the chat. @throws {HttpError} which names the members of the request for the response */
-export async function askEngine(deps: ResponseDeps, call: EngineCall, { chat, places }: PreparedResponse) {
+export async function askEngine(deps: ResponseDeps, call: EngineCall, { chat, places, trace }: PreparedResponse) {
   try {
-    return await completeChat(deps, call, chat)
+    const reply = await completeChat(deps, call, chat)
+    trace?.begin(call.project ?? chat.target.charged.project)
+    return reply
   } catch (error) {
     throw placeError(error, places)
   }

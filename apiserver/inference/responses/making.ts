@@ -12,13 +12,14 @@ export class ResponseMaking {
   readonly #output: ResponseOutput
   readonly #prepared: PreparedResponse
   readonly #call: EngineCall
+  #ended: PresentedResponse | undefined
 
   /** @param emit is given each change of the output */
   constructor(call: EngineCall, prepared: PreparedResponse, id: string, emit?: (event: ItemEvent) => void) {
     const { request, chat } = prepared
     const isStored = request.store !== false
     this.facts = { id, createdAt: new Date(), model: chat.target.requestedName, request, isStored }
-    this.#output = new ResponseOutput(emit)
+    this.#output = new ResponseOutput(id, emit)
     this.reader = new ChatReplyReader(this.#output)
     this.#prepared = prepared
     this.#call = call
@@ -27,6 +28,12 @@ export class ResponseMaking {
   /** About the bytes of its output in memory. */
   get size(): number {
     return this.#output.size
+  }
+
+  /** As it ended, or as far as it has come. */
+  present(): PresentedResponse {
+    const { usage } = this.reader
+    return this.#ended ?? presentResponse(this.facts, { status: 'in_progress', output: this.#output.items, usage })
   }
 
   begin(): PresentedResponse {
@@ -39,6 +46,7 @@ export class ResponseMaking {
     const status = finishReason === 'length' ? 'incomplete' : 'completed'
     this.#output.close(status)
     const response = presentResponse(this.facts, { status, output: this.#output.items, usage })
+    this.#ended = response
     if (!this.facts.isStored) return response
     const text = JSON.stringify(response)
     const bytes = Buffer.byteLength(this.#prepared.input) + Buffer.byteLength(text)
@@ -52,7 +60,8 @@ export class ResponseMaking {
     this.#output.close('incomplete')
     const error = { code: 'server_error', message }
     const state = { status: 'failed' as const, output: this.#output.items, usage: this.reader.usage, error }
-    return presentResponse({ ...this.facts, isStored: false }, state)
+    this.#ended = presentResponse({ ...this.facts, isStored: false }, state)
+    return this.#ended
   }
 
   #describe(response: string, bytes: number) {

@@ -47,17 +47,41 @@ export function makeId(prefix: string): string {
   return `${prefix}_${randomUUID().replaceAll('-', '')}`
 }
 
-export function makeMessage(): MessageItem {
-  return { id: makeId('msg'), type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+/** Of which response an item is, and which of its items. */
+export interface ItemPlace {
+  responseId: string
+  index: number
 }
 
-export function makeReasoning(): ReasoningItem {
-  const id = makeId('rs')
+/** The id of an item, in which its response is found again. */
+function makeItemId(prefix: string, { responseId, index }: ItemPlace): string {
+  return `${prefix}_${responseId.replace(/^resp_/, '')}${index.toString(16)}`
+}
+
+/** The id of the response that an item is of; undefined for an id that was not made here. */
+export function findResponseId(itemId: string): string | undefined {
+  const [, digits] = /^(?:msg|rs|fc)_([0-9a-f]{32})[0-9a-f]+$/.exec(itemId) ?? []
+  return digits === undefined ? undefined : `resp_${digits}`
+}
+
+export function makeMessage(place: ItemPlace): MessageItem {
+  return { id: makeItemId('msg', place), type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+}
+
+export function makeReasoning(place: ItemPlace): ReasoningItem {
+  const id = makeItemId('rs', place)
   return { id, type: 'reasoning', status: 'in_progress', summary: [], content: [], encrypted_content: null }
 }
 
-export function makeCall(callId: string, name: string): CallItem {
-  return { id: makeId('fc'), type: 'function_call', status: 'in_progress', call_id: callId, name, arguments: '' }
+export function makeCall(place: ItemPlace, { callId, name }: { callId: string; name: string }): CallItem {
+  return {
+    id: makeItemId('fc', place),
+    type: 'function_call',
+    status: 'in_progress',
+    call_id: callId,
+    name,
+    arguments: '',
+  }
 }
 
 export function makeTextPart(): TextPart {

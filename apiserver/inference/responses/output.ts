@@ -6,6 +6,7 @@ import {
   makeReasoningPart,
   makeTextPart,
   type CallItem,
+  type ItemPlace,
   type ItemStatus,
   type MessageItem,
   type OutputItem,
@@ -34,12 +35,14 @@ export class ResponseOutput {
   readonly items: OutputItem[] = []
   /** About its bytes in memory. */
   size = 0
+  readonly #responseId: string
   readonly #emit: (event: ItemEvent) => void
   /** The index of the open call among the chat's calls. */
   #callIndex = -1
 
   /** @param emit is given values that change afterwards */
-  constructor(emit: (event: ItemEvent) => void = () => {}) {
+  constructor(responseId: string, emit: (event: ItemEvent) => void = () => {}) {
+    this.#responseId = responseId
     this.#emit = emit
   }
 
@@ -62,7 +65,7 @@ export class ResponseOutput {
 
   addCall({ index, id, name, arguments: delta }: CallPiece): void {
     const open = index === this.#callIndex ? this.#findOpen('function_call') : undefined
-    const item = open ?? this.#openCall(index, makeCall(id ?? makeId('call'), name ?? ''))
+    const item = open ?? this.#openCall(index, makeCall(this.#next, { callId: id ?? makeId('call'), name: name ?? '' }))
     if (delta === '') return
     item.arguments += delta
     this.size += bytesPerCharacter * delta.length
@@ -79,13 +82,18 @@ export class ResponseOutput {
     this.#emit({ type: 'response.output_item.done', output_index: this.items.length - 1, item })
   }
 
+  /** Where an item is that is opened now. */
+  get #next(): ItemPlace {
+    return { responseId: this.#responseId, index: this.items.length }
+  }
+
   #findOpen<T extends OutputItem['type']>(type: T): Extract<OutputItem, { type: T }> | undefined {
     const item = this.items.at(-1)
     return item?.status === 'in_progress' && isOfType(item, type) ? item : undefined
   }
 
   #openReasoning(): ReasoningItem {
-    const item = makeReasoning()
+    const item = makeReasoning(this.#next)
     this.#open(item)
     const part = makeReasoningPart()
     item.content.push(part)
@@ -94,7 +102,7 @@ export class ResponseOutput {
   }
 
   #openMessage(): MessageItem {
-    const item = makeMessage()
+    const item = makeMessage(this.#next)
     this.#open(item)
     const part = makeTextPart()
     item.content.push(part)

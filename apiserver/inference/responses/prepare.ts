@@ -1,8 +1,6 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
-import { estimateValueBytes, outlineJson } from '../../../lib/json/outline.ts'
 import { openBody } from '../../../lib/http/body.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
-import { isObject } from '../../../lib/json/is-object.ts'
 import type { RequestMemory, RequestReservation } from '../../accounts/limits/request-memory.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { chatLimitBytes, ChatReader } from '../chat/chat-reader.ts'
@@ -12,8 +10,10 @@ import { prepareRequest, type PreparedRequest } from '../prepare-request.ts'
 import type { ReadDeps } from '../read-request.ts'
 import { buildResponseChat, listInput, type ResponseChat } from './chat-body.ts'
 import { responseFields } from './fields.ts'
+import { readItems, readOutput, resolveReferences } from './item-references.ts'
 import { placeError } from './places.ts'
 import { parseResponseRequest, type InputItem, type ResponseRequest } from './schema.ts'
+import type { ResponseTrace } from './response-trace.ts'
 import type { Conversation, ResponseStore } from './store.ts'
 
 /** What is needed to read a request for a response. */
@@ -30,6 +30,7 @@ export interface PreparedResponse {
   input: string
   conversation: Conversation | undefined
   places: string[][]
+  trace: ResponseTrace | undefined
 }
 
 /**
@@ -38,11 +39,17 @@ export interface PreparedResponse {
  *
  * @throws {HttpError} as reading, checking, and finding the model and the conversation do
  */
-export async function readResponseRequest(deps: ResponseReadDeps, ctx: RequestContext): Promise<PreparedResponse> {
+export async function readResponseRequest(
+  deps: ResponseReadDeps,
+  ctx: RequestContext,
+  trace?: ResponseTrace,
+): Promise<PreparedResponse> {
   const memory = deps.memory.open(ctx)
   const bytes = await memory.read(openBody(ctx, chatLimitBytes))
-  const request = checkRequest(new ChatReader(memory).parse(bytes))
+  trace?.keepRequest(bytes)
+  const checked = checkRequest(new ChatReader(memory).parse(bytes))
   const { entity } = ctx.state.caller
+  const request = await resolveReferences(deps.stored, checked, { entity, memory })
   const { previous_response_id: previousId } = request
   const conversation = previousId ? await deps.stored.findConversation(entity, previousId) : undefined
   const earlier = conversation ? await readEarlier(deps.stored, { entity, conversation, memory }) : []
@@ -52,7 +59,7 @@ export async function readResponseRequest(deps: ResponseReadDeps, ctx: RequestCo
   const chat = await prepare(deps, { entity, memory, body }).catch((error: unknown) => {
     throw placeError(error, places)
   })
-  return { chat, request: { ...request, input: null }, input, conversation, places }
+  return { chat, request: { ...request, input: null }, input, conversation, places, trace }
 }
 
 function checkRequest(document: JsonDocument): ResponseRequest {
@@ -72,16 +79,7 @@ interface Earlier {
 async function readEarlier(stored: ResponseStore, { entity, conversation, memory }: Earlier): Promise<InputItem[]> {
   memory.add(conversation.bytes)
   const rows = await stored.readConversation(entity, conversation)
-  return rows.flatMap(({ input, response }) => {
-    const texts = [input, response].map((text) => Buffer.from(text))
-    for (const text of texts) memory.add(estimateValueBytes(text.length, outlineJson(text)))
-    const answered: unknown = JSON.parse(response)
-    return [...readItems(JSON.parse(input)), ...readItems(isObject(answered) ? answered['output'] : [])]
-  })
-}
-
-function readItems(value: unknown): InputItem[] {
-  return Array.isArray(value) ? value.filter(isObject) : []
+  return rows.flatMap(({ input, response }) => [...readItems(memory, input), ...readOutput(memory, response)])
 }
 
 interface Converted {

@@ -8,11 +8,14 @@ import type { RequestContext } from '../../accounts/context.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { readProject } from '../../accounts/usage/project-header.ts'
 import { holdPlace, watchClient } from '../chat-client.ts'
+import type { ChatTraces } from '../chat-traces.ts'
 import type { GatewayDeps } from '../gateway.ts'
+import { setLimitHeaders } from '../limit-headers.ts'
 import { deletedResponseSchema, inputItemSchema, responseSchema } from './answers.ts'
 import { completeResponse } from './complete.ts'
 import { inputItemsQuery, presentInputItems } from './input-items.ts'
 import { readResponseRequest } from './prepare.ts'
+import { beginResponseTrace } from './response-trace.ts'
 import { responseRequestSchema } from './schema.ts'
 import { ResponseStore } from './store.ts'
 import { streamResponse } from './stream.ts'
@@ -21,7 +24,7 @@ const tag = 'Inference'
 const path = '/v1/responses/{response_id}'
 
 /** Responses, the newer interface of OpenAI's clients. Each is made with a chat. */
-export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool }): void {
+export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool; traces: ChatTraces }): void {
   const deps = { ...gateway, stored: new ResponseStore(gateway.pool) }
 
   api.post(
@@ -38,15 +41,12 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
       otherAnswers: { 'text/event-stream': Type.String() },
       errorStatuses: [400],
     },
-    async ({ ctx, caller }) => {
-      await holdPlace(ctx, deps.chatSlots)
-      const [project, memory] = [readProject(ctx, caller.entity), deps.memory.open(ctx)]
-      const prepared = await readResponseRequest(deps, ctx)
-      const call = { caller, project, memory, client: watchClient(ctx, deps.responses) }
-      const isStream = prepared.request.stream === true
-      return isStream
-        ? sendEvents(ctx, await streamResponse(deps, call, prepared))
-        : completeResponse(deps, call, prepared)
+    async ({ ctx }) => {
+      try {
+        return await respond(ctx)
+      } finally {
+        setLimitHeaders(ctx, deps, ctx.state)
+      }
     },
   )
 
@@ -76,6 +76,23 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
       return { id, object: 'response' as const, deleted: true as const }
     },
   )
+
+  async function respond(ctx: RequestContext): Promise<string | void> {
+    await holdPlace(ctx, deps.chatSlots)
+    const { caller } = ctx.state
+    const [project, memory] = [readProject(ctx, caller.entity), deps.memory.open(ctx)]
+    const client = watchClient(ctx, deps.responses)
+    const trace = beginResponseTrace(deps.traces, ctx, { project, client })
+    try {
+      const prepared = await readResponseRequest(deps, ctx, trace)
+      const call = { caller, project, memory, client }
+      if (prepared.request.stream !== true) return await completeResponse(deps, call, prepared)
+      return sendEvents(ctx, await streamResponse(deps, call, prepared))
+    } catch (error) {
+      trace?.fail()
+      throw error
+    }
+  }
 
   async function findOwn(id: string, entity: string) {
     const found = id.includes('\0') ? undefined : await findResponse(deps.pool, entity, id)

@@ -1,6 +1,11 @@
 import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { httpErrors } from '../../../lib/http/errors.ts'
-import { listConversation, readResponses, type ConversationStep } from '../../../db/responses/conversations.ts'
+import {
+  listConversation,
+  measureResponses,
+  readResponses,
+  type ConversationStep,
+} from '../../../db/responses/conversations.ts'
 import { insertResponse, type ResponseRow } from '../../../db/responses/responses.ts'
 import { removeOldestResponses } from '../../../db/responses/retention.ts'
 import type { Pool } from '../../../db/pool.ts'
@@ -63,6 +68,20 @@ export class ResponseStore {
     const rows = await readResponses(this.#pool, entity, ids.toReversed())
     if (rows.length < ids.length) throw brokenConversation(ids.at(-1) ?? '')
     return rows
+  }
+
+  /** How many bytes these responses have together. @throws {HttpError} 422 where they are too many, or too large */
+  async measure(entity: string, ids: readonly string[]): Promise<number> {
+    const { maxResponses, maxBytes } = conversationLimits
+    const bytes = ids.length <= maxResponses ? await measureResponses(this.#pool, entity, ids) : Infinity
+    if (bytes <= maxBytes) return bytes
+    const limits = `at most ${maxResponses} responses, of ${maxBytes} bytes together`
+    throw unprocessable(valueError(['body', 'input'], `it refers to items of ${limits}: send the items themselves`))
+  }
+
+  /** The texts of responses, without those that are gone. */
+  async read(entity: string, ids: readonly string[]): Promise<{ response: string }[]> {
+    return readResponses(this.#pool, entity, ids)
   }
 }
 

@@ -35,6 +35,7 @@ export async function streamResponse(
 async function* writeEvents(deps: ResponseDeps, { call, prepared, reply }: BegunResponse): AsyncGenerator<string> {
   const writer = new EventWriter()
   const making = new ResponseMaking(call, prepared, makeId('resp'), (event) => writer.write(event))
+  prepared.trace?.follow(making)
   const held = new ExcessMemory(call.memory, freeBytes)
   for (const type of ['response.created', 'response.in_progress']) writer.write({ type, response: making.begin() })
   try {

@@ -1,19 +1,27 @@
+import { setImmediate, setTimeout as delay } from 'node:timers/promises'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Logger } from '../../../lib/log.ts'
+import { MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
 import type { RequestState } from '../../accounts/context.ts'
-import type { RequestMemory, RequestReservation } from '../../accounts/limits/request-memory.ts'
+import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import type { ChatOutcome, ChatTrace, ChatTraces } from '../../inference/chat-traces.ts'
-import { nowText, writeChat, type GatheredChat, type WriteDeps } from './write-chat.ts'
+import type { ChatTrace, ChatTraces, TracedOperation } from '../../inference/chat-traces.ts'
+import { buildCall, nowText, writeCall, type GatheredChat, type WriteDeps } from './write-chat.ts'
 
-// Its values are made again when it is written, between requests.
+// Its values are made again, between requests, when it is written.
 const maxChatBytes = 1024 * 1024
-// Bytes, and values of them while they are written.
-const memoryPerByte = 4
+// Bytes, and the call that is made of them. Values are made of one chat at a time.
+const memoryPerByte = 2
+// Of all chats that are gathered or wait, and to a quarter of an entity's. They also count among what requests have in
+// memory, in a share of their own: what an entity's traces take is not missing to its chats.
+const maxBytes = 64 * 1024 * 1024
+const memoryShare = 'traces of chats'
 // Chats that wait to be written.
 const waiting = { permits: 512, permitsPerKey: 128 }
-const writers = { permits: 4, permitsPerKey: 2 }
 const tellEveryMs = 10_000
+
+/** What is known of a chat at its end, beside its bytes. */
+type ChatEnd = Pick<GatheredChat, 'operation' | 'outcome'>
 
 /**
  * Records chats as calls, after they were answered. Chats that are too large, and those for which there is no memory or place,
@@ -23,8 +31,11 @@ export class ChatRecorder implements ChatTraces {
   readonly #deps: WriteDeps
   readonly #memory: RequestMemory
   readonly #log: Logger
+  readonly #budget = new MemoryBudget(maxBytes)
   readonly #places = new FairSemaphore(waiting)
-  readonly #turns = new FairSemaphore(writers)
+  /** One call is made at a time. Those that are made are written together. */
+  readonly #turns = new FairSemaphore({ permits: 1 })
+  readonly #recording = new Set<Promise<void>>()
   #dropped = 0
   #isTelling = false
 
@@ -34,25 +45,41 @@ export class ChatRecorder implements ChatTraces {
     this.#log = deps.log
   }
 
-  begin(state: RequestState): ChatTrace {
-    const gathered = new Gathering(this.#memory.reserve(state.caller.entity))
+  begin(state: RequestState, operation: TracedOperation): ChatTrace {
+    const gathered = new Gathering([this.#budget.open(state.caller.entity), this.#memory.reserve(memoryShare)])
     return {
       keepRequest: (bytes) => gathered.keepRequest(bytes),
       keepReply: (bytes) => gathered.keepReply(bytes),
       abandon: () => gathered.release(),
-      end: (outcome) => void this.#record(state, gathered, outcome),
+      end: (outcome) => this.#start(this.#record(state, gathered, { operation, outcome })),
     }
   }
 
-  async #record(state: RequestState, gathered: Gathering, outcome: ChatOutcome): Promise<void> {
+  /** Waits until the chats that are queued are written, and says how many were dropped. Chats that end later are lost. */
+  async close(timeoutMs: number): Promise<void> {
+    await Promise.race([Promise.all(this.#recording), delay(timeoutMs, undefined, { ref: false })])
+    this.#dropped += this.#recording.size
+    this.#tell()
+  }
+
+  #start(recording: Promise<void>): void {
+    this.#recording.add(recording)
+    void recording.then(() => this.#recording.delete(recording))
+  }
+
+  async #record(state: RequestState, gathered: Gathering, end: ChatEnd): Promise<void> {
     const leave = gathered.isDropped ? undefined : this.#places.tryAcquire({ key: state.caller.entity })
     try {
       if (!leave) {
         this.#drop()
         return
       }
-      const chat = { ...gathered.finish(), outcome }
-      await this.#turns.run(turnOf(state.caller), () => writeChat(this.#deps, state, chat))
+      const chat = { ...gathered.finish(), ...end }
+      const part = await this.#turns.run(turnOf(state.caller), async () => {
+        await setImmediate()
+        return buildCall(chat, state.caller.keyId)
+      })
+      await writeCall(this.#deps, state, { project: end.outcome.project, part })
     } catch (error) {
       this.#log.debug({ error }, 'chat not traced')
       this.#drop()
@@ -70,22 +97,24 @@ export class ChatRecorder implements ChatTraces {
   }
 
   #tell(): void {
-    this.#log.warn({ dropped: this.#dropped }, 'chats not traced')
+    if (this.#dropped > 0) this.#log.warn({ dropped: this.#dropped }, 'chats not traced')
     this.#dropped = 0
     this.#isTelling = false
   }
 }
 
+type Reservation = Pick<MemoryReservation, 'add' | 'release'>
+
 /** The bytes of a chat, which count among what is in memory. */
 class Gathering {
-  readonly #memory: RequestReservation
+  readonly #memory: Reservation[]
   readonly #startedAt = nowText()
   #request: Buffer[] = []
   #reply: Buffer[] = []
   #bytes = 0
   isDropped = false
 
-  constructor(memory: RequestReservation) {
+  constructor(memory: Reservation[]) {
     this.#memory = memory
   }
 
@@ -98,7 +127,7 @@ class Gathering {
     if (this.#reserve(bytes.length)) this.#reply.push(bytes)
   }
 
-  finish(): Omit<GatheredChat, 'outcome'> {
+  finish(): Omit<GatheredChat, keyof ChatEnd> {
     const [request, reply] = [Buffer.concat(this.#request), Buffer.concat(this.#reply)]
     return { request, reply, startedAt: this.#startedAt, endedAt: nowText() }
   }
@@ -107,15 +136,15 @@ class Gathering {
     this.isDropped = true
     this.#request = []
     this.#reply = []
-    this.#memory.release()
+    for (const memory of this.#memory) memory.release()
   }
 
   #reserve(bytes: number): boolean {
     if (this.isDropped) return false
     this.#bytes += bytes
     try {
-      if (this.#bytes <= maxChatBytes) this.#memory.add(bytes * memoryPerByte)
-      else this.release()
+      if (this.#bytes > maxChatBytes) this.release()
+      else for (const memory of this.#memory) memory.add(bytes * memoryPerByte)
     } catch {
       this.release()
     }

@@ -3,7 +3,7 @@ import { isObject } from '../../../lib/json/is-object.ts'
 import { JsonText, writeJsonText } from '../../../lib/json/json-text.ts'
 import type { RequestState } from '../../accounts/context.ts'
 import type { StorageUse } from '../../accounts/limits/storage.ts'
-import type { ChatOutcome } from '../../inference/chat-traces.ts'
+import type { ChatOutcome, TracedOperation } from '../../inference/chat-traces.ts'
 import { measurePart, type CallEnd, type CallPart } from '../calls/parts.ts'
 import type { CallWriter } from '../calls/writer.ts'
 import { ChunkMerger } from '../completions/merge-chunks.ts'
@@ -25,18 +25,26 @@ export interface GatheredChat {
   reply: Buffer
   startedAt: string
   endedAt: string
+  operation: TracedOperation
   outcome: ChatOutcome
 }
 
-// As weave calls the calls of the openai SDK.
-const opName = 'openai.chat.completions.create'
 const disconnected = 'The client disconnected before the answer was complete.'
 
-/** Writes a chat as one call. @throws {HttpError} 403 when the entity may not store it */
-export async function writeChat(deps: WriteDeps, { caller, limits }: RequestState, chat: GatheredChat): Promise<void> {
-  const project = await deps.projects.open(caller, `${caller.entity}/${chat.outcome.project}`)
-  const part = buildCall(chat, caller.keyId)
+/** A call of a project. */
+interface ProjectCall {
+  project: string
+  part: CallPart
+}
+
+/** Writes a call of an entity's project. @throws {HttpError} 403 when the entity may not store it */
+export async function writeCall(
+  deps: WriteDeps,
+  { caller, limits }: RequestState,
+  { project: name, part }: ProjectCall,
+): Promise<void> {
   const { entity } = caller
+  const project = await deps.projects.open(caller, `${entity}/${name}`)
   const incoming = await deps.storage.admitTraces({ entity, limit: limits.storedBytes, announced: measurePart(part) })
   try {
     incoming.add(measurePart(part))
@@ -52,8 +60,9 @@ export function nowText(): string {
   return new Date().toISOString().replace('Z', '000Z')
 }
 
-function buildCall(chat: GatheredChat, keyId: string): CallPart {
-  const { startedAt } = chat
+/** Makes a call of a chat. */
+export function buildCall(chat: GatheredChat, keyId: string): CallPart {
+  const { operation: opName, startedAt } = chat
   const attributes = writeJsonText({})
   const inputs = new JsonText(cleanJson(chat.request))
   const start = { traceId: newId(), opName, startedAt, attributes, inputs, wbUserId: keyId }
@@ -70,7 +79,7 @@ function buildEnd({ reply, endedAt, outcome }: GatheredChat): CallEnd {
   }
   const summary = writeJsonText({ usage: { [outcome.model]: usage } })
   const { output, error } = outcome.isStream ? mergeEvents(reply) : readComplete(reply)
-  return { endedAt, output, summary, exception: outcome.hasLeft ? disconnected : error }
+  return { endedAt, output, summary, exception: outcome.hasLeft ? disconnected : (outcome.error ?? error) }
 }
 
 interface Output {

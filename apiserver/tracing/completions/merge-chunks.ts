@@ -8,6 +8,8 @@ interface ToolCall {
 
 interface MergedChoice {
   content: string
+  /** Of a completion without a chat. */
+  text: string | undefined
   reasoning: string
   toolCalls: Map<number, ToolCall>
   finishReason: unknown
@@ -18,7 +20,7 @@ type Members = Record<string, unknown>
 // Members of the whole completion. The first chunk that has one sets it.
 const sharedMembers = ['id', 'created', 'model', 'system_fingerprint', 'service_tier']
 
-/** Merges the chunks of a stream into the completion that a request without streaming would have returned. */
+/** Merges the chunks of a stream, of a chat or of a text, into the completion that a request without streaming would have returned. */
 export class ChunkMerger {
   #whole: Members = {}
   #size = 0
@@ -51,7 +53,7 @@ export class ChunkMerger {
     const inOrder = [...this.#choices].sort(([a], [b]) => a - b)
     return {
       ...this.#whole,
-      object: 'chat.completion',
+      object: inOrder.some(([, { text }]) => text !== undefined) ? 'text_completion' : 'chat.completion',
       choices: inOrder.map(([index, choice]) => presentChoice(index, choice)),
       ...(this.usage === undefined ? {} : { usage: this.usage }),
     }
@@ -60,6 +62,7 @@ export class ChunkMerger {
   #addChoice(choice: Members): void {
     const merged = this.#findChoice(readIndex(choice['index']))
     if (choice['finish_reason'] !== undefined) merged.finishReason = choice['finish_reason']
+    if (typeof choice['text'] === 'string') this.#addText(merged, choice['text'])
     const { delta } = choice
     if (!isObject(delta)) return
     const content = readText(delta['content'])
@@ -70,10 +73,16 @@ export class ChunkMerger {
     for (const call of listObjects(delta['tool_calls'])) this.#size += addToolCall(merged.toolCalls, call)
   }
 
+  #addText(merged: MergedChoice, text: string): void {
+    merged.text = (merged.text ?? '') + text
+    this.#size += text.length
+  }
+
   #findChoice(index: number): MergedChoice {
     const known = this.#choices.get(index)
     if (known) return known
-    const begun = { content: '', reasoning: '', toolCalls: new Map<number, ToolCall>(), finishReason: null }
+    const toolCalls = new Map<number, ToolCall>()
+    const begun = { content: '', text: undefined, reasoning: '', toolCalls, finishReason: null }
     this.#choices.set(index, begun)
     return begun
   }
@@ -92,7 +101,8 @@ function addToolCall(calls: Map<number, ToolCall>, delta: Members): number {
   return name.length + given.length
 }
 
-function presentChoice(index: number, { content, reasoning, toolCalls, finishReason }: MergedChoice): Members {
+function presentChoice(index: number, { content, text, reasoning, toolCalls, finishReason }: MergedChoice): Members {
+  if (text !== undefined) return { index, text, finish_reason: finishReason }
   const inOrder = [...toolCalls].sort(([a], [b]) => a - b).map(([, call]) => call)
   const message = {
     role: 'assistant',

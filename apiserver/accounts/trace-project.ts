@@ -1,0 +1,16 @@
+import { isReservedProject } from '../../crds/names.ts'
+import { unprocessable, valueError } from '../../lib/http/http-error.ts'
+import { nullable } from '../../lib/http/validation/nullable.ts'
+import { nameSchema } from './names.ts'
+
+export const traceProjectDescription = 'The project that records chats as calls. `off` records none.'
+
+/** Which project of the entity records chats, or `off`. */
+export const traceProjectSchema = nullable({ ...nameSchema, description: traceProjectDescription })
+
+/** @throws {HttpError} 422 for a name that no project can have */
+export function checkTraceProject(name: string | null | undefined): void {
+  if (name && isReservedProject(name)) {
+    throw unprocessable(valueError(['body', 'trace_project'], `"${name}" is reserved: choose another project`))
+  }
+}

@@ -1,0 +1,19 @@
+import type { RequestState } from '../accounts/context.ts'
+import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
+import type { TokenLimiter } from '../accounts/limits/token-limiter.ts'
+
+interface Limiters {
+  requestLimiter: RequestLimiter
+  tokenLimiter: TokenLimiter
+}
+
+/** Tells the client what is left of its limits, as clients of OpenAI's interface expect it. */
+export function setLimitHeaders(
+  answer: { set: (name: string, value: string) => void },
+  { requestLimiter, tokenLimiter }: Limiters,
+  { caller, limits }: RequestState,
+): void {
+  const requests = requestLimiter.describe(caller.entity, limits.requestsPerMinute)
+  for (const [name, value] of requests) answer.set(name, value)
+  for (const [name, value] of tokenLimiter.describe(caller)) answer.set(name, value)
+}

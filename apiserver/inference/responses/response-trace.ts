@@ -1,0 +1,68 @@
+import type { ClientWatch } from '../../../lib/http/client-watch.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import { beginTrace, chooseProject, type BegunTrace, type ChatTraces } from '../chat-traces.ts'
+import type { PresentedResponse } from './present.ts'
+
+/** A response that is being made. */
+interface Presentable {
+  present: () => PresentedResponse
+}
+
+/** Records a response among the traces: its request as it came, and what became of it until its answer was out. */
+export class ResponseTrace {
+  readonly #trace: BegunTrace
+  readonly #ctx: RequestContext
+  readonly #client: ClientWatch
+  #project: string | undefined
+  #making: Presentable | undefined
+
+  constructor(trace: BegunTrace, ctx: RequestContext, client: ClientWatch) {
+    this.#trace = trace
+    this.#ctx = ctx
+    this.#client = client
+  }
+
+  keepRequest(bytes: Buffer): void {
+    this.#trace.keepRequest(bytes)
+  }
+
+  /** An engine has answered. @param charged the project that the response is charged to */
+  begin(charged: string | null): void {
+    this.#project = chooseProject(this.#trace, this.#ctx, charged)
+  }
+
+  follow(making: Presentable): void {
+    this.#making = making
+  }
+
+  /** The request has failed: nothing of it is kept, unless its client has left. */
+  fail(): void {
+    if (!this.#client.hasLeft) this.#making = undefined
+  }
+
+  /** The answer is out, or the client has left. */
+  end(): void {
+    const [project, making] = [this.#project, this.#making]
+    if (project === undefined || !making) return this.#trace.abandon()
+    const response = making.present()
+    this.#trace.keepReply(Buffer.from(JSON.stringify(response)))
+    const { input_tokens: promptTokens = 0, output_tokens: completionTokens = 0 } = response.usage ?? {}
+    const { hasLeft } = this.#client
+    const [{ model }, tokens, error] = [response, { promptTokens, completionTokens }, response.error?.message]
+    this.#trace.end({ project, isStream: false, model, tokens, hasLeft, error })
+  }
+}
+
+/** Begins to record a response where that is wanted. @throws {HttpError} as `beginTrace` does */
+export function beginResponseTrace(
+  traces: ChatTraces,
+  ctx: RequestContext,
+  { project, client }: { project: string | undefined; client: ClientWatch },
+): ResponseTrace | undefined {
+  const begun = beginTrace(traces, ctx, { operation: 'openai.responses.create', state: ctx.state, project })
+  if (!begun) return undefined
+  const trace = new ResponseTrace(begun, ctx, client)
+  ctx.res.once('close', () => trace.end())
+  if (ctx.res.closed) trace.end()
+  return trace
+}

@@ -1,0 +1,54 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import { afterAll, beforeAll } from 'vitest'
+import { startApiServer, type RunningApiServer } from './api-server.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import { startFakeEngine } from './fake-engine.ts'
+import type { Stack } from './stack.ts'
+
+/** A test file's own apiservers, behind which a fake engine answers. */
+export interface OwnGateway {
+  namespace: string
+  database: TestDatabase
+  /** The first of them. */
+  server: RunningApiServer
+  servers: RunningApiServer[]
+  /** Starts one more of them with other variables; whoever starts it ends it. */
+  start: (env?: Record<string, string>, wrap?: Parameters<typeof startApiServer>[3]) => Promise<RunningApiServer>
+}
+
+interface Wanted {
+  /** The name of its base model. */
+  model: string
+  answer: (request: IncomingMessage, response: ServerResponse) => unknown
+  /** Variables of the apiservers. */
+  env?: Record<string, string>
+  count?: number
+}
+
+/** Starts apiservers and a fake engine before a test file's tests, and ends them after them. */
+export function useFakeEngine(stack: Stack, { model, answer, env, count = 1 }: Wanted): OwnGateway {
+  const { kubectl } = stack
+  const namespace = `${model}-${randomUUID()}`
+  const own = { namespace } as OwnGateway
+  let engine: Server | undefined
+  own.start = (more, wrap) =>
+    startApiServer(stack, own.database.databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...env, ...more }, wrap)
+  beforeAll(async () => {
+    own.database = await createTestDatabase()
+    await kubectl('create', 'namespace', namespace)
+    const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+    const place = { kubectl, namespace, pool: own.database.pool, address, baseModel: model }
+    engine = await startFakeEngine(place, (request, response) => void answer(request, response))
+    own.servers = await Promise.all(Array.from({ length: count }, () => own.start()))
+    own.server = own.servers[0]!
+  })
+  afterAll(async () => {
+    await Promise.all((own.servers ?? []).map((server) => server.remove()))
+    engine?.closeAllConnections()
+    engine?.close()
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+    await own.database?.drop()
+  })
+  return own
+}
