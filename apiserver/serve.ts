@@ -154,7 +154,7 @@ const shutDown = async () => {
   await stopServer(server, drainMs)
   await subscription.close()
   await changes.close()
-  await engines.close()
+  engines.close()
   await enginePods.stop()
   await sources.outbound.close()
   background.abort()

@@ -63,7 +63,7 @@ async function openReply(deps: AskDeps, call: EngineCall, request: PreparedReque
   const { baseModelCrName } = target
   const adapter = adapterOf(target)
   const response = await deps.engines.post({ baseModelCrName, turn, adapter, affinityHash, path, body, client })
-  body.letGoAfter(response)
+  body.letGo()
   if (response.statusCode !== 200) throw await readEngineError(deps.log, response, target)
   const meter = new ChatMeter(request.hidesUsage)
   const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)

@@ -67,8 +67,8 @@ export class EngineClient {
     throw unanswered()
   }
 
-  async close(): Promise<void> {
-    await this.#transport.close()
+  close(): void {
+    this.#transport.close()
   }
 
   /** The response, or how the pod did not give one: a chat changes nothing, so another may try. */
@@ -90,13 +90,11 @@ export class EngineClient {
   }
 
   #send(pod: EnginePod, { turn, path, body, client }: EngineRequest): Promise<EngineResponse> {
-    const headers = {
-      authorization: `Bearer ${this.#engineKey}`,
-      'content-type': 'application/json',
-      'x-trainyard-tenant': this.#disguise(turn.key),
-      'x-trainyard-weight': String(turn.weight),
-    }
-    return this.#transport.send({ origin: engineOrigin(pod.ip), path, headers, body, client })
+    const head =
+      `POST ${path} HTTP/1.1\r\nhost: ${engineOrigin(pod.ip).slice('http://'.length)}\r\nconnection: keep-alive\r\n` +
+      `authorization: Bearer ${this.#engineKey}\r\ncontent-type: application/json\r\n` +
+      `x-trainyard-tenant: ${this.#disguise(turn.key)}\r\nx-trainyard-weight: ${turn.weight}\r\n`
+    return this.#transport.send({ host: pod.ip, head, body, client })
   }
 
   /** What engines know an entity by: they see whether two requests are of one, and not whose. */
