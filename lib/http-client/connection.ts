@@ -39,7 +39,11 @@ const keepAliveProbeMs = 60_000
 export class Connection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
-  #parser: ResponseParser | undefined
+  readonly #parser = new ResponseParser({
+    onHead: (head) => this.#takeHead(head),
+    onData: (chunk) => this.#handler?.onData(chunk),
+    onEnd: () => this.#finish()?.onEnd(),
+  })
   #handler: ResponseHandler | undefined
   #isReusable = false
   #isPaused = false
@@ -67,11 +71,7 @@ export class Connection {
   send({ head, body, onSent }: HttpRequest, handler: ResponseHandler): void {
     this.#handler = handler
     this.#isReusable = false
-    this.#parser = new ResponseParser({
-      onHead: (found) => this.#takeHead(found),
-      onData: (chunk) => handler.onData(chunk),
-      onEnd: () => this.#finish()?.onEnd(),
-    })
+    this.#parser.begin()
     this.#socket.cork()
     this.#socket.write(head, 'latin1')
     this.#socket.write(body, onSent && ((error) => error ?? onSent()))
@@ -94,7 +94,7 @@ export class Connection {
 
   /** Ends the connection, and with it the request. */
   abort(error: Error): void {
-    this.#parser?.stop()
+    this.#parser.stop()
     this.#socket.destroy()
     this.#finish()?.onError(error)
   }
@@ -106,17 +106,15 @@ export class Connection {
 
   #read(chunk: Buffer): void {
     try {
-      if (!this.#parser) throw new HttpClientError('MALFORMED_RESPONSE', 'a server sent what nobody asked for')
       this.#parser.read(chunk)
     } catch (error) {
       this.abort(error instanceof Error ? error : new Error('a response was not read', { cause: error }))
       return
     }
-    if (this.#parser.hasEnded) this.#becomeFree()
+    if (this.#parser.isIdle) this.#becomeFree()
   }
 
   #becomeFree(): void {
-    this.#parser = undefined
     // A server that has answered before it had the body may not read the rest of it.
     if (!this.#isReusable || this.#socket.writableLength > 0) return void this.#socket.destroy()
     if (this.#isPaused) this.resume()
@@ -140,7 +138,7 @@ export class Connection {
     this.#options.onClosed()
     try {
       if (this.#error) throw this.#error
-      this.#parser?.close()
+      this.#parser.close()
     } catch (error) {
       this.abort(error instanceof Error ? error : new Error('a connection was closed', { cause: error }))
     }

@@ -11,30 +11,34 @@ export interface ResponseHead {
   isReusable: boolean
 }
 
-const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: |$)/
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r]*)?(?:\r\n|$)/
 const nameCharacters = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
-const forbidden = /[\0\r\n]/
+// All lines end with both.
+const forbidden = /\0|\r(?!\n)|(?<!\r)\n/
 const length = /^\d{1,15}$/
 
 /** Parses what comes before a response's body, without its empty line. @throws {HttpClientError} */
 export function parseHead(text: string): ResponseHead {
-  const [first = '', ...lines] = text.split('\r\n')
-  const [, minor, status] = statusLine.exec(first) ?? []
+  const [, minor, status] = statusLine.exec(text) ?? []
   if (status === undefined) throw malformed('no status line of HTTP/1')
-  const headers = parseHeaders(lines)
+  if (forbidden.test(text)) throw malformed('a malformed header')
+  const headers = parseHeaders(text)
   const statusCode = Number(status)
   const framing = readFraming(statusCode, headers)
   const closes = minor === '0' || framing === 'until-close' || /\bclose\b/i.test(headers['connection'] ?? '')
   return { statusCode, headers, framing, isReusable: !closes }
 }
 
-function parseHeaders(lines: readonly string[]): Record<string, string> {
+function parseHeaders(text: string): Record<string, string> {
   const headers: Record<string, string> = Object.create(null)
-  for (const line of lines) {
-    const colon = line.indexOf(':')
-    const name = line.slice(0, Math.max(0, colon)).toLowerCase()
-    if (!nameCharacters.test(name) || forbidden.test(line)) throw malformed('a malformed header')
-    const value = line.slice(colon + 1).trim()
+  for (let end = text.indexOf('\r\n'); end !== -1;) {
+    const start = end + 2
+    end = text.indexOf('\r\n', start)
+    const colon = text.indexOf(':', start)
+    // A colon of another line comes with a line's end, which no name may have.
+    const name = text.slice(start, Math.max(start, colon)).toLowerCase()
+    if (!nameCharacters.test(name)) throw malformed('a malformed header')
+    const value = text.slice(colon + 1, end === -1 ? undefined : end).trim()
     const before = headers[name]
     headers[name] = before === undefined ? value : `${before}, ${value}`
   }

@@ -11,6 +11,7 @@ function parse(text: string, partLength = text.length) {
     onData: (chunk) => (found.body += chunk.toString('latin1')),
     onEnd: () => found.ends++,
   })
+  parser.begin()
   for (let at = 0; at < bytes.length; at += partLength) parser.read(bytes.subarray(at, at + partLength))
   return { ...found, close: () => parser.close() }
 }
@@ -85,6 +86,7 @@ test('a reader that stops gets no more', () => {
     },
     onEnd: () => got.push('end'),
   })
+  parser.begin()
   parser.read(Buffer.from(`${chunked}1\r\na\r\n1\r\nb\r\n0\r\n\r\n`))
   expect(got).toEqual(['a'])
 })

@@ -17,12 +17,12 @@ const lineEnd = Buffer.from('\r\n')
 const maxHeldBytes = 16 * 1024
 
 /**
- * Parses the bytes of one HTTP/1.1 response, and passes parts of what has come without a copy. It takes no form that has two
+ * Parses the bytes of HTTP/1.1 responses, one after the other, and passes parts of what has come without a copy. It takes no form that has two
  * readings, and nothing behind the end.
  */
 export class ResponseParser {
   readonly #reader: ResponseReader
-  #state: 'head' | 'body' | 'chunk-line' | 'chunk' | 'chunk-end' | 'trailers' | 'end' = 'head'
+  #state: 'idle' | 'head' | 'body' | 'chunk-line' | 'chunk' | 'chunk-end' | 'trailers' = 'idle'
   /** Bytes that the body or the chunk still has. */
   #left = 0
   /** The beginning of what can only be read as a whole. */
@@ -34,8 +34,14 @@ export class ResponseParser {
     this.#reader = reader
   }
 
-  get hasEnded(): boolean {
-    return this.#state === 'end'
+  /** Whether no response is expected. */
+  get isIdle(): boolean {
+    return this.#state === 'idle'
+  }
+
+  /** A response comes next. */
+  begin(): void {
+    this.#state = 'head'
   }
 
   /** Takes what has come. @throws {HttpClientError} for what is no such response */
@@ -59,7 +65,7 @@ export class ResponseParser {
 
   /** The connection has ended. @throws {HttpClientError} when something of the response is missing */
   close(): void {
-    if (this.#state === 'end' || this.#isStopped) return
+    if (this.#state === 'idle' || this.#isStopped) return
     if (this.#state !== 'body' || this.#head?.framing !== 'until-close')
       throw new HttpClientError('CLOSED', 'the other side has closed the connection')
     this.#end()
@@ -80,7 +86,7 @@ export class ResponseParser {
       case 'trailers':
         return this.#readTrailer(bytes, at)
       default:
-        throw malformed('more than a response')
+        throw malformed('what nobody asked for')
     }
   }
 
@@ -138,7 +144,7 @@ export class ResponseParser {
   }
 
   #end(): void {
-    this.#state = 'end'
+    this.#state = 'idle'
     if (!this.#isStopped) this.#reader.onEnd()
   }
 }

@@ -5,6 +5,7 @@ import { engineOrigin } from '../../../crds/engine-address.ts'
 import type { Logger } from '../../../lib/log.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
+import type { AffinityKey } from './affinity.ts'
 import type { EngineLease } from './base-model-engines.ts'
 import type { EngineBody } from './engine-body.ts'
 import type { EnginePod } from './engine-pods.ts'
@@ -24,8 +25,8 @@ export interface EngineRequest {
   turn: Turn
   /** The checkpoint that it samples from; undefined for the base model. */
   adapter: string | undefined
-  /** Equal for requests that should go to the same engine; see `hashAffinity`. */
-  affinityHash: number
+  /** What it has in common with requests that should go to the same engine. */
+  affinity: AffinityKey
   path: string
   body: EngineBody
   client: ClientWatch
@@ -52,12 +53,13 @@ export class EngineClient {
    * @throws {HttpError} 503 when there is none in time, and when one has taken it and then breaks off
    */
   async post(request: EngineRequest): Promise<EngineResponse> {
-    const { baseModelCrName, turn, adapter, affinityHash, client } = request
+    const { baseModelCrName, turn, adapter, affinity, client } = request
     const { deadlineMs } = this.#router
     const failed = new Set<string>()
     for (let breaks = 0; breaks < maxBreaks;) {
-      const search = { turn, adapter, affinityHash, client, failed, deadlineMs }
-      const lease = await this.#router.acquire(baseModelCrName, search)
+      const search = { turn, adapter, affinity, client, failed, deadlineMs }
+      const lease =
+        this.#router.tryAcquire(baseModelCrName, search) ?? (await this.#router.acquire(baseModelCrName, search))
       const outcome = await this.#tryPod(lease, request)
       if (outcome !== 'broken' && outcome !== 'unreachable') return outcome
       failed.add(lease.pod.name)

@@ -27,7 +27,10 @@ export class EngineTransport {
   send({ host, head, body, client }: EngineSending): Promise<EngineResponse> {
     return new Promise((resolve, reject) => {
       const response = new EngineResponse(client, { resolve, reject })
-      if (client.hasLeft) return void reject(new Error('nobody waits for the response'))
+      if (client.hasLeft) {
+        reject(new Error('nobody waits for the response'))
+        return
+      }
       const bytes = body.open()
       const request = { head: `${head}content-length: ${bytes.length}\r\n\r\n`, body: bytes, onSent: body.onSent }
       response.follow(this.#connections.send({ host, port: enginePort }, request, response))
