@@ -17,7 +17,8 @@ const schema = Type.Object({
   ...artifactSettings,
   ...outboundSettings,
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
-  TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
+  // It goes into a header as it is.
+  TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1, pattern: '^[!-~]+$' }),
   ...kubeSettings,
   // 32 groups of 16 rollouts of 2,000 tokens with logprobs have about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),

@@ -64,8 +64,8 @@ const holdRequests = Math.ceil(config.TRAINYARD_HOLD_REQUESTS / config.TRAINYARD
 const hold = { seconds: config.TRAINYARD_HOLD_SECONDS, requests: holdRequests }
 const router = new EngineRouter(enginePods, hold)
 const engines = new EngineClient(router, config.TRAINYARD_ENGINE_KEY, log)
-const artifacts = openArtifactStore(config)
-const sources = openDataSources(config)
+const artifacts = await openArtifactStore(config)
+const sources = await openDataSources(config)
 
 const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
 const changes = new ChangeFeed()
@@ -158,7 +158,7 @@ const shutDown = async () => {
   await chats.close(Math.max(deadlineMs - performance.now(), minTraceMs))
   await subscription.close()
   await changes.close()
-  await engines.close()
+  engines.close()
   await enginePods.stop()
   await sources.outbound.close()
   background.abort()

@@ -25,8 +25,8 @@ const tracingConnections = 4
 
 const config = loadConfig()
 const podSettings = readPodSettings(config)
-const artifacts = openArtifactStore(config)
-const sources = openDataSources(config)
+const artifacts = await openArtifactStore(config)
+const sources = await openDataSources(config)
 const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-operator' })

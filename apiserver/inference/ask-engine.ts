@@ -57,13 +57,13 @@ export async function askEngine(deps: AskDeps, call: EngineCall, request: Prepar
 }
 
 async function openReply(deps: AskDeps, call: EngineCall, request: PreparedRequest) {
-  const { path, target, body, affinityHash } = request
+  const { path, target, body, affinity } = request
   const { client } = call
   const turn = turnOf(call.caller)
   const { baseModelCrName } = target
   const adapter = adapterOf(target)
-  const response = await deps.engines.post({ baseModelCrName, turn, adapter, affinityHash, path, body, client })
-  body.letGoAfter(response)
+  const response = await deps.engines.post({ baseModelCrName, turn, adapter, affinity, path, body, client })
+  body.letGo()
   if (response.statusCode !== 200) throw await readEngineError(deps.log, response, target)
   const meter = new ChatMeter(request.hidesUsage)
   const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)

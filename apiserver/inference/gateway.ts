@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Exchange } from '../../lib/http/exchange.ts'
 import { logContext } from '../../lib/log-context.ts'
 import { logRequest } from '../../lib/http/request-log.ts'
-import { endStalledAnswer, type AnswerTimes } from '../../lib/http/stalled-answers.ts'
+import { endStalledAnswer, followUnsent, type AnswerTimes } from '../../lib/http/stalled-answers.ts'
 import type { RequestState } from '../accounts/context.ts'
 import { authenticate, type AuthDeps } from '../accounts/keys/authenticate.ts'
 import { readBearer, requireRole } from '../accounts/keys/require-key.ts'
@@ -69,7 +69,6 @@ export class Gateway {
     const { log } = this.#deps
     const { requestId, startMs, path, res } = exchange
     exchange.whenClosed(() => logRequest(log, { method: 'POST', path, requestId, startMs }, res))
-    endStalledAnswer(res, this.#times)
     try {
       const reply = await this.#ask(exchange, operation)
       await this.#passReply(exchange, reply)
@@ -92,7 +91,8 @@ export class Gateway {
   async #askAs(exchange: Exchange, operation: Passthrough, state: RequestState): Promise<EngineReply> {
     const deps = this.#deps
     const { caller, limits } = state
-    await deps.requestLimiter.take(caller.entity, limits.requestsPerMinute)
+    const taking = deps.requestLimiter.take(caller.entity, limits.requestsPerMinute)
+    if (taking) await taking
     requireRole(caller, 'read')
     const { concurrentStreams } = limits
     const release = deps.chatSlots.tryTake(caller.entity, concurrentStreams)
@@ -136,6 +136,7 @@ export class Gateway {
   async #passReply(exchange: Exchange, reply: EngineReply): Promise<void> {
     const { log } = this.#deps
     if (isEventStream(reply.response)) {
+      endStalledAnswer(exchange.res, this.#times)
       passEvents(reply, exchange, (error) => {
         log.warn({ error }, 'engine broke off a stream')
         const answered = isConnectionFailure(error) ? brokenOff() : toHttpError(error, log)
@@ -147,6 +148,7 @@ export class Gateway {
     const whole = Buffer.from(await readWhole(reply))
     reply.tap?.(whole)
     exchange.sendJson(200, whole)
+    followUnsent(exchange.res, this.#times)
   }
 
   #answerError(exchange: Exchange, error: unknown): void {
@@ -157,6 +159,7 @@ export class Gateway {
     for (const [name, value] of Object.entries(answered.headers)) exchange.set(name, value)
     const answer = JSON.stringify(presentForClient(answered, path))
     exchange.sendJson(answered.status, Buffer.from(answer))
+    followUnsent(res, this.#times)
   }
 }
 

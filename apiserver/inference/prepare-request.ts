@@ -2,7 +2,7 @@ import type { JsonDocument } from '../../lib/json/document.ts'
 import type { TokenEstimate } from '../accounts/limits/token-limiter.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { saltCache } from './chat/cache-salt.ts'
-import { hashAffinity } from './engines/affinity.ts'
+import type { AffinityKey } from './engines/affinity.ts'
 import { EngineBody } from './engines/engine-body.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 import type { CheckedBody } from './passthrough.ts'
@@ -20,8 +20,8 @@ export interface PreparedRequest {
   body: EngineBody
   /** Whether the client did not ask for the event that holds the usage alone. */
   hidesUsage: boolean
-  /** Equal for requests that should go to the same engine. */
-  affinityHash: number
+  /** What it has in common with requests that should go to the same engine. */
+  affinity: AffinityKey
   /** What it is expected to use. */
   estimate: TokenEstimate
 }
@@ -61,8 +61,8 @@ export function prepareRequest(
   // What lets go must not hold the body itself.
   const letGo = () => memory.drop(reserved)
   const estimate = estimateTokens(body.length, checked)
-  const affinityHash = hashAffinity({ entity, model: target.engineName, prefix: checked.prefix })
-  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage, affinityHash, estimate }
+  const affinity = { entity, model: target.engineName, prefix: checked.prefix }
+  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage, affinity, estimate }
 }
 
 function estimateTokens(bodyBytes: number, { maxSampledTokens = defaultSampled }: CheckedBody): TokenEstimate {

@@ -18,7 +18,7 @@ interface ArtifactConfig {
 }
 
 /** The store of a process's configuration. @throws {ConfigError} */
-export function openArtifactStore(config: ArtifactConfig): ArtifactStore {
+export function openArtifactStore(config: ArtifactConfig): Promise<ArtifactStore> {
   const { TRAINYARD_ARTIFACTS, TRAINYARD_S3_ENDPOINT, TRAINYARD_S3_REGION } = config
   return createArtifactStore(TRAINYARD_ARTIFACTS, { endpoint: TRAINYARD_S3_ENDPOINT, region: TRAINYARD_S3_REGION })
 }

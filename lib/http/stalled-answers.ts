@@ -30,6 +30,16 @@ export function endStalledAnswer(res: ServerResponse, times: AnswerTimes): void 
   res.once('prefinish', () => res.writableLength > 0 && endLater(res, res.writableLength, times))
 }
 
+/**
+ * The same for an answer that was ended just now: nothing is to be waited for where all of it is with the system, as it mostly
+ * is: then no timer and no listeners are made.
+ */
+export function followUnsent(res: ServerResponse, times: AnswerTimes): void {
+  if (res.writableLength === 0) return
+  endStalledAnswer(res, times)
+  endLater(res, res.writableLength, times)
+}
+
 /** Ends an answer that its client has not taken in the time for so many bytes. */
 export function endLater(res: ServerResponse, bytes: number, { stallMs, minBytesPerSecond }: AnswerTimes): void {
   const deadline = setTimeout(() => res.destroy(), stallMs + (1_000 * bytes) / minBytesPerSecond)

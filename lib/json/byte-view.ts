@@ -3,9 +3,12 @@ import { maxParsedDepth } from './depth.ts'
 import type { AcceptOutline, JsonDocument } from './document.ts'
 import { searchLoneSurrogate } from './lone-surrogate.ts'
 import { JsonMembers } from './members.ts'
+import type { JsonMember } from './outline.ts'
 import { outlineText } from './outline-text.ts'
 
 const nothing = new Uint8Array()
+// Without escapes.
+const plainName = /^\s*"([ !#-[\]-~]*)"\s*$/
 
 /**
  * Parses a JSON text as one character per byte. Texts that are not ASCII are read wrong, everything else is right. This
@@ -24,13 +27,25 @@ export function parseByteView(
   const source = bytes.toString('latin1')
   const outline = outlineText(source)
   if (outline.depth > maxParsedDepth || outline.members.length === 0) return undefined
-  if (!outline.members.every(({ key }) => isAscii(bytes.subarray(key.start, key.end)))) return undefined
+  const names = readNames(source, outline.members)
+  if (!names) return undefined
   accept(outline)
   const value = parse(source)
   if (value === undefined || searchLoneSurrogate(value)) return undefined
-  const members = new JsonMembers(bytes, outline)
+  const members = new JsonMembers(bytes, outline, names)
   const isExact = exact.every((name) => isAscii(members.get(name) ?? nothing))
   return isExact ? { bytes, value, members } : undefined
+}
+
+/** The names of the members; undefined when one is not plain ASCII between quotes, which is for others to read. */
+function readNames(source: string, members: readonly JsonMember[]): string[] | undefined {
+  const names: string[] = []
+  for (const { key } of members) {
+    const name = plainName.exec(source.slice(key.start, key.end))?.[1]
+    if (name === undefined) return undefined
+    names.push(name)
+  }
+  return names
 }
 
 function parse(source: string): unknown {

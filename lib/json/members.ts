@@ -13,13 +13,17 @@ export class JsonMembers {
   /**
    * A text that is not an object has no members; one that does not parse may have some.
    *
+   * @param names of the members, where they are known
    * @throws {SyntaxError} when a key is no JSON text
    */
-  constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes)) {
+  constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes), names?: readonly string[]) {
     this.#bytes = bytes
     this.#all = outline.members
+    this.#ranges = new Map()
     // The last of a key's values counts, as in JSON.parse.
-    this.#ranges = new Map(outline.members.map(({ key, value }) => [parseKey(bytes, key), value]))
+    for (const [index, { key, value }] of this.#all.entries()) {
+      this.#ranges.set(names?.[index] ?? parseKey(bytes, key), value)
+    }
   }
 
   has(name: string): boolean {

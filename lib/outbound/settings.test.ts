@@ -3,8 +3,8 @@ import { listPrivateNetworks, openDataSources, openWebhooks } from './settings.t
 
 const others = { TRAINYARD_UPLOAD_LIMIT_BYTES: 1, TRAINYARD_ARTIFACTS: '/artifacts' }
 
-test('hosts and buckets are listed with commas', () => {
-  const { outbound, buckets } = openDataSources({
+test('hosts and buckets are listed with commas', async () => {
+  const { outbound, buckets } = await openDataSources({
     TRAINYARD_DATA_HOSTS: 'files.example.com, s3://data,,http://127.0.0.1:*,s3://more.data',
     TRAINYARD_WEBHOOK_HOSTS: '',
     TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8',
@@ -16,9 +16,10 @@ test('hosts and buckets are listed with commas', () => {
   expect(() => outbound.check('https://data/a')).toThrow(expect.objectContaining({ rule: 'name' }))
 })
 
-test('by default nobody is asked', () => {
+test('by default nobody is asked', async () => {
   const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_WEBHOOK_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '', ...others }
-  expect(() => openDataSources(config).outbound.check('https://example.com/a')).toThrow('not a host that is allowed')
+  const { outbound } = await openDataSources(config)
+  expect(() => outbound.check('https://example.com/a')).toThrow('not a host that is allowed')
   expect(listPrivateNetworks(config)).toEqual([])
 })
 
@@ -26,7 +27,7 @@ test.each([
   ['TRAINYARD_DATA_HOSTS', 's3://bucket/key'],
   ['TRAINYARD_DATA_HOSTS', 'https://a/b'],
   ['TRAINYARD_PRIVATE_NETWORKS', '10.0.0.0'],
-])('%s of %j is bad configuration', (name, value) => {
+])('%s of %j is bad configuration', async (name, value) => {
   const config = {
     TRAINYARD_DATA_HOSTS: '',
     TRAINYARD_WEBHOOK_HOSTS: '',
@@ -34,7 +35,7 @@ test.each([
     ...others,
     [name]: value,
   }
-  expect(() => openDataSources(config)).toThrow(expect.objectContaining({ name: 'ConfigError' }))
+  await expect(openDataSources(config)).rejects.toThrow(expect.objectContaining({ name: 'ConfigError' }))
 })
 
 test('webhooks have their own list', () => {

@@ -1,7 +1,6 @@
 import { Type } from 'typebox'
-import { createS3Client } from '../s3-client.ts'
 import { ConfigError } from '../config.ts'
-import { createBucketReader, type ReadObject } from './bucket-reader.ts'
+import type { ReadObject } from './bucket-reader.ts'
 import { createOutbound, type Outbound } from './outbound.ts'
 
 /** The variables that limit outgoing requests, for processes that fetch for users. */
@@ -41,7 +40,7 @@ export interface DataSources {
 const bucketPattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])$/
 
 /** @throws {ConfigError} */
-export function openDataSources(config: DataConfig): DataSources {
+export async function openDataSources(config: DataConfig): Promise<DataSources> {
   const entries = splitList(config.TRAINYARD_DATA_HOSTS)
   const buckets = new Set(entries.map((entry) => bucketPattern.exec(entry)?.[1] ?? ''))
   buckets.delete('')
@@ -52,11 +51,16 @@ export function openDataSources(config: DataConfig): DataSources {
   }
   const hosts = entries.filter((entry) => !bucketPattern.test(entry))
   const outbound = createOutbound({ hosts, privateNetworks: listPrivateNetworks(config) })
-  return { outbound, buckets, readObject: openBuckets(config), maxBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES }
+  return { outbound, buckets, readObject: await openBuckets(config), maxBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES }
 }
 
-function openBuckets(config: DataConfig): ReadObject | undefined {
+async function openBuckets(config: DataConfig): Promise<ReadObject | undefined> {
   if (!config.TRAINYARD_ARTIFACTS.startsWith('s3://')) return undefined
+  // Amazon's library is large: only a process with a bucket has it.
+  const [{ createS3Client }, { createBucketReader }] = await Promise.all([
+    import('../s3-client.ts'),
+    import('./bucket-reader.ts'),
+  ])
   const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region } = config
   return createBucketReader(createS3Client({ endpoint, region }))
 }

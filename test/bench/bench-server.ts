@@ -64,7 +64,7 @@ interface ServerStart {
 
 async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions }: ServerStart) {
   const port = await findFreePort()
-  const child = spawn(process.execPath, [...nodeOptions, 'apiserver/main.ts'], {
+  const child = spawn(process.execPath, ['--max-semi-space-size=8', ...nodeOptions, 'apiserver/main.ts'], {
     env: {
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),

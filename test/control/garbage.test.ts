@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import { keepGarbage, listGarbage, releaseGarbage } from '../../db/gc/garbage.ts'
-import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { expireOptimizerStates, expirePayloads, expireTokenStatistics } from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -36,8 +36,7 @@ beforeEach(async () => {
   return () => rm(root, { recursive: true })
 })
 
-const sweep = () =>
-  sweepGarbage({ pool: database.pool, tracing: database.pool, artifacts: createArtifactStore(root), log })
+const sweep = () => sweepGarbage({ pool: database.pool, tracing: database.pool, artifacts: new FolderStore(root), log })
 const wait = (days: number) =>
   database.pool.query('UPDATE training.garbage SET quarantined_at = quarantined_at - make_interval(days => $1)', [days])
 
@@ -161,7 +160,7 @@ test('kept units stay kept if the store seems empty for a moment', async () => {
   await sweep()
   await keepGarbage(database.pool, 'all')
   const empty = await mkdtemp(path.join(tmpdir(), 'garbage-'))
-  const artifacts = createArtifactStore(empty)
+  const artifacts = new FolderStore(empty)
   expect(await sweepGarbage({ pool: database.pool, tracing: database.pool, artifacts, log })).toMatchObject({
     found: 0,
   })
@@ -275,7 +274,7 @@ test('only the newest step keeps its optimizer state', async () => {
   const model = await addModel()
   const ids = [await rows.addCheckpoint(model, 1), await rows.addCheckpoint(model, 2)]
   const kept = () => ids.map((id) => existsSync(path.join(rows.folderOf(id), 'optimizer.safetensors')))
-  const deps = { pool: database.pool, artifacts: createArtifactStore(root) }
+  const deps = { pool: database.pool, artifacts: new FolderStore(root) }
   await expireOptimizerStates(deps)
   await expireOptimizerStates(deps)
   expect(kept()).toEqual([false, true])
@@ -286,7 +285,7 @@ test('the ten newest steps keep their token statistics', async () => {
   const model = await addModel()
   const files: string[] = []
   for (let step = 1; step <= 13; step++) files.push(await rows.addStatistics(await rows.addCheckpoint(model, step)))
-  const deps = { pool: database.pool, artifacts: createArtifactStore(root) }
+  const deps = { pool: database.pool, artifacts: new FolderStore(root) }
   await expireTokenStatistics(deps)
   await expireTokenStatistics(deps)
   expect(files.map((file) => existsSync(file))).toEqual([...Array(3).fill(false), ...Array(10).fill(true)])
@@ -330,6 +329,6 @@ test('payloads go as many days after their jobs as the entity keeps them', async
     await add(mine, 'team/shared', 1),
     await add(others, 'other/old', 400),
   ]
-  await expirePayloads({ pool: database.pool, artifacts: createArtifactStore(root) })
+  await expirePayloads({ pool: database.pool, artifacts: new FolderStore(root) })
   expect(files.map((file) => existsSync(file))).toEqual([false, true, true, true, true])
 })

@@ -13,7 +13,7 @@ import { listJobLog } from '../../db/jobs/logs.ts'
 import { findJob } from '../../db/jobs/views.ts'
 import { recordProgress } from '../../db/jobs/progress.ts'
 import { recordCheckpoint, recordEvents, recordRelease } from '../../db/jobs/reports.ts'
-import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { expireProgress } from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
@@ -112,7 +112,7 @@ describe('files of saved progress', () => {
     return () => rm(root, { recursive: true })
   })
   const folderOf = (...names: string[]) => path.join(root, 'progress', ...names)
-  const clean = () => expireProgress({ pool: database.pool, artifacts: createArtifactStore(root) })
+  const clean = () => expireProgress({ pool: database.pool, artifacts: new FolderStore(root) })
   const saveFiles = async (attempt: Attempt, at: number) => {
     const id = randomUUID()
     await mkdir(folderOf(attempt.jobId, id), { recursive: true })
@@ -153,7 +153,7 @@ test('unregistered saves are garbage after a while', async () => {
       await utimes(path.join(root, name), 0, 0)
     }
     const databases = { pool: database.pool, tracing: database.pool }
-    const deps = { ...databases, artifacts: createArtifactStore(root), log: createLogger('test', 'silent') }
+    const deps = { ...databases, artifacts: new FolderStore(root), log: createLogger('test', 'silent') }
     expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 0, trouble: undefined })
     await database.pool.query(`UPDATE training.garbage SET quarantined_at = quarantined_at - interval '8 days'`)
     expect(await sweepGarbage(deps)).toEqual({ found: 2, removed: 2, trouble: undefined })

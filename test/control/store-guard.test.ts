@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vi
 import { prepareGarbageCommand } from '../../apiserver/accounts/admin/garbage-command.ts'
 import { prepareAdminCommand } from '../../apiserver/accounts/admin/run.ts'
 import { readInstallation } from '../../db/store/installation.ts'
-import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { StoreGuard } from '../../operator/gc/guard.ts'
 import { startMaintenance, type MaintenanceDeps } from '../../operator/maintenance.ts'
@@ -45,7 +45,7 @@ beforeEach(async () => {
 })
 
 /** The operator's work in the first hours of an installation: a new guard lists the store at once. */
-async function operate({ pool }: TestDatabase, hours = 2, artifacts: ArtifactStore = createArtifactStore(root)) {
+async function operate({ pool }: TestDatabase, hours = 2, artifacts: ArtifactStore = new FolderStore(root)) {
   const deps = { pool, tracing: pool, artifacts, log }
   let guard = new StoreGuard(deps)
   for (let hour = 0; hour < hours; hour++) {
@@ -99,7 +99,7 @@ async function makeOld(file: string, days: number): Promise<string> {
 
 /** A store that calls `happen` when it has been listed completely. */
 function listing(happen: () => Promise<unknown>): ArtifactStore {
-  const artifacts = createArtifactStore(root)
+  const artifacts = new FolderStore(root)
   const list = artifacts.list.bind(artifacts)
   artifacts.list = async function* (prefix) {
     yield* list(prefix)

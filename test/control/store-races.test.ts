@@ -17,7 +17,7 @@ import { listExpiredPayloads } from '../../db/retention/payloads.ts'
 import { openTraceProject } from '../../db/tracing/projects.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
 import { keyOf } from '../../artifacts/layout.ts'
-import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { readConfig } from '../../lib/config.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -47,7 +47,7 @@ afterAll(async () => {
 })
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'races-'))
-  artifacts = createArtifactStore(root)
+  artifacts = new FolderStore(root)
   await pool.query('TRUNCATE training.models, training.blobs, training.garbage, training.held_keys CASCADE')
   await pool.query('UPDATE training.installation SET trouble = NULL')
   return () => rm(root, { recursive: true })

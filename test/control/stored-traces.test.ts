@@ -6,7 +6,7 @@ import { JsonText } from '../../lib/json/json-text.ts'
 import { withTransaction, type Pool } from '../../db/pool.ts'
 import { mergeCalls } from '../../db/tracing/merge-calls.ts'
 import { openTraceProject } from '../../db/tracing/projects.ts'
-import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { applyTraceRetention } from '../../operator/retention/traces.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
@@ -155,7 +155,7 @@ describe('the counted bytes are the stored bytes', () => {
 describe('stored bytes count', () => {
   const retain = () => {
     const { pool: tracing } = own.database
-    const artifacts = createArtifactStore(stack.artifacts)
+    const artifacts = new FolderStore(stack.artifacts)
     return applyTraceRetention({ tracing, artifacts, log: createLogger('test', 'silent'), traceDays: null })
   }
   const age = (table: string, column: string, interval: string) =>

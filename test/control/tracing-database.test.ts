@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { migrate } from '../../db/migrate.ts'
 import { createTracePool } from '../../db/pool.ts'
-import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eraseAll } from '../../operator/erasure/erase.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
@@ -145,7 +145,7 @@ test('an erasure removes models while it is unavailable, and ends when it is bac
   const client = new KubeClient(loadKubeAccess({ KUBECONFIG: stack.kubeconfig }), { userAgent: 'test' })
   const tracing = createTracePool(wayUrl, log, 1)
   const nothing = { get: () => undefined, list: () => [] }
-  const artifacts = createArtifactStore(stack.artifacts, {})
+  const artifacts = new FolderStore(stack.artifacts)
   const seen = { baseModels: nothing, models: nothing, trainingJobs: nothing, pods: nothing, deployments: nothing }
   const context = { client, pool: main.pool, tracing, log, artifacts, namespace: 'trainyard', ...seen } as never
   const read = async (column: string) =>

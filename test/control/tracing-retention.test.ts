@@ -19,7 +19,7 @@ import { createTracePool, type Pool } from '../../db/pool.ts'
 import { deleteCalls, renameCall } from '../../db/tracing/change-calls.ts'
 import { findTraceProject, openTraceProject } from '../../db/tracing/projects.ts'
 import { setRetention } from '../../db/retention/traces.ts'
-import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
@@ -41,7 +41,7 @@ let entity: string
 beforeAll(async () => {
   database = await createTestDatabase()
   tracing = createTracePool(database.databaseUrl, log, 4)
-  artifacts = createArtifactStore(stack.artifacts, {})
+  artifacts = new FolderStore(stack.artifacts)
   writer = new CallWriter(tracing, artifacts)
 })
 afterAll(async () => {

@@ -4,8 +4,8 @@ export const inferenceMutations: Mutation[] = [
   {
     fault: 'entities share cached prompts',
     file: 'apiserver/inference/chat/cache-salt.ts',
-    find: "['cache salt', entity, own ?? null]",
-    replace: "['cache salt', own ?? null]",
+    find: "['cache salt', entity, own]",
+    replace: "['cache salt', own]",
     test: 'apiserver/inference/chat/cache-salt.test.ts',
   },
   {

@@ -58,14 +58,14 @@ function openSource(first: Uint8Array) {
 
 const openOnS3 = (endpoint: string, prefix: string) => createArtifactStore(`s3://artifacts/${prefix}`, { endpoint })
 
-const stores: [string, () => ArtifactStore][] = [
+const stores: [string, () => Promise<ArtifactStore>][] = [
   ['a folder', () => createArtifactStore(path.join(folder, randomUUID()))],
   ['S3', () => openOnS3(server.endpoint, randomUUID())],
 ]
 
 describe.each(stores)('a store on %s', (kind, createStore) => {
-  beforeEach(() => {
-    store = createStore()
+  beforeEach(async () => {
+    store = await createStore()
   })
 
   test('returns what was stored, with its address, digest and size', async () => {
@@ -264,7 +264,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
 
 test('in a folder, nothing half-made stays behind', async () => {
   const root = path.join(folder, randomUUID())
-  store = createArtifactStore(root)
+  store = await createArtifactStore(root)
   const broken = Readable.from(
     (function* () {
       yield* makeMegabytes(1)
@@ -288,7 +288,8 @@ async function listUploads() {
 
 describe('on S3', () => {
   test('stores of one bucket do not see each other', async () => {
-    const [one, other] = [openOnS3(server.endpoint, 'one'), openOnS3(server.endpoint, 'one-more')]
+    const one = await openOnS3(server.endpoint, 'one')
+    const other = await openOnS3(server.endpoint, 'one-more')
     await one.put('x', Buffer.from('one'))
     expect(await other.stat('x')).toBeUndefined()
     expect([await listAll('', one), await listAll('', other)]).toEqual([{ x: 3 }, {}])
@@ -297,10 +298,11 @@ describe('on S3', () => {
   test('uploads that a crash left are ended', async () => {
     const client = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true })
     await client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key: 'crashed/x' }))
-    await openOnS3(server.endpoint, 'crashed').sweepTemporary(3_600_000)
+    const crashed = await openOnS3(server.endpoint, 'crashed')
+    await crashed.sweepTemporary(3_600_000)
     expect(await listUploads()).toHaveLength(1)
     await eventually(async () => {
-      await openOnS3(server.endpoint, 'crashed').sweepTemporary(0)
+      await crashed.sweepTemporary(0)
       expect(await listUploads()).toEqual([])
     }, 10_000)
   })
@@ -308,7 +310,7 @@ describe('on S3', () => {
   test('an unavailable store is not a missing object', async () => {
     const proxy = await openSeverableProxy({ host: '127.0.0.1', port: server.port })
     proxy.cut()
-    const away = openOnS3(`http://127.0.0.1:${proxy.port}`, 'x')
+    const away = await openOnS3(`http://127.0.0.1:${proxy.port}`, 'x')
     const faults = await Promise.all(
       [away.open('x'), away.stat('x'), away.put('x', Buffer.from('x')), away.probe(), listAll('', away)].map((answer) =>
         answer.then(
@@ -326,7 +328,7 @@ describe('on S3', () => {
   })
 
   test('a bucket that is not there is no missing object', async () => {
-    const wrong = createArtifactStore('s3://no-such-bucket', { endpoint: server.endpoint })
+    const wrong = await createArtifactStore('s3://no-such-bucket', { endpoint: server.endpoint })
     const fault = await wrong.open('x').catch((error: unknown) => error)
     expect(fault).not.toBeInstanceOf(ArtifactMissing)
     expect(fault).toMatchObject({ message: 'reading from the artifact store', cause: { name: 'NoSuchBucket' } })
@@ -334,7 +336,7 @@ describe('on S3', () => {
 
   test('a download that is cut off fails and does not end early', async () => {
     const proxy = await openSeverableProxy({ host: '127.0.0.1', port: server.port })
-    const cut = openOnS3(`http://127.0.0.1:${proxy.port}`, 'cut')
+    const cut = await openOnS3(`http://127.0.0.1:${proxy.port}`, 'cut')
     await cut.put('big', Readable.from(makeMegabytes(40)))
     const body = await cut.open('big')
     body.once('data', () => proxy.cut())
@@ -345,7 +347,7 @@ describe('on S3', () => {
 
 test.each(['artifacts', './x', 's3://', 's3://A', 's3://bucket/../x', 's3://bucket/.x', 'https://bucket', ''])(
   'there is no store at %j',
-  (address) => {
-    expect(() => createArtifactStore(address)).toThrow('TRAINYARD_ARTIFACTS must be')
+  async (address) => {
+    await expect(createArtifactStore(address)).rejects.toThrow('TRAINYARD_ARTIFACTS must be')
   },
 )

@@ -37,7 +37,7 @@ export async function startApiServer(
   const ownDatabaseUrl = new URL(databaseUrl)
   ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
   const port = await findFreePort()
-  const [program, ...args] = wrap([process.execPath, 'apiserver/main.ts'])
+  const [program, ...args] = wrap([process.execPath, '--max-semi-space-size=8', 'apiserver/main.ts'])
   const child = spawn(program, args, {
     env: {
       ...nodeEnv,

@@ -39,9 +39,13 @@ export class MinutePoints {
     this.#limit = limit
   }
 
-  /** Takes points; from memory where they are there. @throws {HttpError} 429 when the minute's points are used up */
-  async take(entity: string, perMinute: number, points: number): Promise<void> {
-    if (perMinute === Infinity) return
+  /** Takes points: at once where they are in memory. @throws {HttpError} (a rejection) 429 when the minute's are used up */
+  take(entity: string, perMinute: number, points: number): Promise<void> | undefined {
+    if (perMinute === Infinity || this.#takeAllowed(entity, perMinute, points)) return undefined
+    return this.#takeLater(entity, perMinute, points)
+  }
+
+  async #takeLater(entity: string, perMinute: number, points: number): Promise<void> {
     while (!this.#takeAllowed(entity, perMinute, points)) {
       await (this.#asking.get(entity) ?? this.#ask(entity, perMinute, points))
     }

@@ -13,9 +13,9 @@ export class RequestLimiter {
     this.#points = new MinutePoints(pool, { name: 'requests_per_minute', keyPrefix: 'minute', blocksPerLimit: 200 })
   }
 
-  /** @throws {HttpError} 429 when the minute's requests are used up */
-  async take(entity: string, perMinute: number): Promise<void> {
-    await this.#points.take(entity, perMinute, 1)
+  /** Counts a request: at once where that can be done in memory. @throws {HttpError} (a rejection) 429 beyond the limit */
+  take(entity: string, perMinute: number): Promise<void> | undefined {
+    return this.#points.take(entity, perMinute, 1)
   }
 
   /** The headers with an entity's limit and what is left of it; none without a limit. */

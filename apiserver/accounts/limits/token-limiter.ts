@@ -40,7 +40,8 @@ export class TokenLimiter {
     if (limit === Infinity) return () => {}
     const expected = estimate.promptTokens + Math.min(estimate.completionTokens, maxReserved)
     const reserved = Math.max(1, Math.min(expected, limit))
-    await this.#points.take(entity, limit, reserved)
+    const taking = this.#points.take(entity, limit, reserved)
+    if (taking) await taking
     return (used) => this.#points.settle(entity, limit, used - reserved)
   }
 

@@ -12,11 +12,14 @@ const maxTools = 512
 const maxItems = 1_000
 const maxDepth = 64
 
+const constraining = ['structured_outputs', 'response_format', 'tools']
+
 /** What sets the form of an answer. */
 type FormSettings = Pick<ChatRequest, 'response_format' | 'structured_outputs' | 'tool_choice' | 'tools'>
 
 /** What is wrong with the forms that a chat's answer must have: bounded before an engine sees them. */
 export function findLargeGrammars(chat: FormSettings, members: JsonMembers): ValidationIssue[] {
+  if (!constraining.some((name) => members.has(name))) return []
   return [
     ...findLarge('structured_outputs', members, () => listTexts(chat.structured_outputs)),
     ...findLarge('response_format', members, () => [chat.response_format]),

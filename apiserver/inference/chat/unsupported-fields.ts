@@ -15,11 +15,14 @@ export function findUnsupportedFields(chat: ChatRequest): ValidationIssue[] {
 /** What is wrong with the members of a request, or of a part of one at `place`. */
 export function findUnsupported(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
   if (typeof value !== 'object' || value === null) return []
-  return Object.entries(value).flatMap(([name, member]) => {
+  const issues: ValidationIssue[] = []
+  // Every request comes through here: no list for each member.
+  for (const [name, member] of Object.entries(value)) {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null
-    if (!reason || isEmpty(member)) return []
-    return [{ loc: ['body', ...place, name], msg: `${name} is not accepted: ${reason}`, type: 'value_error' }]
-  })
+    if (!reason || isEmpty(member)) continue
+    issues.push({ loc: ['body', ...place, name], msg: `${name} is not accepted: ${reason}`, type: 'value_error' })
+  }
+  return issues
 }
 
 function isEmpty(value: unknown): boolean {

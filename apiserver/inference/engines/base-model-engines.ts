@@ -2,6 +2,7 @@ import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { AdapterHistory } from './adapter-history.ts'
+import { hashAffinity, type AffinityKey } from './affinity.ts'
 import type { EnginePod } from './engine-pods.ts'
 import { EngineState } from './engine-state.ts'
 import { unavailable, type HeldRequests } from './held-requests.ts'
@@ -12,8 +13,8 @@ export interface EngineSearch {
   turn: Turn
   /** The checkpoint that it samples from; undefined for the base model. */
   adapter: string | undefined
-  /** Equal for requests that should go to the same engine. */
-  affinityHash: number
+  /** What it has in common with requests that should go to the same engine. */
+  affinity: AffinityKey
   client: ClientWatch
   /** The pods that broke off this request. */
   failed: ReadonlySet<string>
@@ -63,13 +64,25 @@ export class BaseModelEngines {
     this.#resize()
   }
 
+  /** A place at one of them, if there is one now. */
+  tryAcquire(search: EngineSearch): EngineLease | undefined {
+    const release = this.#permits.tryAcquire(search.turn)
+    if (!release) return undefined
+    const state = this.#pick(search)
+    if (state) return this.#lease(state, search.adapter, release)
+    // The last usable pod went away while the permit came.
+    release()
+    return undefined
+  }
+
   /** A place at one of them, for which it waits. @throws {HttpError} 503 when there is none in time */
   async acquire(search: EngineSearch): Promise<EngineLease> {
     for (;;) {
-      const release = this.#permits.tryAcquire(search.turn) ?? (await this.#wait(search))
+      const lease = this.tryAcquire(search)
+      if (lease) return lease
+      const release = await this.#wait(search)
       const state = this.#pick(search)
       if (state) return this.#lease(state, search.adapter, release)
-      // The last usable pod went away while the permit came.
       release()
     }
   }
@@ -90,7 +103,11 @@ export class BaseModelEngines {
     return [...this.#states.values()].filter(({ isUsable }) => isUsable)
   }
 
-  #pick({ adapter, affinityHash, failed }: EngineSearch): EngineState | undefined {
+  #pick({ adapter, affinity, failed }: EngineSearch): EngineState | undefined {
+    const [first, ...rest] = this.#states.values()
+    // There is nothing to choose between.
+    if (first && rest.length === 0) return first.isUsable && first.inFlight < first.maxInFlight ? first : undefined
+    const affinityHash = hashAffinity(affinity)
     const loads = this.#listUsable().map((state) => ({
       state,
       inFlight: state.inFlight,
@@ -108,9 +125,10 @@ export class BaseModelEngines {
     return {
       pod: state.pod,
       recordAnswer: (maxRequests) => {
+        const before = state.maxInFlight
         state.recordAnswer(maxRequests)
         if (adapter !== undefined) this.#history.record(state.pod.name, adapter)
-        this.#resize()
+        if (state.maxInFlight !== before) this.#resize()
       },
       recordUnreachable: () => {
         state.block(() => this.#resize())

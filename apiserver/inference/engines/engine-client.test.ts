@@ -28,8 +28,8 @@ beforeAll(async () => {
 beforeEach(() => {
   answer = (request, reply) => reply.end(JSON.stringify(request.headers))
 })
-afterAll(async () => {
-  await client.close()
+afterAll(() => {
+  client.close()
   engine.close()
 })
 
@@ -38,7 +38,7 @@ const post = (body: EngineBody, key = 'acme', by = client) =>
     baseModelCrName: 'tiny',
     turn: { key, weight: 2.5 },
     adapter: undefined,
-    affinityHash: 0,
+    affinity: { entity: key, model: 'tiny', prefix: '' },
     path: '/v1/chat/completions',
     body,
     client: new ClientWatch(),
@@ -125,7 +125,7 @@ test('requests go past an engine that is gone and past one with more requests un
   const long = Array.from({ length: 4 }, () => ask('long'))
   held.resolve()
   expect(new Set(await Promise.all(long))).toEqual(new Set([address, otherAddress]))
-  await all.close()
+  all.close()
   other.close()
 })
 
@@ -147,5 +147,5 @@ test('as many requests go to an engine as it says that it can run, and an eighth
   held.resolve()
   await Promise.all(long)
   expect(running).toBe(21)
-  await own.close()
+  own.close()
 })

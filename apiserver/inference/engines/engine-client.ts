@@ -5,6 +5,7 @@ import { engineOrigin } from '../../../crds/engine-address.ts'
 import type { Logger } from '../../../lib/log.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
+import type { AffinityKey } from './affinity.ts'
 import type { EngineLease } from './base-model-engines.ts'
 import type { EngineBody } from './engine-body.ts'
 import type { EnginePod } from './engine-pods.ts'
@@ -24,8 +25,8 @@ export interface EngineRequest {
   turn: Turn
   /** The checkpoint that it samples from; undefined for the base model. */
   adapter: string | undefined
-  /** Equal for requests that should go to the same engine; see `hashAffinity`. */
-  affinityHash: number
+  /** What it has in common with requests that should go to the same engine. */
+  affinity: AffinityKey
   path: string
   body: EngineBody
   client: ClientWatch
@@ -52,12 +53,13 @@ export class EngineClient {
    * @throws {HttpError} 503 when there is none in time, and when one has taken it and then breaks off
    */
   async post(request: EngineRequest): Promise<EngineResponse> {
-    const { baseModelCrName, turn, adapter, affinityHash, client } = request
+    const { baseModelCrName, turn, adapter, affinity, client } = request
     const { deadlineMs } = this.#router
     const failed = new Set<string>()
     for (let breaks = 0; breaks < maxBreaks;) {
-      const search = { turn, adapter, affinityHash, client, failed, deadlineMs }
-      const lease = await this.#router.acquire(baseModelCrName, search)
+      const search = { turn, adapter, affinity, client, failed, deadlineMs }
+      const lease =
+        this.#router.tryAcquire(baseModelCrName, search) ?? (await this.#router.acquire(baseModelCrName, search))
       const outcome = await this.#tryPod(lease, request)
       if (outcome !== 'broken' && outcome !== 'unreachable') return outcome
       failed.add(lease.pod.name)
@@ -67,8 +69,8 @@ export class EngineClient {
     throw unanswered()
   }
 
-  async close(): Promise<void> {
-    await this.#transport.close()
+  close(): void {
+    this.#transport.close()
   }
 
   /** The response, or how the pod did not give one: a chat changes nothing, so another may try. */
@@ -90,13 +92,11 @@ export class EngineClient {
   }
 
   #send(pod: EnginePod, { turn, path, body, client }: EngineRequest): Promise<EngineResponse> {
-    const headers = {
-      authorization: `Bearer ${this.#engineKey}`,
-      'content-type': 'application/json',
-      'x-trainyard-tenant': this.#disguise(turn.key),
-      'x-trainyard-weight': String(turn.weight),
-    }
-    return this.#transport.send({ origin: engineOrigin(pod.ip), path, headers, body, client })
+    const head =
+      `POST ${path} HTTP/1.1\r\nhost: ${engineOrigin(pod.ip).slice('http://'.length)}\r\nconnection: keep-alive\r\n` +
+      `authorization: Bearer ${this.#engineKey}\r\ncontent-type: application/json\r\n` +
+      `x-trainyard-tenant: ${this.#disguise(turn.key)}\r\nx-trainyard-weight: ${turn.weight}\r\n`
+    return this.#transport.send({ host: pod.ip, head, body, client })
   }
 
   /** What engines know an entity by: they see whether two requests are of one, and not whose. */

@@ -1,4 +1,5 @@
-import type { Dispatcher } from 'undici'
+import type { Connection, ResponseHandler } from '../../../lib/http-client/connection.ts'
+import type { ResponseHead } from '../../../lib/http-client/response-head.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 
 // What comes before anybody receives it is of the same read of the connection, unless the receiver is slow to come.
@@ -13,13 +14,12 @@ export interface ResponseReceiver {
 
 type Settle = { resolve: (response: EngineResponse) => void; reject: (error: Error) => void }
 
-/** An engine's response as it comes: undici's handler, without a stream around it. */
-export class EngineResponse implements Dispatcher.DispatchHandler {
+/** An engine's response as it comes, without a stream around it. */
+export class EngineResponse implements ResponseHandler {
   statusCode = 0
-  headers: Parameters<NonNullable<Dispatcher.DispatchHandler['onResponseStart']>>[2] = {}
+  headers: ResponseHead['headers'] = {}
   readonly #settle: Settle
-  readonly #client: ClientWatch
-  #controller: Dispatcher.DispatchController | undefined
+  #connection: Connection | undefined
   #receiver: ResponseReceiver | undefined
   #early: Buffer[] = []
   #earlyBytes = 0
@@ -29,40 +29,35 @@ export class EngineResponse implements Dispatcher.DispatchHandler {
 
   constructor(client: ClientWatch, settle: Settle) {
     this.#settle = settle
-    this.#client = client
     client.whenLeft(() => this.abort())
   }
 
-  onRequestStart(controller: Dispatcher.DispatchController): void {
-    this.#controller = controller
-    if (this.#client.hasLeft) this.abort()
+  /** The connection that it will come over. */
+  follow(connection: Connection): void {
+    this.#connection = connection
   }
 
-  onResponseStart(_: Dispatcher.DispatchController, statusCode: number, headers: EngineResponse['headers']): void {
-    // 1xx announces the response that follows it.
-    if (statusCode < 200) return
+  onHead({ statusCode, headers }: ResponseHead): void {
     this.statusCode = statusCode
     this.headers = headers
     this.#settle.resolve(this)
   }
 
-  onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
-    // The parser begins with one whenever it goes on: who pauses there never gets further.
-    if (chunk.length === 0) return
+  onData(chunk: Buffer): void {
     if (this.#receiver) {
       this.#receiver.onData(chunk)
       return
     }
     this.#early.push(chunk)
     this.#earlyBytes += chunk.length
-    if (this.#earlyBytes > maxEarlyBytes) controller.pause()
+    if (this.#earlyBytes > maxEarlyBytes) this.pause()
   }
 
-  onResponseEnd(): void {
+  onEnd(): void {
     this.#end(undefined)
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
+  onError(error: Error): void {
     if (this.statusCode === 0) this.#settle.reject(error)
     this.#end(error)
   }
@@ -70,7 +65,7 @@ export class EngineResponse implements Dispatcher.DispatchHandler {
   /** The announced length of the body; undefined when there is none. */
   get contentLength(): number | undefined {
     const header = this.headers['content-length']
-    return typeof header === 'string' ? Number(header) : undefined
+    return header === undefined ? undefined : Number(header)
   }
 
   /** Gives what has come, and all that comes, to a receiver, which takes the place of the one before. */
@@ -90,16 +85,16 @@ export class EngineResponse implements Dispatcher.DispatchHandler {
 
   /** Takes no more from the engine for now. Some bytes may still come. */
   pause(): void {
-    this.#controller?.pause()
+    this.#connection?.pause()
   }
 
   resume(): void {
-    this.#controller?.resume()
+    this.#connection?.resume()
   }
 
   /** Closes the connection, by which the engine stops. It does nothing when the response is complete. */
   abort(): void {
-    if (!this.#outcome) this.#controller?.abort(new Error('nobody waits for the response'))
+    if (!this.#outcome) this.#connection?.abort(new Error('nobody waits for the response'))
   }
 
   /** Calls back when the response is complete or has broken off. */

@@ -3,7 +3,6 @@ import { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { EngineSearch } from './base-model-engines.ts'
 import type { EnginePod } from './engine-pods.ts'
 import { EngineRouter } from './engine-router.ts'
-import { hashAffinity } from './affinity.ts'
 
 const pod = (name: string): EnginePod => ({ name, ip: `10.0.0.${name}` })
 const settle = () => new Promise((resolve) => setImmediate(resolve))
@@ -21,7 +20,7 @@ function openRouter({ pods = [], seconds = 60 }: { pods?: EnginePod[]; seconds?:
   const search = (more: Partial<EngineSearch> & { entity?: string; weight?: number } = {}): EngineSearch => ({
     turn: { key: more.entity ?? 'acme', weight: more.weight ?? 1 },
     adapter: undefined,
-    affinityHash: 0,
+    affinity: { entity: 'acme', model: 'tiny', prefix: '' },
     client: new ClientWatch(),
     failed: new Set(),
     deadlineMs: router.deadlineMs,
@@ -97,19 +96,17 @@ describe('pods that go', () => {
 
 test('an adapter stays with the pod that has answered for it', async () => {
   const { acquire } = openRouter({ pods: [pod('1'), pod('2')] })
-  const hashes = Array.from({ length: 20 }, (_, number) =>
-    hashAffinity({ entity: 'a', model: 'm', prefix: `${number}` }),
-  )
-  const pick = async (affinityHash: number, adapter?: string) => {
-    const lease = await acquire({ affinityHash, adapter })
+  const prefixes = Array.from({ length: 20 }, (_, number) => `${number}`)
+  const pick = async (prefix: string, adapter?: string) => {
+    const lease = await acquire({ affinity: { entity: 'a', model: 'm', prefix }, adapter })
     lease.recordAnswer(undefined)
     lease.release()
     return lease.pod.name
   }
-  const base = await Promise.all(hashes.map((hash) => pick(hash)))
+  const base = await Promise.all(prefixes.map((prefix) => pick(prefix)))
   expect(new Set(base).size).toBe(2)
-  const first = await pick(hashes[0]!, 'checkpoint')
-  for (const hash of hashes) expect(await pick(hash, 'checkpoint')).toBe(first)
+  const first = await pick(prefixes[0]!, 'checkpoint')
+  for (const prefix of prefixes) expect(await pick(prefix, 'checkpoint')).toBe(first)
 })
 
 test('a full engine is waited for, and entities take turns by their weight', async () => {

@@ -32,6 +32,11 @@ export class EngineRouter {
     return performance.now() + this.#holdMs
   }
 
+  /** A place at an engine of a base model, if there is one now. */
+  tryAcquire(baseModelCrName: string, search: EngineSearch): EngineLease | undefined {
+    return this.#enginesOf(baseModelCrName).tryAcquire(search)
+  }
+
   /** A place at an engine of a base model, for which it waits. @throws {HttpError} 503 when there is none in time */
   acquire(baseModelCrName: string, search: EngineSearch): Promise<EngineLease> {
     return this.#enginesOf(baseModelCrName).acquire(search)

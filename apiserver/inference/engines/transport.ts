@@ -1,4 +1,5 @@
-import { Agent } from 'undici'
+import { enginePort } from '../../../crds/engine-address.ts'
+import { Connections } from '../../../lib/http-client/connections.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { EngineBody } from './engine-body.ts'
 import { EngineResponse } from './engine-response.ts'
@@ -9,44 +10,41 @@ const connectTimeoutMs = 2_000
 
 /** A request to one engine. */
 export interface EngineSending {
-  origin: string
-  path: string
-  headers: Record<string, string>
+  /** The address of its pod. */
+  host: string
+  /** The request line and the headers, all but the body's length. */
+  head: string
   body: EngineBody
   /** Whose leaving ends the request. */
   client: ClientWatch
 }
 
-/** The connections to engines: a pool for each. */
+/** The connections to engines. */
 export class EngineTransport {
-  readonly #agent = new Agent({
-    headersTimeout: replyTimeoutMs,
-    bodyTimeout: replyTimeoutMs,
-    connect: { timeout: connectTimeoutMs },
-  })
+  readonly #connections = new Connections({ connectMs: connectTimeoutMs, responseMs: replyTimeoutMs })
 
   /** Sends a request; resolves when the response begins. @throws {Error} when the engine gives none */
-  send({ origin, path, headers, body, client }: EngineSending): Promise<EngineResponse> {
+  send({ host, head, body, client }: EngineSending): Promise<EngineResponse> {
     return new Promise((resolve, reject) => {
-      const options = {
-        origin,
-        path,
-        method: 'POST' as const,
-        headers: { ...headers, 'content-length': String(body.size) },
-        body: body.open(),
+      const response = new EngineResponse(client, { resolve, reject })
+      if (client.hasLeft) {
+        reject(new Error('nobody waits for the response'))
+        return
       }
-      this.#agent.dispatch(options, new EngineResponse(client, { resolve, reject }))
+      const bytes = body.open()
+      const request = { head: `${head}content-length: ${bytes.length}\r\n\r\n`, body: bytes, onSent: body.onSent }
+      response.follow(this.#connections.send({ host, port: enginePort }, request, response))
     })
   }
 
-  async close(): Promise<void> {
-    await this.#agent.destroy()
+  close(): void {
+    this.#connections.close()
   }
 }
 
 // What no request can cause by what is in it.
-const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
-const connectionFailures = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECT_TIMEOUT']
+const connectionFailures = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'CLOSED'])
 
 /** Whether an engine could not be connected to. */
 export function isUnreachable(error: unknown): boolean {

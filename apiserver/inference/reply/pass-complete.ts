@@ -1,11 +1,11 @@
 import type { Exchange } from '../../../lib/http/exchange.ts'
-import { endLater, type AnswerTimes } from '../../../lib/http/stalled-answers.ts'
+import { endLater, endStalledAnswer, followUnsent, type AnswerTimes } from '../../../lib/http/stalled-answers.ts'
 import type { ResponseReceiver } from '../engines/engine-response.ts'
 import { replyLimitBytes, replyTooLarge } from '../engines/read-engine.ts'
 import type { EngineReply } from './engine-reply.ts'
 import { UsageSearch } from './find-usage.ts'
 import { writeModelMember } from './rename-model.ts'
-import { Splice } from './splice.ts'
+import { replaceBytes } from './splice.ts'
 
 /**
  * Passes a complete reply on as it comes, at the client's pace. Only the model's name is changed, which engines write before
@@ -42,9 +42,7 @@ function renameStart({ names }: EngineReply, first: Buffer): Buffer | undefined 
   const written = writeModelMember(names.engineName)
   const at = first.indexOf(written)
   if (at < 0) return undefined
-  const splice = new Splice(first)
-  splice.replace(at, at + written.length, writeModelMember(names.requestedName))
-  return splice.join()
+  return replaceBytes(first, { start: at, end: at + written.length }, writeModelMember(names.requestedName))
 }
 
 interface BegunReply {
@@ -61,17 +59,23 @@ function openReply(reply: EngineReply, exchange: Exchange, begun: BegunReply): R
   const { first, renamed, contentLength, times } = begun
   const usage = new UsageSearch()
   let left = contentLength
+  const isWhole = first.length >= contentLength
   const pass = (chunk: Buffer, sent = chunk) => {
     usage.add(chunk)
     reply.tap?.(sent)
     left -= chunk.length
     if (left > 0 && !res.write(sent)) response.pause()
-    if (left <= 0) res.end(sent)
+    if (left > 0) return
+    res.end(sent)
+    if (isWhole) followUnsent(res, times)
   }
   const length = contentLength + renamed.length - first.length
   exchange.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': length })
-  endLater(res, length, times)
-  res.on('drain', () => response.resume())
+  if (!isWhole) {
+    endStalledAnswer(res, times)
+    endLater(res, length, times)
+    res.on('drain', () => response.resume())
+  }
   pass(first, renamed)
   return {
     onData: pass,

@@ -1,5 +1,9 @@
 import { JsonMembers } from '../../../lib/json/members.ts'
 
+// Less than a kilobyte each.
+const maxWritten = 2_000
+const written = new Map<string, Buffer>()
+
 /** Names in a reply: what the engine wrote, and what the client is to read. */
 export interface ModelNames {
   engineName: string
@@ -33,5 +37,10 @@ export function readMembers(bytes: Uint8Array): JsonMembers | undefined {
  * search for it meets no text.
  */
 export function writeModelMember(name: string): Buffer {
-  return Buffer.from(`"model":${JSON.stringify(name)}`)
+  const known = written.get(name)
+  if (known) return known
+  const member = Buffer.from(`"model":${JSON.stringify(name)}`)
+  if (written.size >= maxWritten) written.clear()
+  written.set(name, member)
+  return member
 }

@@ -1,3 +1,12 @@
+/** A copy of a buffer with one range replaced. */
+export function replaceBytes(bytes: Buffer, { start, end }: { start: number; end: number }, text: Uint8Array): Buffer {
+  const copy = Buffer.allocUnsafe(bytes.length + text.length - (end - start))
+  bytes.copy(copy, 0, 0, start)
+  copy.set(text, start)
+  bytes.copy(copy, start + text.length, end)
+  return copy
+}
+
 /** Replacements in a buffer, which are made in one copy. */
 export class Splice {
   readonly bytes: Buffer

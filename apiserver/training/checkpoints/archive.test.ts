@@ -7,7 +7,7 @@ import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { extract } from 'tar-stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createArtifactStore } from '../../../artifacts/store/create-store.ts'
+import { FolderStore } from '../../../artifacts/store/folder-store.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { archiveCheckpoint } from './archive.ts'
 
@@ -20,7 +20,7 @@ let store: ArtifactStore
 
 beforeAll(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'archive-'))
-  store = createArtifactStore(root)
+  store = new FolderStore(root)
 })
 
 afterAll(() => rm(root, { recursive: true }))

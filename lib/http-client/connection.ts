@@ -1,0 +1,146 @@
+import { connect, type Socket } from 'node:net'
+import { HttpClientError } from './errors.ts'
+import type { ResponseHead } from './response-head.ts'
+import { ResponseParser, type ResponseReader } from './response-parser.ts'
+
+/** What becomes of a request. After `onEnd` or `onError` nothing more is called. */
+export interface ResponseHandler extends ResponseReader {
+  onError: (error: Error) => void
+}
+
+/** A request as it goes over a connection. */
+export interface HttpRequest {
+  /** The request line and the headers, with the empty line. */
+  head: string
+  body: Buffer
+  /** Called when the body is with the system. */
+  onSent?: (() => void) | undefined
+}
+
+/** How long a connection waits. */
+export interface ConnectionTimes {
+  connectMs: number
+  /** Between two reads of a response. */
+  responseMs: number
+}
+
+export interface ConnectionOptions {
+  host: string
+  port: number
+  times: ConnectionTimes
+  /** The connection is free for the next request. */
+  onFree: () => void
+  onClosed: () => void
+}
+
+const keepAliveProbeMs = 60_000
+
+/** A connection to a server over which one request goes after the other. */
+export class Connection {
+  readonly #socket: Socket
+  readonly #options: ConnectionOptions
+  readonly #parser = new ResponseParser({
+    onHead: (head) => this.#takeHead(head),
+    onData: (chunk) => this.#handler?.onData(chunk),
+    onEnd: () => this.#finish()?.onEnd(),
+  })
+  #handler: ResponseHandler | undefined
+  #isReusable = false
+  #isPaused = false
+  #error: Error | undefined
+  /** When the last response had ended. */
+  freeSinceMs = 0
+
+  constructor(options: ConnectionOptions) {
+    const { host, port, times } = options
+    this.#options = options
+    this.#socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveProbeMs })
+    this.#socket.setTimeout(times.connectMs)
+    this.#socket.once('connect', () => this.#socket.setTimeout(times.responseMs))
+    this.#socket.on('timeout', () => this.#timeOut())
+    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
+    this.#socket.on('error', (error) => (this.#error = error))
+    this.#socket.on('close', () => this.#close())
+  }
+
+  /** Whether it can take a request. */
+  get isFree(): boolean {
+    return this.#handler === undefined && this.#socket.writable
+  }
+
+  send({ head, body, onSent }: HttpRequest, handler: ResponseHandler): void {
+    this.#handler = handler
+    this.#isReusable = false
+    this.#parser.begin()
+    this.#socket.cork()
+    this.#socket.write(head, 'latin1')
+    this.#socket.write(body, onSent && ((error) => error ?? onSent()))
+    this.#socket.uncork()
+  }
+
+  /** Takes no more of the response for now. */
+  pause(): void {
+    this.#isPaused = true
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    if (!this.#isPaused) return
+    this.#isPaused = false
+    // The time began anew with the last read.
+    this.#socket.setTimeout(this.#options.times.responseMs)
+    this.#socket.resume()
+  }
+
+  /** Ends the connection, and with it the request. */
+  abort(error: Error): void {
+    this.#parser.stop()
+    this.#socket.destroy()
+    this.#finish()?.onError(error)
+  }
+
+  #takeHead(head: ResponseHead): void {
+    this.#isReusable = head.isReusable
+    this.#handler?.onHead(head)
+  }
+
+  #read(chunk: Buffer): void {
+    try {
+      this.#parser.read(chunk)
+    } catch (error) {
+      this.abort(error instanceof Error ? error : new Error('a response was not read', { cause: error }))
+      return
+    }
+    if (this.#parser.isIdle) this.#becomeFree()
+  }
+
+  #becomeFree(): void {
+    // A server that has answered before it had the body may not read the rest of it.
+    if (!this.#isReusable || this.#socket.writableLength > 0) return void this.#socket.destroy()
+    if (this.#isPaused) this.resume()
+    this.freeSinceMs = performance.now()
+    this.#options.onFree()
+  }
+
+  /** Ends the request; whoever gets its end next. */
+  #finish(): ResponseHandler | undefined {
+    const handler = this.#handler
+    this.#handler = undefined
+    return handler
+  }
+
+  #timeOut(): void {
+    if (this.#socket.connecting) this.abort(new HttpClientError('CONNECT_TIMEOUT', 'the other side does not answer'))
+    else if (!this.#isPaused) this.abort(new HttpClientError('RESPONSE_TIMEOUT', 'nothing of a response came in time'))
+  }
+
+  #close(): void {
+    this.#options.onClosed()
+    try {
+      if (this.#error) throw this.#error
+      this.#parser.close()
+    } catch (error) {
+      this.abort(error instanceof Error ? error : new Error('a connection was closed', { cause: error }))
+    }
+  }
+}

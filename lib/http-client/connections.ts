@@ -1,0 +1,80 @@
+import { Connection, type ConnectionTimes, type HttpRequest, type ResponseHandler } from './connection.ts'
+
+/** Where a server listens. */
+export interface ServerAddress {
+  host: string
+  port: number
+}
+
+// Less than servers keep a connection without requests (uvicorn: 5 s), so that a request meets none that is being closed.
+const keepFreeMs = 4_000
+const sweepMs = 1_000
+
+/**
+ * Connections to servers, which are kept for the next requests. There are as many as there are requests.
+ *
+ * Measured in a bare gateway, a 4 KB request and its reply take 50 us of processor time through these and 82 through
+ * undici's dispatcher, a request of 64 KB 153 and 254, a stream of 65 events 1,380 and 1,880.
+ */
+export class Connections {
+  readonly #times: ConnectionTimes
+  readonly #open = new Set<Connection>()
+  /** By address; the one that was free last is used first. */
+  readonly #free = new Map<string, Connection[]>()
+  readonly #sweep: NodeJS.Timeout
+
+  constructor(times: ConnectionTimes) {
+    this.#times = times
+    this.#sweep = setInterval(() => this.#closeIdle(), sweepMs).unref()
+  }
+
+  /** Sends a request, and answers with the connection that it goes over. */
+  send({ host, port }: ServerAddress, request: HttpRequest, handler: ResponseHandler): Connection {
+    const key = `${host} ${port}`
+    const connection = this.#take(key) ?? this.#connect({ host, port }, key)
+    connection.send(request, handler)
+    return connection
+  }
+
+  /** Ends all connections, and the requests on them. */
+  close(): void {
+    clearInterval(this.#sweep)
+    for (const connection of this.#open) connection.abort(new Error('the client of this server was closed'))
+  }
+
+  #take(key: string): Connection | undefined {
+    const free = this.#free.get(key)
+    const oldestMs = performance.now() - keepFreeMs
+    for (let found = free?.pop(); found; found = free?.pop()) {
+      if (found.isFree && found.freeSinceMs >= oldestMs) return found
+    }
+    return undefined
+  }
+
+  #connect(address: ServerAddress, key: string): Connection {
+    const connection = new Connection({
+      ...address,
+      times: this.#times,
+      onFree: () => this.#keep(key, connection),
+      onClosed: () => this.#open.delete(connection),
+    })
+    this.#open.add(connection)
+    return connection
+  }
+
+  #keep(key: string, connection: Connection): void {
+    const free = this.#free.get(key)
+    if (free) free.push(connection)
+    else this.#free.set(key, [connection])
+  }
+
+  #closeIdle(): void {
+    const oldestMs = performance.now() - keepFreeMs
+    for (const [key, free] of this.#free) {
+      const kept = free.filter((connection) => connection.isFree && connection.freeSinceMs >= oldestMs)
+      for (const connection of free) if (!kept.includes(connection)) connection.abort(new Error('nobody uses it'))
+      if (kept.length > 0) this.#free.set(key, kept)
+      else this.#free.delete(key)
+    }
+  }
+}

@@ -1,0 +1,58 @@
+import { malformed } from './errors.ts'
+
+/** The status line and the headers of a response. */
+export interface ResponseHead {
+  statusCode: number
+  /** By their names in lower case; values of repeated ones are joined. */
+  headers: Readonly<Record<string, string>>
+  /** How the end of the body is known: by its length, by chunks, or by the end of the connection. */
+  framing: number | 'chunked' | 'until-close'
+  /** Whether the connection may be used again. */
+  isReusable: boolean
+}
+
+const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r]*)?(?:\r\n|$)/
+const nameCharacters = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
+// All lines end with both.
+const forbidden = /\0|\r(?!\n)|(?<!\r)\n/
+const length = /^\d{1,15}$/
+
+/** Parses what comes before a response's body, without its empty line. @throws {HttpClientError} */
+export function parseHead(text: string): ResponseHead {
+  const [, minor, status] = statusLine.exec(text) ?? []
+  if (status === undefined) throw malformed('no status line of HTTP/1')
+  if (forbidden.test(text)) throw malformed('a malformed header')
+  const headers = parseHeaders(text)
+  const statusCode = Number(status)
+  const framing = readFraming(statusCode, headers)
+  const closes = minor === '0' || framing === 'until-close' || /\bclose\b/i.test(headers['connection'] ?? '')
+  return { statusCode, headers, framing, isReusable: !closes }
+}
+
+function parseHeaders(text: string): Record<string, string> {
+  const headers: Record<string, string> = Object.create(null)
+  for (let end = text.indexOf('\r\n'); end !== -1;) {
+    const start = end + 2
+    end = text.indexOf('\r\n', start)
+    const colon = text.indexOf(':', start)
+    // A colon of another line comes with a line's end, which no name may have.
+    const name = text.slice(start, Math.max(start, colon)).toLowerCase()
+    if (!nameCharacters.test(name)) throw malformed('a malformed header')
+    const value = text.slice(colon + 1, end === -1 ? undefined : end).trim()
+    const before = headers[name]
+    headers[name] = before === undefined ? value : `${before}, ${value}`
+  }
+  return headers
+}
+
+/** A response whose end two readers could see at two places is not taken (RFC 9112, section 6.3). */
+function readFraming(statusCode: number, headers: Record<string, string>): ResponseHead['framing'] {
+  const { 'transfer-encoding': encoding, 'content-length': announced } = headers
+  if (encoding !== undefined) {
+    if (encoding.toLowerCase() !== 'chunked' || announced !== undefined) throw malformed('an unknown transfer encoding')
+    return 'chunked'
+  }
+  if (announced !== undefined && !length.test(announced)) throw malformed('a malformed length')
+  if (statusCode < 200 || statusCode === 204 || statusCode === 304) return 0
+  return announced === undefined ? 'until-close' : Number(announced)
+}
