@@ -17,8 +17,8 @@ const lineEnd = Buffer.from('\r\n')
 const maxHeldBytes = 16 * 1024
 
 /**
- * Parses the bytes of HTTP/1.1 responses, one after the other, and passes parts of what has come without a copy. It takes no form that has two
- * readings, and nothing behind the end.
+ * Parses the bytes of HTTP/1.1 responses, one after the other. It passes the parts of a body on without a copy. It takes no
+ * form that has two readings, and nothing after the end.
  */
 export class ResponseParser {
   readonly #reader: ResponseReader
