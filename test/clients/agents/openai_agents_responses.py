@@ -1,5 +1,7 @@
-"""An agent of openai-agents with its default interface, /v1/responses: a tool loop, plain and streamed, conversations that
-the server or the client keeps, an output by a schema, and errors."""
+"""An agent of openai-agents with its default interface, /v1/responses.
+
+A tool loop, plain and streamed, conversations that the server or the client keeps, an output by a schema, and errors.
+"""
 
 import asyncio
 import json

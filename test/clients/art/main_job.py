@@ -29,7 +29,9 @@ async def gather_groups(model: art.TrainableModel) -> list[art.TrajectoryGroup]:
 
 
 async def main() -> None:
-    backend = ServerlessBackend(api_key=os.environ["TRAINYARD_API_KEY"], base_url=os.environ["TRAINYARD_URL"] + "/v1")
+    backend = ServerlessBackend(
+        api_key=os.environ["TRAINYARD_API_KEY"], base_url=os.environ["TRAINYARD_URL"] + "/v1"
+    )
     model = art.TrainableModel(
         name=f"art-{uuid.uuid4().hex[:8]}",
         project="art-test",

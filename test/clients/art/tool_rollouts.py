@@ -1,4 +1,4 @@
-"""An agent of OpenPipe ART that calls a tool, and learns which one from its reward, through ART's own ServerlessBackend.
+"""An agent of OpenPipe ART calls a tool, and learns which one from its reward, through ART's own ServerlessBackend.
 
 Takes the folder for ART's files and the number of training steps. Reads TRAINYARD_URL, TRAINYARD_API_KEY and
 TRAINYARD_BASE_MODEL; prints one JSON object of what it saw as its last line.
