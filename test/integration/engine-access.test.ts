@@ -118,14 +118,14 @@ test('hostile grammars are rejected, and delay no others', async () => {
     addKey(pool, `team-${randomUUID()}`),
     addKey(pool, `team-${randomUUID()}`),
   ])
+  const word = randomUUID()
   const leaving = new AbortController()
   let refusals = 0
   const flood = Array.from({ length: 41 }, async (_, index) => {
-    const answer = await chat(hostile, { ...entangle(`${index}`), stream: index % 2 === 1 }, leaving.signal)
+    const answer = await chat(hostile, { ...entangle(`${word} ${index}`), stream: index % 2 === 1 }, leaving.signal)
     if (answer.status === 400) refusals++
     return answer
   })
-  const word = randomUUID()
   const served = await chat(other, { structured_outputs: { choice: [word] }, max_tokens: 64 })
   expect(served).toMatchObject({ status: 200, text: expect.stringContaining(word) })
   // In the order of arrival, more than thirty would have been refused before it.
