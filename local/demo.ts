@@ -24,7 +24,7 @@ await runCommand(async (signal) => {
   const last = rewards.slice(-3).reduce((sum, reward) => sum + reward, 0) / 3
   print(`mean reward: ${first.toFixed(3)} at first, ${last.toFixed(3)} over the last three steps`)
   const { kubectl } = installation.controlPlane
-  print(describeNextSteps({ env, envFile: layoutOf(config.stateFolder).env, kubectl, servedName }))
+  print(describeNextSteps({ env, envFile: layoutOf(config.stateFolder).env, kubectl, servedName, task }))
   const { promisedRise } = task
   if (last - first < promisedRise) throw new UserError(`The mean reward did not rise by ${promisedRise}.`)
 })

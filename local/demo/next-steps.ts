@@ -1,9 +1,19 @@
 import path from 'node:path'
 import type { StackEnv } from '../stack/env-file.ts'
+import { describeQuestion, type Task } from './rewards.ts'
+
+export interface DemoEnd {
+  env: StackEnv
+  envFile: string
+  kubectl: string
+  servedName: string
+  task: Task
+}
 
 /** The next steps after the demo. The commands work as printed, so they are not indented. */
-export function describeNextSteps(at: { env: StackEnv; envFile: string; kubectl: string; servedName: string }): string {
-  const { env, envFile, kubectl, servedName } = at
+export function describeNextSteps({ env, envFile, kubectl, servedName, task }: DemoEnd): string {
+  const [prompt = ''] = task.prompts
+  const question = { model: servedName, ...describeQuestion(task, prompt), max_completion_tokens: 64, logprobs: false }
   return `
 The stack stays up. Go on with these, as they stand:
 
@@ -12,8 +22,7 @@ set -a; . ${path.relative('', envFile)}; set +a
 
 # ask the model that was just trained (":step0" behind its name asks the untrained one)
 curl "$TRAINYARD_URL/v1/chat/completions" -H "Authorization: Bearer $TRAINYARD_API_KEY" \\
-  -H 'Content-Type: application/json' -d '{"model": "${servedName}",
-  "messages": [{"role": "user", "content": "Name a colour."}], "max_completion_tokens": 32, "logprobs": false}'
+  -H 'Content-Type: application/json' -d '${JSON.stringify(question)}'
 
 # what Kubernetes knows of it
 KUBECONFIG=${env.KUBECONFIG} ${kubectl} get models.trainyard.dev,trainingjobs

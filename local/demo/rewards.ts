@@ -1,4 +1,4 @@
-import type { Choice } from './client.ts'
+import type { Choice, Question } from './client.ts'
 import { rewardWeatherCall, toolPrompts, weatherTools } from './tools.ts'
 
 /** A task of the demo: its prompts, a description of what is rewarded, and the reward of an answer (0 to 1). */
@@ -53,6 +53,11 @@ export const tasks: readonly Task[] = [
     reward: rewardWeatherCall,
   },
 ]
+
+/** What a model is asked in a task. */
+export function describeQuestion({ tools }: Task, prompt: string): Question {
+  return { messages: [{ role: 'user', content: prompt }], ...(tools && { tools }) }
+}
 
 /** 1 for an answer that names one of `wanted` and none of `unwanted`, else 0. */
 function rewardNaming(wanted: readonly string[], unwanted: readonly string[]): Task['reward'] {

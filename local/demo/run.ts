@@ -1,5 +1,5 @@
 import { formatStep, plotRewards, tableHead } from './plot.ts'
-import type { Task } from './rewards.ts'
+import { describeQuestion, type Task } from './rewards.ts'
 import type { Choice, Question, TrainyardClient, TrajectoryGroup } from './client.ts'
 
 const samplesPerPrompt = 8
@@ -53,7 +53,7 @@ export async function runMainJob(
 async function rollOut(client: TrainyardClient, model: string, task: Task): Promise<Rollout> {
   const groups = await Promise.all(
     task.prompts.map(async (prompt) => {
-      const question = { messages: [{ role: 'user', content: prompt }], ...(task.tools && { tools: task.tools }) }
+      const question = describeQuestion(task, prompt)
       const choices = await client.sample(model, question, samplesPerPrompt)
       return { trajectories: choices.map((choice) => scoreChoice(question, choice, task)) }
     }),

@@ -60,6 +60,19 @@ describe.concurrent('a tool loop, plain and streamed, and errors', { timeout: cl
     })
   })
 
+  test('by openai-agents over /v1/responses, its default', async ({ expect: expectIt }) => {
+    expectIt(await runAgent('openai_agents_responses')).toEqual({
+      calls: ['garden', 'garden', 'garden', 'garden'],
+      texts: [sunny, sunny, sunny, sunny],
+      streamed_call: { city: 'garden' },
+      events: expectIt.arrayContaining(['response.created', 'response.output_text.delta', 'response.completed']),
+      chained: [true, true],
+      remembers: [true, true],
+      city,
+      errors: [expectIt.stringContaining('no/such/model'), expectIt.stringContaining('web_search')],
+    })
+  })
+
   test('by Strands, which always streams', async ({ expect: expectIt }) => {
     expectIt(await runAgentOnOpenai2('strands_agent')).toEqual({
       calls: ['garden'],

@@ -5,21 +5,21 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { ensureClientPython } from '../support/client-python.ts'
+import { isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const run = promisify(execFile)
 const stack = useStack()
 
-/**
- * Runs a script with the ART version of its folder's requirements. Returns the last line that is JSON.
- *
- * @param wandb the environment of the wandb SDK, so that it reads no key of the machine
- */
-async function runArt<Seen>(
-  folder: string,
-  script: string,
-  wandb: NodeJS.ProcessEnv = { WANDB_MODE: 'disabled' },
-): Promise<Seen> {
+interface ArtRun {
+  /** The environment of the wandb SDK, so that it reads no key of the machine. */
+  wandb?: NodeJS.ProcessEnv
+  args?: string[]
+}
+
+/** Runs a script with the ART version of its folder's requirements. Returns the last line that is JSON. */
+async function runArt<Seen>(folder: string, script: string, options: ArtRun = {}): Promise<Seen> {
+  const { wandb = { WANDB_MODE: 'disabled' }, args = [] } = options
   const python = await ensureClientPython(folder)
   const scratch = await mkdtemp(path.join(tmpdir(), 'trainyard-art-'))
   const env: NodeJS.ProcessEnv = {
@@ -35,7 +35,7 @@ async function runArt<Seen>(
   }
   try {
     const file = path.join(import.meta.dirname, folder, script)
-    const { stdout } = await run(python, [file, scratch], { env, cwd: scratch, maxBuffer: 16 * 1024 * 1024 })
+    const { stdout } = await run(python, [file, scratch, ...args], { env, cwd: scratch, maxBuffer: 16 * 1024 * 1024 })
     // The wandb SDK may print more lines at its end.
     return JSON.parse(stdout.split('\n').findLast((line) => line.startsWith('{')) ?? '') as Seen
   } finally {
@@ -69,9 +69,29 @@ const seenLife = { trained_step: 1, sft_events: sftEvents, listed: [1, 2], left:
 
 test('ART of today registers, logs, trains, trains SFT by address, lists and deletes beside a key of wandb', async () => {
   const wandb = { WANDB_MODE: 'offline', WANDB_API_KEY: stack.apiKey, WANDB_BASE_URL: stack.url }
-  expect(await runArt('art', 'whole_life.py', wandb)).toEqual(seenLife)
+  expect(await runArt('art', 'whole_life.py', { wandb })).toEqual(seenLife)
 })
 
 test('ART of the oldest version with the serverless client does the same', async () => {
   expect(await runArt('art-oldest', 'whole_life.py')).toEqual(seenLife)
+})
+
+interface ToolRollouts {
+  /** the mean reward before each step */
+  rewards: number[]
+  jobs: { step: number; metrics: Record<string, number>; called: number; sampled_tokens: number }[]
+}
+
+test(`an agent of ART learns which tool to call${isDeep() ? '' : ', and trains all tokens of its turns'}`, async () => {
+  const steps = isDeep() ? 6 : 1
+  const { rewards, jobs } = await runArt<ToolRollouts>('art', 'tool_rollouts.py', { args: [`${steps}`] })
+  expect(jobs.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, index) => index + 1))
+  for (const { metrics, called, sampled_tokens: sampled } of jobs) {
+    expect(called).toBeGreaterThan(0)
+    const tokens = metrics['data/step_trainer_tokens']! * metrics['data/step_num_gradient_steps']!
+    expect(Math.round(tokens)).toBe(sampled)
+    expect(Number.isFinite(metrics['loss/train'])).toBe(true)
+  }
+  // One step teaches less than chance moves the mean of its rollouts.
+  if (isDeep()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! + 0.2)
 })

@@ -36,3 +36,22 @@ export const json = (value: unknown): Buffer => Buffer.from(JSON.stringify(value
 export function padded(bytes: number, write: (text: string) => Buffer): Buffer {
   return write('a'.repeat(Math.max(1, bytes - write('').length)))
 }
+
+export const list = (count: number, item: (index: number) => unknown): unknown[] =>
+  Array.from({ length: count }, (_, at) => item(at))
+
+/** What one attack has beside what all attacks on its operation have. */
+export type Written = Pick<Attack, 'name'> & Partial<Attack> & { body: () => Buffer }
+
+/** Attacks on one operation. */
+export function post(path: string, harmless: Attack['harmless'], attacks: Written[]): Attack[] {
+  return attacks.map((attack) => ({
+    operation: `POST ${path}`,
+    role: 'read',
+    method: 'POST',
+    path,
+    delivery: 'whole',
+    harmless,
+    ...attack,
+  }))
+}

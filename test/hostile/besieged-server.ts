@@ -17,7 +17,8 @@ export async function withBesiegedServer<T>(stack: Stack, work: (place: Place) =
   const group = await createMemoryGroup(`trainyard-${name}`, memoryLimitBytes)
   await stack.kubectl('create', 'namespace', name)
   // The connection bypasses the test processes, whose work would delay it.
-  const env = { DATABASE_URL: database.databaseUrl, TRAINYARD_NAMESPACE: name }
+  // An attack must not end in an unexpected error, and its log line tells the cause of one.
+  const env = { DATABASE_URL: database.databaseUrl, TRAINYARD_NAMESPACE: name, LOG_LEVEL: 'error' }
   const server = await startApiServer(stack, database.databaseUrl, env, group?.wrap)
   try {
     const home = { pool: database.pool, namespace: name, kubectl: stack.kubectl }

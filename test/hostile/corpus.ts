@@ -1,33 +1,19 @@
 import { newId } from '../../apiserver/tracing/ids.ts'
-import { json, padded, type Attack, type Target } from './attack.ts'
+import { json, list, padded, post, type Attack, type Target, type Written } from './attack.ts'
 import { kib, mib, oddValues } from './bodies.ts'
+import { listInferenceAttacks } from './inference-attacks.ts'
 
 const reward = { $getField: 'feedback.[*].runnable_ref' }
-const list = (count: number, item: (index: number) => unknown) => Array.from({ length: count }, (_, at) => item(at))
 
 /** Known attacks, each with its target. */
 export function listKnownAttacks(target: Target): Attack[] {
   return [
     ...listQueries(target),
-    ...listChats(target),
+    ...listInferenceAttacks(target),
     ...listSpans(target),
     ...listWrites(target),
     ...listJobs(target),
   ]
-}
-
-type Written = Pick<Attack, 'name'> & Partial<Attack> & { body: () => Buffer }
-
-function post(path: string, harmless: Attack['harmless'], attacks: Written[]): Attack[] {
-  return attacks.map((attack) => ({
-    operation: `POST ${path}`,
-    role: 'read',
-    method: 'POST',
-    path,
-    delivery: 'whole',
-    harmless,
-    ...attack,
-  }))
 }
 
 /** Conditions on traces whose SQL is far longer than they are. */
@@ -76,46 +62,6 @@ function listQueries({ project }: Target): Attack[] {
       body: () => json({ project_id: project, filter: { call_ids: list(500_000, () => 'a'.repeat(36)) } }),
     },
   ])
-}
-
-/** Chats that take more memory than their size suggests. */
-function listChats({ chatModel, project }: Target): Attack[] {
-  const messages = [{ role: 'user', content: 'Hello.' }]
-  const chat = (more: object) => json({ model: chatModel, messages, ...more })
-  const harmless = (bytes: number) => padded(bytes, (content) => chat({ messages: [{ role: 'user', content }] }))
-  const content = (kind: string, bytes: number) => () =>
-    Buffer.from(`{"model":"none","messages":[{"role":"user","content":${oddValues[kind]!(bytes)}}]}`)
-  const chats = post('/v1/chat/completions', harmless, [
-    { name: 'a chat of 5 million objects', body: content('many objects', 15 * mib) },
-    { name: 'a chat of 5 million lists', body: content('many lists', 15 * mib) },
-    { name: 'a chat of 7 million numbers', body: content('many numbers', 15 * mib) },
-    { name: 'a chat of a million members', body: content('wide', 15 * mib) },
-    { name: '400,000 messages', body: () => chat({ messages: list(400_000, () => ({ role: 'user', content: 'a' })) }) },
-    {
-      name: 'a reply of gigabytes',
-      body: () => chat({ n: 1_024, max_tokens: 100_000, logprobs: true, top_logprobs: 20 }),
-    },
-    {
-      name: 'an address of a picture',
-      body: () =>
-        chat({
-          messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'http://127.0.0.1:1/' } }] }],
-        }),
-    },
-    { name: '200,000 choices', body: () => chat({ structured_outputs: { json: { enum: list(200_000, String) } } }) },
-  ])
-  const inputs = {
-    model: chatModel,
-    messages: list(16, () => ({ role: 'user', content: '{a}'.repeat(400) })),
-    template_vars: { a: 'a'.repeat(1_000_000) },
-  }
-  const filled = () => json({ project_id: project, inputs, track_llm_call: false })
-  const short = (bytes: number) =>
-    padded(bytes, (text) => json({ project_id: project, inputs: { model: 'none', text } }))
-  return [
-    ...chats,
-    ...post('/traces/completions/create', short, [{ name: 'variables that fill gigabytes', body: filled }]),
-  ]
 }
 
 /** OpenTelemetry spans that take more memory than their size suggests. */

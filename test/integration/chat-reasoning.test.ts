@@ -22,7 +22,7 @@ describe.runIf(isDeep())('what a model thinks', () => {
     const text = await stack.kubectl('get', 'basemodels.trainyard.dev/tiny-chat', '-n', 'trainyard', '-o', 'json')
     const { spec } = JSON.parse(text) as { spec: { source: object; engine: object } }
     // This parser takes everything for a thought until the model ends it.
-    const engine = { ...spec.engine, reasoningParser: 'olmo3' }
+    const engine = { ...spec.engine, reasoningParser: 'qwen3' }
     await stack.apply({
       apiVersion: 'trainyard.dev/v1alpha1',
       kind: 'BaseModel',
