@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientTimeoutMs, runNode, runPython } from '../support/client-scripts.ts'
+import { isDeep } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { teachModel } from '../support/taught-model.ts'
 import { agentConversations } from './agents/conversations.ts'
+
+// Each of these loads a large library for seconds, to do what others in this file do too.
+const deepTest = test.runIf(isDeep())
 
 const stack = useStack()
 const rest = createRest(stack)
@@ -50,7 +54,7 @@ describe.concurrent('a tool loop, plain and streamed, and errors', { timeout: cl
     })
   })
 
-  test('by openai-agents', async ({ expect: expectIt }) => {
+  deepTest('by openai-agents over chats', async ({ expect: expectIt }) => {
     expectIt(await runAgent('openai_agents_agent')).toEqual({
       calls: [['garden'], ['garden']],
       texts: [sunny, sunny],
@@ -84,7 +88,7 @@ describe.concurrent('a tool loop, plain and streamed, and errors', { timeout: cl
     })
   })
 
-  test('by LiteLLM, which raises its own classes', async ({ expect: expectIt }) => {
+  deepTest('by LiteLLM, which raises its own classes', async ({ expect: expectIt }) => {
     expectIt(await runAgentOnOpenai2('litellm_calls')).toEqual({
       calls: [['garden'], ['garden']],
       used_tokens: [true, true],
@@ -116,14 +120,21 @@ describe.concurrent('chats, streams, tools and errors', { timeout: clientTimeout
     ],
   }
 
-  test.each([
+  const oldestAndNewest = [
     ['1.3.0', 'openai-python-1.3'],
+    ['3.54.0', 'agents'],
+  ]
+  const between = [
     ['1.109.1', 'openai-python-1.109'],
     ['2.54.0', 'agents-openai-2'],
-    ['3.54.0', 'agents'],
-  ])('by the openai SDK of Python %s', async (version, packages) => {
-    expect(await runPython(stack, 'chats', { packages, scripts: 'openai-python', env })).toEqual({ version, ...seen })
-  })
+  ]
+
+  test.each([...oldestAndNewest, ...(isDeep() ? between : [])])(
+    'by the openai SDK of Python %s',
+    async (version, packages) => {
+      expect(await runPython(stack, 'chats', { packages, scripts: 'openai-python', env })).toEqual({ version, ...seen })
+    },
+  )
 
   test('by four generations of the openai SDK of npm', async ({ expect: expectIt }) => {
     const sdks = ['openai-4', 'openai-5', 'openai-6', 'openai']
