@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
 import { buffer, text } from 'node:stream/consumers'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createLogger } from '../../../lib/log.ts'
 import { ClientWatch } from '../../../lib/http/client-watch.ts'
@@ -79,6 +80,24 @@ test('a body is let go when an engine has had it for a while, however long the r
   expect(await readText(await reply)).toBe('done')
   body.letGo()
   expect(letGo).toHaveBeenCalledOnce()
+})
+
+test('a response that is read after its end does not stop the next one on its connection', async () => {
+  const own = createClient(address)
+  answer = async (_, reply) => {
+    for (let part = 0; part < 10; part++) {
+      reply.write('x')
+      await nextTurn()
+    }
+    reply.end()
+  }
+  const send = () => post(new EngineBody(Buffer.from('{}'), () => {}), 'acme', own)
+  const first = await send()
+  await new Promise<void>((resolve) => first.whenOver(resolve))
+  const second = send()
+  expect(await readText(first)).toBe('x'.repeat(10))
+  expect(await readText(await second)).toBe('x'.repeat(10))
+  own.close()
 })
 
 test('an engine that breaks off at once is asked again; one that does so later is told of', async () => {

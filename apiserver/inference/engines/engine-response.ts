@@ -19,6 +19,7 @@ export class EngineResponse implements ResponseHandler {
   statusCode = 0
   headers: ResponseHead['headers'] = {}
   readonly #settle: Settle
+  /** Until the response is over. Then the connection may have the next request. */
   #connection: Connection | undefined
   #receiver: ResponseReceiver | undefined
   #early: Buffer[] = []
@@ -94,7 +95,7 @@ export class EngineResponse implements ResponseHandler {
 
   /** Closes the connection, by which the engine stops. It does nothing when the response is complete. */
   abort(): void {
-    if (!this.#outcome) this.#connection?.abort(new Error('nobody waits for the response'))
+    this.#connection?.abort(new Error('nobody waits for the response'))
   }
 
   /** Calls back when the response is complete or has broken off. */
@@ -106,6 +107,7 @@ export class EngineResponse implements ResponseHandler {
   #end(error: Error | undefined): void {
     if (this.#outcome) return
     this.#outcome = { error }
+    this.#connection = undefined
     try {
       this.#report(this.#outcome)
     } finally {
