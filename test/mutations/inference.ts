@@ -142,6 +142,13 @@ export const inferenceMutations: Mutation[] = [
     test: 'test/control/gateway-pipe.test.ts',
   },
   {
+    fault: 'a response that is over stops the next one on its connection',
+    file: 'apiserver/inference/engines/engine-response.ts',
+    find: 'this.#connection = undefined',
+    replace: 'void 0',
+    test: 'apiserver/inference/engines/engine-client.test.ts',
+  },
+  {
     fault: 'an engine works on for a client that has left',
     file: 'apiserver/inference/engines/engine-response.ts',
     find: 'client.whenLeft(() => this.abort())',
