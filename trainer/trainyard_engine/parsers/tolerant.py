@@ -65,7 +65,7 @@ class Tolerance(Parser):
             stream.failed = True
             return DeltaMessage(content=stream.find_unsent())
         stream.record(delta)
-        return self.finish(delta, request) if finished else delta
+        return join_pieces(self.finish(delta, request) if finished else delta)
 
     def finish(self, delta: DeltaMessage | None, request: Any) -> DeltaMessage | None:
         """Sends what a parser held back for a call that did not come; engine-based ones do so themselves."""
@@ -79,6 +79,33 @@ class Tolerance(Parser):
         delta.content = (delta.content or "") + rest or None
         delta.tool_calls = [present_call(index, call) for index, call in enumerate(calls or [])]
         return delta
+
+
+def join_pieces(delta: DeltaMessage | None) -> DeltaMessage | None:
+    """Gives an event one piece of each call at most. Many clients read only the first piece.
+
+    vLLM's parsers make two pieces, the name and the first arguments, where several tokens come at once.
+    """
+    if delta is None or len(delta.tool_calls) < 2:
+        return delta
+    joined: dict[int, DeltaToolCall] = {}
+    for piece in delta.tool_calls:
+        known = joined.setdefault(piece.index, piece)
+        if known is not piece:
+            append_piece(known, piece)
+    delta.tool_calls = list(joined.values())
+    return delta
+
+
+def append_piece(call: DeltaToolCall, piece: DeltaToolCall) -> None:
+    call.id = call.id or piece.id
+    call.type = call.type or piece.type
+    function, more = call.function, piece.function
+    if function is None:
+        call.function = more
+    elif more is not None:
+        function.name = function.name or more.name
+        function.arguments = (function.arguments or "") + (more.arguments or "")
 
 
 def make_tolerant(parser_cls: type[Parser] | None) -> type[Parser] | None:

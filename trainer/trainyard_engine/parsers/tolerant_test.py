@@ -73,6 +73,22 @@ def test_a_call_is_read_plain_and_streamed(make_parser):
     assert stream(make_parser(request), request, cut(GOOD)) == ("", [("f", '{"a": "b"}')])
 
 
+def test_an_event_has_one_piece_of_a_call_however_many_tokens_come_at_once(make_parser):
+    request = ask()
+    for size in (1, 7, len(GOOD)):
+        parser = make_parser(request)
+        pieces = [GOOD[start : start + size] for start in range(0, len(GOOD), size)]
+        deltas = [
+            parser.parse_delta(piece, [1], request, [], finished=number == len(pieces))
+            for number, piece in enumerate(pieces, start=1)
+        ]
+        events = [delta.tool_calls for delta in deltas if delta and delta.tool_calls]
+        assert {len(calls) for calls in events} == {1}
+        functions = [calls[0].function for calls in events]
+        assert [function.name for function in functions if function.name] == ["f"]
+        assert "".join(function.arguments or "" for function in functions) == '{"a": "b"}'
+
+
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
 def test_what_is_no_call_is_content_plain_and_streamed(make_parser, text):
     request = ask()
