@@ -12,6 +12,8 @@ export interface AttackPlan {
   pid: number
   /** The same seed makes the same attacks. */
   seed: number
+  /** The number of known attacks, spread over the operations. */
+  known: number
   /** The number of attacks that are generated from the schemas, in addition to the known ones. */
   made: number
   /** How many attacks are sent eight times at once, after each was sent alone. */
@@ -44,10 +46,10 @@ interface Round {
 
 /** Sends each attack alone, then some of them eight times at once, and then several different ones at once. */
 async function run(plan: AttackPlan): Promise<AttackReport> {
-  const { target, made } = plan
+  const { target, known, made } = plan
   const random = createRandom(plan.seed)
   const attacks = [
-    ...listKnownAttacks(target),
+    ...spread(listKnownAttacks(target), random).slice(0, known),
     ...spread(await listSchemaAttacks(target, random), random).slice(0, made),
   ]
   const report: AttackReport = { requests: 0, statuses: {}, slowest: [] }

@@ -21,7 +21,7 @@ export interface Place {
 }
 
 /** The attacks, and how long the server may take to free its memory. */
-export interface SiegePlan extends Pick<AttackPlan, 'seed' | 'made' | 'eightfold' | 'mixed'> {
+export interface SiegePlan extends Pick<AttackPlan, 'seed' | 'known' | 'made' | 'eightfold' | 'mixed'> {
   calmMs: number
 }
 
