@@ -7,9 +7,9 @@ export interface EntityLimits {
   requestsPerMinute: number
   /** Prompt and completion tokens of chats. */
   tokensPerMinute: number
-  /** Concurrent chats, streamed or not, in one process of the gateway. */
+  /** Concurrent chats, streamed or not, in one replica of the apiserver. */
   concurrentStreams: number
-  /** Concurrent requests that follow the events of jobs or wait for them, in one process. */
+  /** Concurrent requests that follow the events of jobs or wait for them, in one replica. */
   eventStreams: number
   /** Unfinished training jobs. */
   queuedJobs: number
