@@ -34,6 +34,8 @@ export interface ConnectionOptions {
 }
 
 const keepAliveProbeMs = 60_000
+// All connections read into it, one after the other. Node's own reads allocate as much for each, whatever comes.
+const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
 
 /** A connection to a server over which one request goes after the other. */
 export class Connection {
@@ -54,11 +56,17 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     const { host, port, times } = options
     this.#options = options
-    this.#socket = connect({ host, port, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveProbeMs })
+    this.#socket = connect({
+      host,
+      port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveProbeMs,
+      onread: { buffer: readBuffer, callback: (size) => this.#read(Buffer.from(readBuffer.subarray(0, size))) },
+    })
     this.#socket.setTimeout(times.connectMs)
     this.#socket.once('connect', () => this.#socket.setTimeout(times.responseMs))
     this.#socket.on('timeout', () => this.#timeOut())
-    this.#socket.on('data', (chunk: Buffer) => this.#read(chunk))
     this.#socket.on('error', (error) => (this.#error = error))
     this.#socket.on('close', () => this.#close())
   }
@@ -104,14 +112,16 @@ export class Connection {
     this.#handler?.onHead(head)
   }
 
-  #read(chunk: Buffer): void {
+  /** Returns whether the socket goes on reading. */
+  #read(chunk: Buffer): boolean {
     try {
       this.#parser.read(chunk)
     } catch (error) {
       this.abort(error instanceof Error ? error : new Error('a response was not read', { cause: error }))
-      return
+      return false
     }
     if (this.#parser.isIdle) this.#becomeFree()
+    return !this.#isPaused
   }
 
   #becomeFree(): void {

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { request as httpRequest } from 'node:http'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { waitForLeases } from '../../db/changes.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { createRest } from '../support/rest.ts'
@@ -76,6 +77,7 @@ describe('without a valid key', () => {
     await pool.query("INSERT INTO auth.api_keys (entity, digest) VALUES ('gone', $1)", [digest])
     expect((await createRest(stack, key).send('GET', '/v1/models')).status).toBe(200)
     await pool.query('UPDATE auth.api_keys SET revoked_at = now() WHERE digest = $1', [digest])
+    await waitForLeases(pool)
     expect((await createRest(stack, key).send('GET', '/v1/models')).status).toBe(401)
   })
 })
