@@ -15,7 +15,7 @@ import { declareTokens, tokenPassthroughs } from './tokens/routes.ts'
 // Clients read this list as one page.
 const listLimit = 10_000
 
-/** Operations whose requests engines answer: `Gateway` does, before Koa. */
+/** Operations whose requests are passed to engines. `Gateway` answers them before Koa. */
 export const passthroughs = [chatPassthrough, completionPassthrough, embeddingPassthrough, ...tokenPassthroughs]
 
 export function routeGateway(api: RestApi, pool: Pool): void {

@@ -3,7 +3,7 @@ import type { Passthrough } from '../passthrough.ts'
 import { checkEmbedding } from './check.ts'
 import { embeddingAnswer, embeddingRequestSchema } from './schema.ts'
 
-/** Embeddings, by base models whose engines make them. */
+/** Embeddings, for base models whose engines support them. */
 export const embeddingPassthrough: Passthrough = { path: '/v1/embeddings', check: checkEmbedding }
 
 export function declareEmbeddings(api: RestApi): void {

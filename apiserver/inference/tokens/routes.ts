@@ -6,7 +6,10 @@ import { detokenizeAnswer, detokenizeRequestSchema, tokenizeAnswer, tokenizeRequ
 const tokenize = { path: '/tokenize', check: checkTokenize }
 const detokenize = { path: '/detokenize', check: checkDetokenize }
 
-/** Tokens of texts and chats, and texts of tokens: at vLLM's paths, and below the base URL of OpenAI's clients. */
+/**
+ * Tokens of texts and chats, and texts of tokens. They are served at vLLM's paths, and below the base URL of OpenAI's
+ * clients.
+ */
 export const tokenPassthroughs: readonly Passthrough[] = [tokenize, detokenize].flatMap((each) => [
   each,
   { ...each, path: `/v1${each.path}`, enginePath: each.path },
