@@ -39,7 +39,7 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
     {
       tag: 'Usage',
       summary: 'Set which project records the chats of the entity',
-      description: 'Applies to chats that begin after the answer, and to keys for which nothing else is set.',
+      description: 'Applies to chats that begin after the answer, and to keys without their own setting.',
       role: 'admin',
       body: traceProjectBodySchema,
       answer: limitsSchema,

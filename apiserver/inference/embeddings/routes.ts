@@ -10,7 +10,7 @@ export function declareEmbeddings(api: RestApi): void {
   api.declare('post', embeddingPassthrough.path, {
     tag: 'Inference',
     summary: 'Create embeddings',
-    description: 'Most base models generate text, and their engines make no embeddings: the answer is a 400 then.',
+    description: 'Base models that generate text have no embeddings. For these, the answer is a 400.',
     role: 'read',
     streamedBody: { 'application/json': embeddingRequestSchema },
     answer: embeddingAnswer,

@@ -33,7 +33,7 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
       tag,
       summary: 'Create a response',
       description:
-        'Unless `store` is false, the response can be read again and gone on from (`previous_response_id`) for 30 days ' +
+        'Unless `store` is false, the response can be read again and continued (`previous_response_id`) for 30 days ' +
         'after the last response of its conversation.',
       role: 'read',
       streamedBody: { 'application/json': responseRequestSchema },

@@ -20,13 +20,13 @@ export function declareTokens(api: RestApi): void {
   for (const root of ['', '/v1']) {
     api.declare('post', `${root}${tokenize.path}`, {
       ...shared,
-      summary: 'List the tokens of a text or a chat',
+      summary: 'Get the tokens of a text or a chat',
       streamedBody: { 'application/json': tokenizeRequestSchema },
       answer: tokenizeAnswer,
     })
     api.declare('post', `${root}${detokenize.path}`, {
       ...shared,
-      summary: 'Write the text of tokens',
+      summary: 'Get the text of tokens',
       streamedBody: { 'application/json': detokenizeRequestSchema },
       answer: detokenizeAnswer,
     })
