@@ -52,10 +52,10 @@ import { routeUsage } from './accounts/usage/routes.ts'
 // allowedMethods would answer any other method with 501 instead of 405.
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
 
-// Proxies and people give up sooner. A line that is not slow transfers a megabyte in a second.
+// Proxies and users give up sooner. A connection that is not slow transfers a megabyte in a second.
 const answerTimes = { stallMs: 60_000, minBytesPerSecond: 1024 * 1024 }
 
-/** What requests are answered with; made once by serve.ts. */
+/** What handlers need. serve.ts creates it once. */
 interface AppDeps
   extends
     ArtifactDeps,
@@ -73,14 +73,14 @@ interface AppDeps
     TrajectoryDeps,
     WebhookDeps {}
 
-/** What answers every request. */
+/** Answers every request. */
 export interface App {
   listener: RequestListener
-  /** Its end is waited for after the last answer. */
+  /** The shutdown waits for its end after the last answer. */
   chats: ChatRecorder
 }
 
-/** Answers every request: what engines answer goes past Koa. */
+/** Creates the handler of every request. Requests for engines are answered before Koa. */
 export function createApp(deps: AppDeps): App {
   const tracing = createTracing(deps)
   const { chats } = tracing
@@ -92,10 +92,10 @@ export function createApp(deps: AppDeps): App {
   return { listener, chats }
 }
 
-/** The public HTTP interface. Only what is used before `requireKey` answers without a key. */
+/** The public HTTP interface. Only what is registered before `requireKey` answers without a key. */
 function createKoa(deps: AppDeps, tracing: Tracing): Koa {
   const app = new Koa()
-  // A stream broke off. Its cause is logged where it is noticed.
+  // A stream was cut off. Its cause is logged where it is detected.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
   app.use(identifyRequests)
   app.use(logRequests(deps.log))

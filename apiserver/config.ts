@@ -12,18 +12,18 @@ const schema = Type.Object({
   DATABASE_URL: Type.String({ minLength: 1 }),
   // The database of traces, if it is a separate one.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
-  // A file with prices of models' tokens: LiteLLM's public one, or one in weave's format.
+  // A file with prices of models' tokens: LiteLLM's public file, or one in weave's format.
   TRAINYARD_TRACING_PRICES: Type.Optional(Type.String({ minLength: 1 })),
   ...artifactSettings,
   ...outboundSettings,
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
-  // It goes into a header as it is.
+  // The key is sent in a header unchanged.
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1, pattern: '^[!-~]+$' }),
   ...kubeSettings,
-  // 32 groups of 16 rollouts of 2,000 tokens with logprobs have about 100 MB.
+  // 32 groups of 16 rollouts of 2,000 tokens with logprobs need about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
   ...limitSettings,
-  // As long as interactive clients wait for a chat.
+  // Interactive clients wait this long for a chat.
   TRAINYARD_HOLD_SECONDS: Type.Integer({ minimum: 0, maximum: 3_600, default: 600 }),
   TRAINYARD_HOLD_REQUESTS: Type.Integer({ minimum: 0, maximum: 8_000, default: 1_000 }),
   ...processSettings,

@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 
 const nullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
 
-/** A chat completion, as far as clients rely on it; the engine's other members are passed on. */
+/** The members of a chat completion that clients depend on. The engine's other members are passed on. */
 export const chatCompletionSchema = Type.Object({
   id: Type.String(),
   object: Type.Literal('chat.completion'),

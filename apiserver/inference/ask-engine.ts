@@ -16,7 +16,7 @@ import { ChatMeter } from './reply/chat-meter.ts'
 import type { EngineReply } from './reply/engine-reply.ts'
 import { renameInText, type ModelNames } from './reply/rename-model.ts'
 
-/** What engines are asked with. */
+/** What requests to engines need. */
 export interface AskDeps {
   engines: EngineClient
   log: Logger
@@ -24,20 +24,21 @@ export interface AskDeps {
   tokenLimiter: TokenLimiter
 }
 
-/** Who asks. */
+/** The request that an engine is called for. */
 export interface EngineCall {
   caller: Caller
-  /** What the client wants the usage charged to, if not the model's own project. */
+  /** The project that the client wants to charge. Undefined for the model's own project. */
   project: string | undefined
-  /** What the request has reserved, for the reply to be counted with. */
+  /** The memory that the request has reserved. The reply counts as part of it. */
   memory: RequestReservation
   client: ClientWatch
 }
 
 /**
- * Asks an engine; its reply has begun when this resolves. The tokens that it will use are taken before.
+ * Sends a request to an engine. Resolves when the reply has begun. Reserves the tokens that the request is expected to
+ * use before it is sent.
  *
- * @throws {HttpError} for an error of the engine, and without one; 429 at the entity's limit of tokens
+ * @throws {HttpError} for an error of the engine, if no engine answers, and 429 at the entity's limit of tokens
  */
 export async function askEngine(deps: AskDeps, call: EngineCall, request: PreparedRequest): Promise<EngineReply> {
   const settle = await deps.tokenLimiter.reserve(call.caller, request.estimate)
@@ -45,7 +46,7 @@ export async function askEngine(deps: AskDeps, call: EngineCall, request: Prepar
     const { response, meter, charge } = await openReply(deps, call, request)
     const chargeAndSettle = () => {
       charge()
-      // A reply that broke off tells nothing of its prompt, which the engine has read.
+      // A reply that was cut off has no count of its prompt, although the engine has read the prompt.
       settle((meter.tokens.promptTokens || request.estimate.promptTokens) + meter.tokens.completionTokens)
     }
     const { memory, project = request.target.charged.project } = call
@@ -70,7 +71,7 @@ async function openReply(deps: AskDeps, call: EngineCall, request: PreparedReque
   return { response, meter, charge }
 }
 
-/** The checkpoint that an engine is asked for; undefined for the base model itself. */
+/** The checkpoint that the engine must use. Undefined for the base model itself. */
 function adapterOf({ engineName, charged }: ChatTarget): string | undefined {
   return engineName === charged.baseModel ? undefined : engineName
 }

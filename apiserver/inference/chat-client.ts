@@ -3,12 +3,15 @@ import type { Slots } from '../accounts/limits/slots.ts'
 import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
 import type { RequestContext } from '../accounts/context.ts'
 
-/** Takes one of the places of the entity's chats, until the answer is out or the client has left. */
+/** Takes one of the entity's slots for concurrent chats, until the response is sent or the client has left. */
 export async function holdPlace(ctx: RequestContext, chatSlots: Slots): Promise<void> {
   await chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
 }
 
-/** Tells when the client leaves before it has its answer, or its key ends, so that no engine works for nobody. */
+/**
+ * Returns a watch of the client. It also counts as having left when its key is revoked. The engine then stops working
+ * on a response that cannot be read.
+ */
 export function watchClient(ctx: RequestContext, responses: RevocableResponses): ClientWatch {
   const client = new ClientWatch()
   const end = () => {

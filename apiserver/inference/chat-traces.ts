@@ -9,41 +9,41 @@ import { isEventStream } from './reply/engine-reply.ts'
 
 const traceHeader = 'Trainyard-Trace'
 
-/** What a recorded request is called: as weave calls the calls of the openai SDK. */
+/** The operation name of a recorded request. weave uses the same names for calls of the openai SDK. */
 export type TracedOperation = 'openai.chat.completions.create' | 'openai.completions.create' | 'openai.responses.create'
 
-/** What a chat was, when it is over. */
+/** The outcome of a chat that has ended. */
 export interface ChatOutcome {
-  /** Of the entity. */
+  /** The project, without its entity. */
   project: string
   isStream: boolean
   model: string
   tokens: ChatTokens
   hasLeft: boolean
-  /** What has broken it off, where the reply does not say it. */
+  /** The error that cut the reply off, if the reply does not contain it. */
   error?: string | undefined
 }
 
-/** Gathers one chat for the traces. None of it fails or waits. */
+/** Collects one chat for the traces. Its methods never fail, and never wait. */
 export interface ChatTrace {
-  /** Keeps the request as it came. */
+  /** Keeps the request as it was received. */
   keepRequest: (bytes: Buffer) => void
-  /** Keeps what the client gets. */
+  /** Keeps the bytes that the client gets. */
   keepReply: (bytes: Buffer) => void
-  /** The chat is over: it is written some time later. */
+  /** The chat has ended. It is written some time later. */
   end: (outcome: ChatOutcome) => void
-  /** The chat has no answer: nothing of it is kept. */
+  /** The chat has no reply. Nothing of it is kept. */
   abandon: () => void
 }
 
-/** Writes chats among the traces. */
+/** Writes chats as traces. */
 export interface ChatTraces {
   begin: (state: RequestState, operation: TracedOperation) => ChatTrace
 }
 
-/** A trace that is gathered. */
+/** A trace that is being collected. */
 export interface BegunTrace extends ChatTrace {
-  /** Where it is to be written; undefined for the project that the chat is charged to. */
+  /** The project that the trace is written to. Undefined for the project that the chat is charged to. */
   project: string | undefined
 }
 
@@ -51,17 +51,17 @@ export interface BegunTrace extends ChatTrace {
 export interface Traceable {
   operation: TracedOperation
   state: RequestState
-  /** What the client wants the usage charged to. */
+  /** The project that the client wants to charge. */
   project: string | undefined
 }
 
-/** Of a request and its answer. */
+/** Reads headers of the request, and sets headers of the response. */
 type Headers = Pick<HttpContext, 'get'> & { set: (name: string, value: string) => void }
 
 /**
- * Begins to record a request: where its header says so, else where its key or entity is set to.
+ * Begins to record a request if its header, its key or its entity asks for that. The header takes precedence.
  *
- * @throws {HttpError} 403 for a header with a key that may not write
+ * @throws {HttpError} 403 if the header asks for it and the key may not write
  */
 export function beginTrace(traces: ChatTraces, headers: Headers, request: Traceable): BegunTrace | undefined {
   const { operation, state, project } = request
@@ -69,12 +69,12 @@ export function beginTrace(traces: ChatTraces, headers: Headers, request: Tracea
   const wanted = headers.get(traceHeader).trim().toLowerCase()
   const isAsked = wanted === 'true'
   if (wanted === 'false' || (!isAsked && traceProject === undefined)) return undefined
-  // What an admin has set holds for keys of each role.
+  // A project that an admin has set applies to keys of every role.
   if (isAsked) requireRole(state.caller, 'member')
   return { ...traces.begin(state, operation), project: (isAsked ? project : undefined) ?? traceProject }
 }
 
-/** The project that a trace is written to; undefined when there is none. */
+/** The project that a trace is written to. Undefined if there is none. */
 export function chooseProject(trace: BegunTrace, headers: Headers, charged: string | null): string | undefined {
   const project = trace.project ?? charged
   if (project !== null && !isReservedProject(project)) return project
@@ -82,7 +82,7 @@ export function chooseProject(trace: BegunTrace, headers: Headers, charged: stri
   return undefined
 }
 
-/** Follows a reply that has begun until it is out. */
+/** Records a reply until its response is sent. */
 export function followReply(trace: BegunTrace, exchange: Exchange, reply: EngineReply): void {
   const { meter, names, response } = reply
   const project = chooseProject(trace, exchange, reply.project)

@@ -6,10 +6,10 @@ import { isEventStream, type EngineReply } from './reply/engine-reply.ts'
 import { EventStream } from './reply/event-stream.ts'
 import { readMembers, renameModel } from './reply/rename-model.ts'
 
-/** A reply within this process: complete, or the lines of a stream of events. */
+/** A reply for a caller in this process: complete, or the lines of a stream of events. */
 export type ChatReply = { kind: 'complete'; bytes: Uint8Array } | { kind: 'stream'; events: AsyncIterable<Buffer> }
 
-/** Answers a chat with an engine's reply for callers in this process, and charges what it used. */
+/** Answers a chat for a caller in this process with an engine's reply, and charges its usage. */
 export async function completeChat(deps: AskDeps, call: EngineCall, chat: PreparedRequest): Promise<ChatReply> {
   const reply = await askEngine(deps, call, chat)
   if (isEventStream(reply.response)) return { kind: 'stream', events: readEvents(reply) }
@@ -27,7 +27,7 @@ export async function* readEvents({ response, names, memory, meter, charge }: En
   }
 }
 
-/** A whole reply, gathered and rewritten for the client. */
+/** Collects a complete reply, and rewrites it for the client. */
 export async function readWhole({ response, names, memory, meter, charge }: EngineReply): Promise<Uint8Array> {
   const bytes = await readReply(response, memory)
   const members = readMembers(bytes)

@@ -25,7 +25,7 @@ import { passComplete } from './reply/pass-complete.ts'
 import { passEvents } from './reply/pass-events.ts'
 import { readRequest, type ReadDeps } from './read-request.ts'
 
-/** What the gateway answers with. */
+/** What the gateway needs to answer requests. */
 export interface GatewayDeps extends AskDeps, AuthDeps, ReadDeps {
   chatSlots: Slots
   memory: RequestMemory
@@ -40,8 +40,8 @@ interface Asking {
 }
 
 /**
- * Answers requests that engines answer, before Koa: what is done for each of them is here, from the first line of the
- * request to the last byte of its reply.
+ * Answers the requests that it passes on to engines, before Koa. All work on such a request happens here, from its
+ * first line to the last byte of its response.
  */
 export class Gateway {
   readonly #deps: GatewayDeps & { traces: ChatTraces }
@@ -54,7 +54,7 @@ export class Gateway {
     this.#operations = new Map(operations.map((operation) => [operation.path, operation]))
   }
 
-  /** Answers a request; false when it is for somebody else. */
+  /** Answers a request. Returns false if the gateway does not serve its path. */
   answer(req: IncomingMessage, res: ServerResponse): boolean {
     if (req.method !== 'POST') return false
     const path = readPath(req.url ?? '')
@@ -110,7 +110,7 @@ export class Gateway {
     }
   }
 
-  /** Reserves the memory of a request until its answer is out, and its handler through. */
+  /** Reserves memory for a request until its response is sent and its handler has ended. */
   async #read(
     exchange: Exchange,
     operation: Passthrough,
@@ -153,7 +153,7 @@ export class Gateway {
 
   #answerError(exchange: Exchange, error: unknown): void {
     const { req, res, path } = exchange
-    // The client has left: nobody reads an answer.
+    // The client has left. It cannot read a response.
     if (req.socket.destroyed || res.headersSent) return void res.destroy()
     const answered = toHttpError(error, this.#deps.log)
     for (const [name, value] of Object.entries(answered.headers)) exchange.set(name, value)
@@ -163,7 +163,7 @@ export class Gateway {
   }
 }
 
-/** The path of a request's target, which may have a query, or be a whole URL. */
+/** The path of a request's target. The target may contain a query, or be a whole URL. */
 function readPath(target: string): string {
   const path = target.startsWith('/') ? target : target.replace(/^[a-z]+:\/\/[^/?#]*/i, '')
   const end = path.search(/[?#]/)

@@ -7,7 +7,7 @@ interface Limiters {
   tokenLimiter: TokenLimiter
 }
 
-/** Tells the client what is left of its limits, as clients of OpenAI's interface expect it. */
+/** Sets headers with the remaining limits, in the form that OpenAI's clients expect. */
 export function setLimitHeaders(
   answer: { set: (name: string, value: string) => void },
   { requestLimiter, tokenLimiter }: Limiters,

@@ -2,52 +2,55 @@ import type { JsonDocument } from '../../lib/json/document.ts'
 import type { TracedOperation } from './chat-traces.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 
-/** What an engine calls a model, and how it is to be asked for it. */
+/** The engine's name of a model, and what the request to the engine depends on. */
 export interface EngineTarget extends Pick<ChatTarget, 'engineName' | 'trainable'> {
-  /** Of the prefix cache, in place of the client's own. */
+  /** The salt of the prefix cache. It replaces the client's own. */
   cacheSalt: string
 }
 
-/** What decides how large a complete reply may become, beside what the request says. */
+/** The values that decide how large a complete reply may be, beside the request itself. */
 export interface ReplyBasis {
-  /** Of the request to the engine. */
+  /** The size of the request to the engine. */
   bodyBytes: number
-  /** Models of ours are asked for logprobs and token ids, unless the client said otherwise. */
+  /**
+   * Whether the model was made through this service. Its replies contain logprobs and token ids, unless the client
+   * turned them off.
+   */
   trainable: boolean
 }
 
-/** A checked body of a request that an engine will answer. */
+/** A checked body of a request for an engine. */
 export interface CheckedBody {
-  /** What a model's name is to be looked up by; undefined when there is none. */
+  /** The model name in the request. Undefined if it has none. */
   model: string | undefined
   /** The client's own salt of the prefix cache. */
   cacheSalt: string | null | undefined
-  /** Whether the client did not ask for the event that holds the usage alone. */
+  /** Whether the client did not ask for the event that contains only the usage. */
   hidesUsage: boolean
-  /** The beginning of the prompt: requests that begin alike go to the same engine, which has cached it. */
+  /** The beginning of the prompt. Requests with equal prefixes go to the same engine, which has cached the prefix. */
   prefix: string
-  /** How many tokens may be sampled at most; undefined when the request does not say it. */
+  /** How many tokens may be sampled at most. Undefined if the request does not set it. */
   maxSampledTokens?: number | undefined
-  /** The members that engines get otherwise than they came; undefined leaves one out. */
+  /** Returns the members that change on the way to the engine. Undefined leaves a member out. */
   change: (target: EngineTarget) => Record<string, unknown>
   /** @throws {HttpError} 422 for a reply that could be too large */
   rejectLargeReply: (basis: ReplyBasis) => void
 }
 
 /**
- * A path whose requests go to engines, and whose replies come back as they are but for the model's name.
- * The gateway answers it before Koa (`gateway.ts`); `routes.ts` declares it for the document.
+ * A path whose requests are passed to engines. Replies come back unchanged except for the model's name. The gateway
+ * answers the path before Koa (`gateway.ts`). `routes.ts` declares it for the OpenAPI document.
  */
 export interface Passthrough {
   path: string
-  /** Of the engine, where it is another one. */
+  /** The path on the engine, if it is different. */
   enginePath?: string
-  /** What its requests are called among the traces; without it they are not recorded. */
+  /** The operation name of its requests in traces. Without it, requests are not recorded. */
   tracedAs?: TracedOperation
   /**
-   * The members whose texts are used, and not only checked. Then what is not ASCII in the texts of all others reads wrong in
-   * the document, which is faster; a document that is rejected is read again as it is, for the words of the error. Without
-   * it every document is read as it is.
+   * The members whose texts are used, and not only checked. The document then contains wrong values for non-ASCII
+   * characters in all other texts, which is faster. If such a document is rejected, it is parsed again in full, so that
+   * the error has the right text. Without `usedMembers`, every document is parsed in full.
    */
   usedMembers?: readonly string[]
   /** @throws {HttpError} 422 with all issues */

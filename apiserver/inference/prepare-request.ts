@@ -8,21 +8,21 @@ import type { ChatTarget } from './models/resolve-model.ts'
 import type { CheckedBody } from './passthrough.ts'
 import { bytesPerPromptToken } from './prompt-size.ts'
 
-// Of a reply whose length nobody limits.
+// For a reply whose length is not limited.
 const defaultSampled = 1_024
 
-/** All that is left of a request while an engine answers it. */
+/** What is kept of a request while an engine answers it. */
 export interface PreparedRequest {
-  /** Of the engine. */
+  /** The path on the engine. */
   path: string
   target: ChatTarget
-  /** What the engine gets. It counts among what is in memory until it is let go. */
+  /** The body for the engine. Its memory stays reserved until the body is released. */
   body: EngineBody
-  /** Whether the client did not ask for the event that holds the usage alone. */
+  /** Whether the client did not ask for the event that contains only the usage. */
   hidesUsage: boolean
-  /** What it has in common with requests that should go to the same engine. */
+  /** Requests with equal keys should go to the same engine. */
   affinity: AffinityKey
-  /** What it is expected to use. */
+  /** The tokens that the request is expected to use. */
   estimate: TokenEstimate
 }
 
@@ -33,14 +33,14 @@ export interface CheckedRequest {
   document: JsonDocument
   checked: CheckedBody
   target: ChatTarget
-  /** Begins with the document's bytes, which may be changed, and is reserved already. */
+  /** A buffer that begins with the document's bytes. It may be changed, and its memory is already reserved. */
   room?: Buffer
 }
 
 /**
- * Makes the request to an engine, which counts among what is in memory until an engine has it.
+ * Builds the request to an engine. Its memory stays reserved until an engine has received it.
  *
- * @throws {HttpError} 422 for a reply that could be too large, and when there is no memory for the request
+ * @throws {HttpError} 422 for a reply that could be too large, and if there is no memory for the request
  */
 export function prepareRequest(
   engineKey: string,
@@ -58,7 +58,7 @@ export function prepareRequest(
     memory.add(reserved)
     memory.drop(room?.length ?? 0)
   }
-  // What lets go must not hold the body itself.
+  // This callback must not hold a reference to the body.
   const letGo = () => memory.drop(reserved)
   const estimate = estimateTokens(body.length, checked)
   const affinity = { entity, model: target.engineName, prefix: checked.prefix }

@@ -2,7 +2,7 @@ import { servedName } from '../../crds/names.ts'
 import type { BaseModelRow } from '../../db/base-models/base-models.ts'
 import type { ModelRow } from '../../db/models/models.ts'
 
-/** GET /v1/models: every name that a chat request may give as its model, without the steps. */
+/** GET /v1/models: every name that a chat may use as its model, without steps. */
 export function presentModelList(baseModels: BaseModelRow[], models: ModelRow[]) {
   return { object: 'list' as const, data: [...baseModels.flatMap(presentBaseModel), ...models.map(presentModel)] }
 }
@@ -20,7 +20,7 @@ export function presentBaseModelAs(id: string, { name, updatedAt }: Pick<BaseMod
   return presentItem(id, updatedAt, { owned_by: 'trainyard', root: name })
 }
 
-/** A model of an entity under a name that chats may give it. */
+/** A model of an entity under a name that chats may use. */
 export function presentModelAs(id: string, model: ModelRow) {
   return presentItem(id, model.createdAt, { owned_by: model.entity, root: model.baseModel })
 }

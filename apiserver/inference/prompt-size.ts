@@ -1,2 +1,2 @@
-/** A prompt of any length in fewer bytes per token is rare. */
+/** Long prompts rarely have fewer bytes per token. */
 export const bytesPerPromptToken = 3

@@ -8,28 +8,27 @@ import type { ModelResolver } from './models/model-resolver.ts'
 import type { CheckedBody, Passthrough } from './passthrough.ts'
 import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
 
-// For the engine's name of the model, the salt, and what training needs.
+// For the engine's name of the model, the cache salt, and the members that training needs.
 const slackBytes = 512
 
-/** What requests are read with. */
+/** What reading a request needs. */
 export interface ReadDeps {
   engineKey: string
   models: ModelResolver
 }
 
-/** Whose request is read, and what it reserves. */
+/** The entity of a request, and the memory that it reserves. */
 export interface Reading {
   entity: string
   memory: RequestReservation
-  /** Gets the body before it is changed. */
+  /** Receives the body before it is changed. */
   keep?: ((body: Buffer) => void) | undefined
 }
 
 /**
- * Reads a request. Nothing of what was read is kept but the body for the engine, which alone still counts among what is in
- * memory.
+ * Reads a request. Afterwards only the body for the engine is in memory, and only this body stays reserved.
  *
- * @throws {HttpError} as receiving, checking, and finding the model do
+ * @throws {HttpError} as receiving the body, checking it, and finding the model do
  */
 export async function readRequest(
   deps: ReadDeps,
@@ -61,7 +60,7 @@ function readDocument(reader: ChatReader, bytes: Buffer, operation: Passthrough)
   return { document, checked: operation.check(document) }
 }
 
-/** Undefined when the document has to be read as it is. */
+/** Checks the document without decoding all of its texts. Returns undefined if the document has to be parsed whole. */
 function checkView(
   reader: ChatReader,
   bytes: Buffer,

@@ -15,7 +15,7 @@ import { declareTokens, tokenPassthroughs } from './tokens/routes.ts'
 // Clients read this list as one page.
 const listLimit = 10_000
 
-/** Operations whose requests engines answer: `Gateway` does, before Koa. */
+/** Operations whose requests are passed to engines. `Gateway` answers them before Koa. */
 export const passthroughs = [chatPassthrough, completionPassthrough, embeddingPassthrough, ...tokenPassthroughs]
 
 export function routeGateway(api: RestApi, pool: Pool): void {
@@ -46,8 +46,7 @@ export function routeGateway(api: RestApi, pool: Pool): void {
     {
       tag: 'Inference',
       summary: 'Find a model by a name that chats can use',
-      description:
-        'Slashes and colons in the name may be percent-encoded. The id of the answer is the name as it was sent.',
+      description: 'Slashes and colons in the name may be percent-encoded. The id in the answer is the requested name.',
       answer: modelItemSchema,
     },
     ({ caller, params }) => findModelItem(pool, caller.entity, params.model),

@@ -2,20 +2,20 @@ import { SharedPermits } from '../accounts/limits/permits/shared-permits.ts'
 import type { OpenPermits } from '../accounts/limits/slots.ts'
 import { isSupervisorMessage, type ProcessMessage, type SupervisorMessage } from './messages.ts'
 
-// How long a process keeps a permit that it does not use, twice this at most.
+// How long a process keeps an unused permit. It may be up to twice as long.
 const returnUnusedMs = 5_000
 
 /**
- * Connects this process with its supervisor: it says that it is alive, gets permits, and ends when it is told to. When the
- * supervisor is gone, Node ends the process at once (`disconnect` in lib/internal/cluster/child.js): the next supervisor
- * would not know which permits it has.
+ * Connects this process with its supervisor. The process reports that it is alive, gets permits, and ends when the
+ * supervisor says so. If the supervisor dies, Node ends the process at once (`disconnect` in
+ * lib/internal/cluster/child.js), because the next supervisor would not know its permits.
  */
 export function connectToSupervisor(): OpenPermits {
   const opened = new Map<string, SharedPermits>()
   process.on('message', (message) => {
     if (isSupervisorMessage(message)) receive(opened, message)
   })
-  // Node does not, once a process has been told to take no more connections.
+  // Node does not end a process that was told to accept no more connections.
   process.once('disconnect', end)
   const returning = setInterval(() => {
     for (const permits of opened.values()) permits.returnUnused()
@@ -34,7 +34,7 @@ function receive(opened: ReadonlyMap<string, SharedPermits>, message: Supervisor
   else send({ alive: true })
 }
 
-/** What the supervisor does not get is of no use: this process ends with the channel. */
+/** Errors are ignored: if the supervisor cannot be reached, this process ends with the channel. */
 function send(message: ProcessMessage): void {
   process.send?.(message, undefined, undefined, () => {})
 }

@@ -7,7 +7,7 @@ import { watchLiveness } from './liveness.ts'
 
 const answering = "process.on('message', () => process.send({ alive: true }))"
 
-test('a process that answers goes on, and one that does not any more is killed', async () => {
+test('a process that answers continues, and one that stops answering is killed', async () => {
   const child = spawn(process.execPath, ['-e', answering], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] })
   let answers = 0
   child.on('message', () => answers++)

@@ -1,12 +1,12 @@
 import type { PermitAnswer, PermitRequest } from '../accounts/limits/permits/messages.ts'
 
-/** What a process tells the supervisor. */
+/** A message from a process to the supervisor. */
 export type ProcessMessage = { permits: PermitRequest } | { alive: true }
 
-/** What the supervisor tells a process. */
+/** A message from the supervisor to a process. */
 export type SupervisorMessage = { permits: PermitAnswer } | { areYouAlive: true } | { end: true }
 
-/** The channel between them carries nothing else; what Node itself sends on it is not given to listeners. */
+/** The channel between them has no other messages. Node's own messages on it are not passed to listeners. */
 export function isProcessMessage(message: unknown): message is ProcessMessage {
   return hasMember(message, ['permits', 'alive'])
 }

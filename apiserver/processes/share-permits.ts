@@ -3,7 +3,7 @@ import { PermitLedger } from '../accounts/limits/permits/permit-ledger.ts'
 import type { PermitAnswer } from '../accounts/limits/permits/messages.ts'
 import { isProcessMessage } from './messages.ts'
 
-/** Gives processes their permits, and frees what a process had when it ends. */
+/** Answers the requests of processes for permits, and releases the permits of a process that ends. */
 export function sharePermits(): (worker: Worker) => void {
   const workers = new Map<number, Worker>()
   const ledger = new PermitLedger(
@@ -12,7 +12,7 @@ export function sharePermits(): (worker: Worker) => void {
   return (worker) => {
     workers.set(worker.id, worker)
     worker.on('message', (message: unknown) => {
-      // What a process has sent may come after its end.
+      // A message may arrive after the end of its process.
       if (!workers.has(worker.id) || !isProcessMessage(message) || !('permits' in message)) return
       ledger.receive(worker.id, message.permits)
     })

@@ -10,14 +10,14 @@ import { sharePermits } from './share-permits.ts'
 import { SupervisedProcess } from './supervised-process.ts'
 
 const restart: Backoff = { baseMs: 250, maxMs: 10_000 }
-// What ended a process that ran this long was not its start.
+// If a process ran this long, its end was not a failed start.
 const healthyAfterMs = 60_000
-// A process that takes too long to end ends itself before, and says so.
+// If a process takes too long to end, it ends itself first, with a log message.
 const marginMs = 1_000
 
 /**
- * Runs the processes of a replica, and starts each again that ends. They share the port: this process accepts connections
- * and gives them out by turns.
+ * Runs the processes of a replica, and restarts each one that ends. They share a port: the supervisor accepts
+ * connections and gives them to the processes in turn.
  */
 export function superviseProcesses(config: ProcessConfig): void {
   const log = createLogger('apiserver-supervisor', config.LOG_LEVEL)
@@ -41,7 +41,9 @@ class Supervisor {
     this.#log = log
   }
 
-  /** Runs a process again and again, until all are to end. @returns whether the last one ended as it should */
+  /**
+   * Restarts a process whenever it ends, until all processes have to end. @returns whether the last one ended normally
+   */
   async keepRunning(): Promise<boolean> {
     const { signal: stop } = this.#stop
     for (let failures = 0; !stop.aborted;) {
@@ -57,7 +59,7 @@ class Supervisor {
     return true
   }
 
-  /** Ends all processes. @throws when one does not end in time, or fails as it ends */
+  /** Ends all processes. @throws if one does not end in time, or fails while it ends */
   async end(running: readonly Promise<boolean>[], timeoutMs: number): Promise<void> {
     this.#stop.abort()
     for (const each of this.#processes) each.end()
@@ -69,7 +71,10 @@ class Supervisor {
     if (outcomes.includes(false)) throw new Error('a process did not end in time, or failed as it ended')
   }
 
-  /** What ends before any process listens cannot start: its environment is wrong, or its port in use. */
+  /**
+   * If a process ends before any process listens, no process can start: the environment is wrong, or the port is in
+   * use.
+   */
   #giveUp(pid: number | undefined): never {
     this.#log.fatal({ processId: pid }, 'a process ended before any listened')
     process.exit(1)

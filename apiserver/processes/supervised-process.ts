@@ -8,7 +8,7 @@ const endMessage: SupervisorMessage = { end: true }
 /** One process of a replica, from its fork to its end. */
 export class SupervisedProcess {
   readonly worker: Worker = cluster.fork()
-  /** With what it ended: an exit code, or a signal. */
+  /** How it ended: an exit code, or a signal. */
   readonly ended = once(this.worker, 'exit') as Promise<[number | null, NodeJS.Signals | null]>
   #isListening = false
 
@@ -18,9 +18,11 @@ export class SupervisedProcess {
   }
 
   /**
-   * Has it end after its responses. It first takes no more connections, and the port is closed with the last process that
-   * takes some. The message comes after the connections that are on their way to it. A signal might come before: Node would
-   * keep such a connection for another process, and never close it.
+   * Tells the process to end after its responses. It first stops accepting connections. The port is closed when the
+   * last process has stopped.
+   *
+   * The message arrives after the connections that were already sent to the process. A signal might arrive before them.
+   * Node would then keep such a connection for another process, and never close it.
    */
   end(): void {
     if (!this.#isListening) return void this.worker.process.kill('SIGTERM')

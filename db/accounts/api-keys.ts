@@ -5,7 +5,7 @@ import { selectLimits, tracesOff, type SetLimits } from './limits.ts'
 
 export type KeyRole = 'read' | 'member' | 'admin'
 
-// Each request reads these limits.
+// Every request reads these limits.
 const limitNames = [
   'requestsPerMinute',
   'tokensPerMinute',
@@ -24,7 +24,7 @@ export interface KnownKey extends Pick<SetLimits, RequestLimitName> {
   entity: string
   role: KeyRole
   expiresAt: Date | null
-  /** The project that records its chats; null for none. */
+  /** The project that records its chats. Null for none. */
   traceProject: string | null
 }
 
@@ -40,11 +40,11 @@ export const keyColumns = {
   revokedAt: column<Date | null>('revoked_at', 'timestamptz'),
   lastUsedAt: column<Date | null>('last_used_at', 'timestamptz'),
   replacedBy: column<string | null>('replaced_by', 'uuid'),
-  /** The project that records its chats, or `tracesOff`; null where what is set for the entity holds. */
+  /** The project that records its chats, or `tracesOff`. Null for the setting of the entity. */
   traceProject: column<string | null>('trace_project', 'text'),
 }
 
-/** A key as people manage it. The key itself is stored nowhere, only its SHA-256. */
+/** A key in the form for its owners. The key itself is not stored, only its SHA-256. */
 export type ApiKeyRow = RowOf<typeof keyColumns>
 
 export interface NewApiKey {
@@ -65,10 +65,10 @@ const columns = selectColumns(keyColumns)
 
 const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())'
 
-// What is set for a key counts before what is set for its entity.
+// The setting of a key takes precedence over the setting of its entity.
 const traceProject = `nullif(coalesce(api_keys.trace_project, entities.trace_project), '${tracesOff}') AS "traceProject"`
 
-/** The key with this sha256, unless it is revoked or has expired. */
+/** Finds the key with this SHA-256, unless it is revoked or has expired. */
 export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {
   const { rows } = await pool.query<KnownKey>({
     name: 'find_key',
@@ -79,7 +79,7 @@ export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | un
   return rows[0]
 }
 
-/** Inserts a new key and records who made it (`by`). */
+/** Inserts a new key and records its creator (`by`). */
 export function makeApiKey(pool: Pool, key: NewApiKey, by: string): Promise<ApiKeyRow> {
   return withTransaction(pool, async (connection) => {
     const { isNew, ...row } = await insertApiKey(connection, key)
@@ -117,7 +117,7 @@ export async function insertApiKey(connection: Connection, key: NewApiKey): Prom
   return rows[0]!
 }
 
-/** Finds a key of an entity, revoked and expired ones too. */
+/** Finds a key of an entity, also if it is revoked or expired. */
 export async function findApiKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow | undefined> {
   const { rows } = await pool.query<ApiKeyRow>(`SELECT ${columns} FROM auth.api_keys WHERE entity = $1 AND id = $2`, [
     entity,
@@ -142,7 +142,7 @@ export async function listApiKeys(
   return rows
 }
 
-/** Revokes a key of an entity for good. A revoked key stays as it is. */
+/** Revokes a key of an entity permanently. Revoking it again changes nothing. */
 export async function revokeApiKey(
   pool: Pool,
   { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
@@ -158,7 +158,10 @@ export async function revokeApiKey(
   })
 }
 
-/** Puts a new key of the same name, role, traces and lifetime in a key's place, which then goes on for `overlapSeconds`. */
+/**
+ * Replaces a key by a new one with the same name, role, trace project and lifetime. The old key stays valid for
+ * `overlapSeconds`.
+ */
 export async function rotateApiKey(
   pool: Pool,
   { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
@@ -205,8 +208,8 @@ async function endReplaced(
 }
 
 /**
- * Records that keys were used, at most once a minute for each. Skips keys that are being changed: waiting for several
- * of them could end in a deadlock with their writers.
+ * Records that keys were used, at most once a minute for each. Skips keys that are being changed, because waiting for
+ * several keys could deadlock with their writers.
  */
 export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
   await pool.query({
@@ -220,7 +223,7 @@ export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void>
   })
 }
 
-/** A usable key and when it expires; null if it never does. */
+/** A usable key and its expiry. Null if it never expires. */
 export interface UsableKey {
   id: string
   expiresAt: Date | null

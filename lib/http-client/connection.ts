@@ -3,24 +3,24 @@ import { HttpClientError } from './errors.ts'
 import type { ResponseHead } from './response-head.ts'
 import { ResponseParser, type ResponseReader } from './response-parser.ts'
 
-/** What becomes of a request. After `onEnd` or `onError` nothing more is called. */
+/** Receives the response of a request. After `onEnd` or `onError`, no method is called again. */
 export interface ResponseHandler extends ResponseReader {
   onError: (error: Error) => void
 }
 
-/** A request as it goes over a connection. */
+/** A request as it is sent over a connection. */
 export interface HttpRequest {
-  /** The request line and the headers, with the empty line. */
+  /** The request line and the headers, with the empty line after them. */
   head: string
   body: Buffer
-  /** Called when the body is with the system. */
+  /** Called when the operating system has accepted the body. */
   onSent?: (() => void) | undefined
 }
 
 /** How long a connection waits. */
 export interface ConnectionTimes {
   connectMs: number
-  /** Between two reads of a response. */
+  /** The time between two reads of a response. */
   responseMs: number
 }
 
@@ -28,7 +28,7 @@ export interface ConnectionOptions {
   host: string
   port: number
   times: ConnectionTimes
-  /** The connection is free for the next request. */
+  /** Called when the connection can send the next request. */
   onFree: () => void
   onClosed: () => void
 }
@@ -37,7 +37,7 @@ const keepAliveProbeMs = 60_000
 // All connections read into it, one after the other. Node's own reads allocate as much for each, whatever comes.
 const readBuffer = Buffer.allocUnsafeSlow(64 * 1024)
 
-/** A connection to a server over which one request goes after the other. */
+/** A connection to a server. It sends one request after the other. */
 export class Connection {
   readonly #socket: Socket
   readonly #options: ConnectionOptions
@@ -50,7 +50,7 @@ export class Connection {
   #isReusable = false
   #isPaused = false
   #error: Error | undefined
-  /** When the last response had ended. */
+  /** When the last response ended. */
   freeSinceMs = 0
 
   constructor(options: ConnectionOptions) {
@@ -71,7 +71,7 @@ export class Connection {
     this.#socket.on('close', () => this.#close())
   }
 
-  /** Whether it can take a request. */
+  /** Whether it can send a request. */
   get isFree(): boolean {
     return this.#handler === undefined && this.#socket.writable
   }
@@ -86,7 +86,7 @@ export class Connection {
     this.#socket.uncork()
   }
 
-  /** Takes no more of the response for now. */
+  /** Stops reading the response for now. */
   pause(): void {
     this.#isPaused = true
     this.#socket.pause()
@@ -95,12 +95,12 @@ export class Connection {
   resume(): void {
     if (!this.#isPaused) return
     this.#isPaused = false
-    // The time began anew with the last read.
+    // While reading was paused, the timeout has continued since the last read.
     this.#socket.setTimeout(this.#options.times.responseMs)
     this.#socket.resume()
   }
 
-  /** Ends the connection, and with it the request. */
+  /** Closes the connection and ends its request. */
   abort(error: Error): void {
     this.#parser.stop()
     this.#socket.destroy()
@@ -125,14 +125,14 @@ export class Connection {
   }
 
   #becomeFree(): void {
-    // A server that has answered before it had the body may not read the rest of it.
+    // A server that has answered before it received the whole body may not read the rest.
     if (!this.#isReusable || this.#socket.writableLength > 0) return void this.#socket.destroy()
     if (this.#isPaused) this.resume()
     this.freeSinceMs = performance.now()
     this.#options.onFree()
   }
 
-  /** Ends the request; whoever gets its end next. */
+  /** Ends the request. The caller must tell the returned handler why. */
   #finish(): ResponseHandler | undefined {
     const handler = this.#handler
     this.#handler = undefined

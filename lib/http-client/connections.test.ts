@@ -28,7 +28,7 @@ afterEach(() => {
   server.close()
 })
 
-/** Sends a request; `done` is its body, or fails with its error. */
+/** Sends a request. `done` resolves to the response's body, or fails. */
 function ask(body = '') {
   const { promise: done, resolve, reject } = Promise.withResolvers<string>()
   let text = ''
@@ -49,7 +49,7 @@ function ask(body = '') {
 }
 const reply = (body: string, more = '') => `HTTP/1.1 200 OK\r\ncontent-length: ${body.length}\r\n${more}\r\n${body}`
 
-test('requests go over one connection after the other, and over two at once', async () => {
+test('consecutive requests use one connection, and concurrent requests use two', async () => {
   answer = (socket) => socket.write(reply('a'))
   expect([await ask().done, await ask().done]).toEqual(['a', 'a'])
   expect(sockets).toHaveLength(1)
@@ -68,7 +68,7 @@ test.each([
   expect(sockets).toHaveLength(2)
 })
 
-test('a connection on which something comes unasked is closed', async () => {
+test('a connection is closed if the server sends data without a request', async () => {
   answer = (socket) => socket.write(reply('a'))
   await ask().done
   sockets[0]!.write(reply('another answer'))
@@ -80,20 +80,24 @@ test.each([
   ['is reset', (socket: Socket) => socket.resetAndDestroy(), 'ECONNRESET'],
   ['ends before the response', (socket: Socket) => socket.end(), 'CLOSED'],
   ['ends within it', (socket: Socket) => socket.end('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nabc'), 'CLOSED'],
-  ['brings nothing in time', () => {}, 'RESPONSE_TIMEOUT'],
-  ['brings no response', (socket: Socket) => socket.write('SSH-2.0\r\n\r\n'), 'MALFORMED_RESPONSE'],
+  ['receives nothing in time', () => {}, 'RESPONSE_TIMEOUT'],
+  [
+    'receives something that is not a response',
+    (socket: Socket) => socket.write('SSH-2.0\r\n\r\n'),
+    'MALFORMED_RESPONSE',
+  ],
 ])('a request whose connection %s fails', async (_, fail, code) => {
   answer = fail
   await expect(ask().done).rejects.toMatchObject({ code })
 })
 
-test('a request to nobody fails', async () => {
+test('a request to a closed port fails', async () => {
   server.close()
   await once(server, 'close')
   await expect(ask().done).rejects.toMatchObject({ code: 'ECONNREFUSED' })
 })
 
-test('who takes no more is waited for, longer than the server is', async () => {
+test('a paused reader may take longer than the response timeout', async () => {
   answer = (socket) => socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 10000000\r\n\r\n${'a'.repeat(10_000_000)}`)
   const { done, connection } = ask()
   connection.pause()
@@ -102,7 +106,7 @@ test('who takes no more is waited for, longer than the server is', async () => {
   expect(await done).toHaveLength(10_000_000)
 })
 
-test('a request that is aborted fails at once, and its server is left', async () => {
+test('a request that is aborted fails at once, and its connection is closed', async () => {
   const asked = Promise.withResolvers<void>()
   answer = () => asked.resolve()
   const { done, connection } = ask()
@@ -112,7 +116,7 @@ test('a request that is aborted fails at once, and its server is left', async ()
   await once(sockets[0]!, 'close')
 })
 
-test('it tells when a large body is with the system', async () => {
+test('a callback is called when the system has accepted a large body', async () => {
   answer = () => {}
   const { onSent, connection, done } = ask('a'.repeat(1_000_000))
   expect(onSent).not.toHaveBeenCalled()

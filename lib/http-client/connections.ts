@@ -6,12 +6,13 @@ export interface ServerAddress {
   port: number
 }
 
-// Less than servers keep a connection without requests (uvicorn: 5 s), so that a request meets none that is being closed.
+// Less than the time that servers keep an idle connection (uvicorn: 5 s), so that no request is sent while the server
+// closes the connection.
 const keepFreeMs = 4_000
 const sweepMs = 1_000
 
 /**
- * Connections to servers, which are kept for the next requests. There are as many as there are requests.
+ * Connections to servers, kept for later requests. There are as many connections as concurrent requests.
  *
  * Measured in a bare gateway, a 4 KB request and its reply take 50 us of processor time through these and 82 through
  * undici's dispatcher, a request of 64 KB 153 and 254, a stream of 65 events 1,380 and 1,880.
@@ -19,7 +20,7 @@ const sweepMs = 1_000
 export class Connections {
   readonly #times: ConnectionTimes
   readonly #open = new Set<Connection>()
-  /** By address; the one that was free last is used first. */
+  /** Idle connections by address. The one that became idle last is used first. */
   readonly #free = new Map<string, Connection[]>()
   readonly #sweep: NodeJS.Timeout
 
@@ -28,7 +29,7 @@ export class Connections {
     this.#sweep = setInterval(() => this.#closeIdle(), sweepMs).unref()
   }
 
-  /** Sends a request, and answers with the connection that it goes over. */
+  /** Sends a request, and returns the connection that is used for it. */
   send({ host, port }: ServerAddress, request: HttpRequest, handler: ResponseHandler): Connection {
     const key = `${host} ${port}`
     const connection = this.#take(key) ?? this.#connect({ host, port }, key)
@@ -36,7 +37,7 @@ export class Connections {
     return connection
   }
 
-  /** Ends all connections, and the requests on them. */
+  /** Closes all connections, and ends their requests. */
   close(): void {
     clearInterval(this.#sweep)
     for (const connection of this.#open) connection.abort(new Error('the client of this server was closed'))

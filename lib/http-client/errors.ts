@@ -1,7 +1,7 @@
-/** What went wrong with a connection that no system call reports. */
+/** The failures of a connection that no system call reports. */
 export type HttpClientErrorCode = 'CONNECT_TIMEOUT' | 'RESPONSE_TIMEOUT' | 'CLOSED' | 'MALFORMED_RESPONSE'
 
-/** A request got no whole response. Errors of sockets have their system's codes instead. */
+/** A request did not get a whole response. Errors of sockets have the system's codes instead. */
 export class HttpClientError extends Error {
   override name = 'HttpClientError'
   readonly code: HttpClientErrorCode

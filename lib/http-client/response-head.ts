@@ -3,21 +3,21 @@ import { malformed } from './errors.ts'
 /** The status line and the headers of a response. */
 export interface ResponseHead {
   statusCode: number
-  /** By their names in lower case; values of repeated ones are joined. */
+  /** By their names in lower case. Values of repeated headers are joined. */
   headers: Readonly<Record<string, string>>
-  /** How the end of the body is known: by its length, by chunks, or by the end of the connection. */
+  /** How the end of the body is found: by its length, by chunks, or by the end of the connection. */
   framing: number | 'chunked' | 'until-close'
-  /** Whether the connection may be used again. */
+  /** Whether the connection can be used for another request. */
   isReusable: boolean
 }
 
 const statusLine = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [^\r]*)?(?:\r\n|$)/
 const nameCharacters = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
-// All lines end with both.
+// Each line must end with both characters.
 const forbidden = /\0|\r(?!\n)|(?<!\r)\n/
 const length = /^\d{1,15}$/
 
-/** Parses what comes before a response's body, without its empty line. @throws {HttpClientError} */
+/** Parses the status line and the headers, without the empty line after them. @throws {HttpClientError} */
 export function parseHead(text: string): ResponseHead {
   const [, minor, status] = statusLine.exec(text) ?? []
   if (status === undefined) throw malformed('no status line of HTTP/1')
@@ -35,7 +35,7 @@ function parseHeaders(text: string): Record<string, string> {
     const start = end + 2
     end = text.indexOf('\r\n', start)
     const colon = text.indexOf(':', start)
-    // A colon of another line comes with a line's end, which no name may have.
+    // If the colon belongs to a later line, the name contains a line end, and no name may contain one.
     const name = text.slice(start, Math.max(start, colon)).toLowerCase()
     if (!nameCharacters.test(name)) throw malformed('a malformed header')
     const value = text.slice(colon + 1, end === -1 ? undefined : end).trim()
@@ -45,7 +45,7 @@ function parseHeaders(text: string): Record<string, string> {
   return headers
 }
 
-/** A response whose end two readers could see at two places is not taken (RFC 9112, section 6.3). */
+/** Rejects a response whose end two parsers could find at different places (RFC 9112, section 6.3). */
 function readFraming(statusCode: number, headers: Record<string, string>): ResponseHead['framing'] {
   const { 'transfer-encoding': encoding, 'content-length': announced } = headers
   if (encoding !== undefined) {

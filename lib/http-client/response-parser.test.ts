@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { ResponseParser } from './response-parser.ts'
 
-/** What a reader gets of bytes that come in parts, each so long. */
+/** Parses bytes that arrive in parts of the given length. Returns what the reader received. */
 function parse(text: string, partLength = text.length) {
   const bytes = Buffer.from(text, 'latin1')
   const found = { status: 0, body: '', isReusable: false, ends: 0 }
@@ -24,16 +24,20 @@ test.each([
   ['no body', `${head}content-length: 0\r\n\r\n`, { body: '', isReusable: true }],
   ['a status without a body', 'HTTP/1.1 204 No Content\r\n\r\n', { status: 204, body: '', isReusable: true }],
   ['chunks', `${chunked}3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n`, { body: 'abc0123456789', isReusable: true }],
-  ['lines behind its chunks', `${chunked}1\r\na\r\n0\r\nX: y\r\n\r\n`, { body: 'a', isReusable: true }],
-  ['an announcement before it', `HTTP/1.1 100 Continue\r\n\r\n${head}content-length: 1\r\n\r\na`, { body: 'a' }],
+  ['trailers', `${chunked}1\r\na\r\n0\r\nX: y\r\n\r\n`, { body: 'a', isReusable: true }],
+  [
+    'an informational response before it',
+    `HTTP/1.1 100 Continue\r\n\r\n${head}content-length: 1\r\n\r\na`,
+    { body: 'a' },
+  ],
   ['a connection that closes', `${head}Connection: Close\r\ncontent-length: 1\r\n\r\na`, { isReusable: false }],
   ['an old version', 'HTTP/1.0 200 OK\r\ncontent-length: 1\r\n\r\na', { isReusable: false }],
-])('a response with %s is read, however it comes', (_, text, expected) => {
+])('a response with %s is read, however it is split', (_, text, expected) => {
   for (let partLength = 1; partLength <= text.length; partLength++)
     expect(parse(text, partLength)).toMatchObject({ status: 200, ends: 1, ...expected })
 })
 
-test('chunks of any bytes come out as they went in', () => {
+test('chunks of any bytes are read unchanged', () => {
   const chunks = fc.array(fc.string({ unit: 'binary-ascii', minLength: 1, maxLength: 40 }))
   fc.assert(
     fc.property(chunks, fc.integer({ min: 1, max: 50 }), (texts, partLength) => {
@@ -43,7 +47,7 @@ test('chunks of any bytes come out as they went in', () => {
   )
 })
 
-test('a body without a length ends with its connection, and any other is not whole then', () => {
+test('the end of the connection completes only a body without a length', () => {
   const open = parse(`${head}\r\nabc`)
   expect(open).toMatchObject({ body: 'abc', ends: 0, isReusable: false })
   expect(open.close).not.toThrow()
@@ -71,12 +75,12 @@ test.each([
   `${chunked}0\r\n\r\nmore`,
   `${head}x: ${'a'.repeat(17_000)}`,
   `${chunked}1;${'a'.repeat(17_000)}`,
-])('what has no reading, or two, is not read: %j', (text) => {
+])('a text that is malformed or ambiguous is rejected: %j', (text) => {
   for (const partLength of [1, 7, text.length])
     expect(() => parse(text, partLength)).toThrow(expect.objectContaining({ code: 'MALFORMED_RESPONSE' }))
 })
 
-test('a reader that stops gets no more', () => {
+test('a parser that is stopped calls its reader no more', () => {
   const got: string[] = []
   const parser = new ResponseParser({
     onHead: () => {},

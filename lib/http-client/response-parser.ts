@@ -3,29 +3,29 @@ import { readChunkLine } from './chunk-line.ts'
 import { HttpClientError, malformed } from './errors.ts'
 import { parseHead, type ResponseHead } from './response-head.ts'
 
-/** Gets a response as it comes. */
+/** Receives a response as it arrives. */
 export interface ResponseReader {
   onHead: (head: ResponseHead) => void
   onData: (chunk: Buffer) => void
-  /** All of it has come. */
+  /** The whole response has arrived. */
   onEnd: () => void
 }
 
 const headEnd = Buffer.from('\r\n\r\n')
 const lineEnd = Buffer.from('\r\n')
-// A head, the line of a chunk, or a line behind the last chunk.
+// The limit of a head, of the line before a chunk, and of a trailer.
 const maxHeldBytes = 16 * 1024
 
 /**
- * Parses the bytes of HTTP/1.1 responses, one after the other. It passes the parts of a body on without a copy. It takes no
- * form that has two readings, and nothing after the end.
+ * Parses the bytes of HTTP/1.1 responses, one after the other. It passes the parts of a body on without copying them.
+ * It rejects ambiguous responses, and any bytes after the end of a response.
  */
 export class ResponseParser {
   readonly #reader: ResponseReader
   #state: 'idle' | 'head' | 'body' | 'chunk-line' | 'chunk' | 'chunk-end' | 'trailers' = 'idle'
-  /** Bytes that the body or the chunk still has. */
+  /** The number of bytes that are missing of the body or the chunk. */
   #left = 0
-  /** The beginning of what can only be read as a whole. */
+  /** The beginning of a part that can only be read as a whole. */
   #held: Buffer | undefined
   #head: ResponseHead | undefined
   #isStopped = false
@@ -39,12 +39,12 @@ export class ResponseParser {
     return this.#state === 'idle'
   }
 
-  /** A response comes next. */
+  /** Prepares for the next response. */
   begin(): void {
     this.#state = 'head'
   }
 
-  /** Takes what has come. @throws {HttpClientError} for what is no such response */
+  /** Parses the next bytes. @throws {HttpClientError} if they are not part of a valid response */
   read(chunk: Buffer): void {
     const bytes = this.#held ? Buffer.concat([this.#held, chunk]) : chunk
     this.#held = undefined
@@ -58,12 +58,12 @@ export class ResponseParser {
     }
   }
 
-  /** Nobody reads the rest. */
+  /** Ignores the rest, because the reader needs no more. */
   stop(): void {
     this.#isStopped = true
   }
 
-  /** The connection has ended. @throws {HttpClientError} when something of the response is missing */
+  /** Records that the connection has ended. @throws {HttpClientError} if a part of the response is missing */
   close(): void {
     if (this.#state === 'idle' || this.#isStopped) return
     if (this.#state !== 'body' || this.#head?.framing !== 'until-close')
@@ -71,7 +71,7 @@ export class ResponseParser {
     this.#end()
   }
 
-  /** Answers with where the next part begins; undefined when more has to come before. */
+  /** Returns where the next part begins. Undefined if more bytes are needed first. */
   #readPart(bytes: Buffer, at: number): number | undefined {
     switch (this.#state) {
       case 'head':
@@ -94,7 +94,7 @@ export class ResponseParser {
     const end = bytes.indexOf(headEnd, at)
     if (end === -1) return undefined
     const head = parseHead(bytes.toString('latin1', at, end))
-    // One that announces the response that follows it.
+    // An informational response. The final one follows it.
     if (head.statusCode < 200) return end + headEnd.length
     this.#head = head
     const { framing } = head
@@ -130,7 +130,7 @@ export class ResponseParser {
     return at + lineEnd.length
   }
 
-  /** Lines behind the last chunk, which nobody needs, until an empty one. */
+  /** Skips a trailer, which is not used. An empty line is the last one. */
   #readTrailer(bytes: Buffer, at: number): number | undefined {
     const end = bytes.indexOf(lineEnd, at)
     if (end === -1) return undefined

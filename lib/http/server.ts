@@ -3,23 +3,24 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 const closeIdleEveryMs = 50
 
-/** The address of a server, and its timeouts; see Node's `http.createServer`. */
+/** The address of a server, and its timeouts. See Node's `http.createServer`. */
 export interface ServerSettings extends ServerOptions {
   host: string
   port: number
   maxConnections?: number
 }
 
-/** Starts a server whose requests `handle` answers. */
+/** Starts a server that answers requests with `handle`. */
 export async function startServer(
   handle: RequestListener,
   { host, port, maxConnections, ...options }: ServerSettings,
 ): Promise<Server> {
   const server = createServer(options, handle)
   if (maxConnections !== undefined) server.maxConnections = maxConnections
-  // Of several processes on a port: those that are full would give a connection to each other for ever. (@types/node 24 lacks it.)
+  // Otherwise, full processes on a shared port would pass a connection to each other forever. (@types/node 24 lacks
+  // this member.)
   Object.assign(server, { dropMaxConnection: true })
-  // The body's reader says "100 Continue", after the key and the announced length were looked at.
+  // The reader of the body sends "100 Continue", after the key and the announced length were checked.
   server.on('checkContinue', handle)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)

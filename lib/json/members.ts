@@ -11,16 +11,16 @@ export class JsonMembers {
   readonly #all: readonly JsonMember[]
 
   /**
-   * A text that is not an object has no members; one that does not parse may have some.
+   * A text that is not an object has no members. An invalid text may have some.
    *
-   * @param names of the members, where they are known
-   * @throws {SyntaxError} when a key is no JSON text
+   * @param names of the members, if they are known
+   * @throws {SyntaxError} if a key is not a JSON text
    */
   constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes), names?: readonly string[]) {
     this.#bytes = bytes
     this.#all = outline.members
     this.#ranges = new Map()
-    // The last of a key's values counts, as in JSON.parse.
+    // If a key is repeated, its last value counts, as in JSON.parse.
     for (const [index, { key, value }] of this.#all.entries()) {
       this.#ranges.set(names?.[index] ?? parseKey(bytes, key), value)
     }
@@ -30,7 +30,7 @@ export class JsonMembers {
     return this.#ranges.has(name)
   }
 
-  /** The exact bytes of a member's value; undefined if there is none. */
+  /** The exact bytes of a member's value. Undefined if there is none. */
   get(name: string): Uint8Array | undefined {
     const range = this.#ranges.get(name)
     return range && this.#bytes.subarray(range.start, range.end)
@@ -55,7 +55,7 @@ export class JsonMembers {
    * Does the same in place, without a copy. After that, these members no longer describe the text.
    *
    * @param room begins with the text's bytes, and may be longer
-   * @returns a part of the room; undefined if it is too small for the changes, and then nothing is changed
+   * @returns a part of the room. Undefined if the room is too small for the changes, and then nothing is changed
    */
   changeInPlace(changes: Record<string, unknown>, room: Buffer): Buffer | undefined {
     return editMembers(room, { all: this.#all, counting: this.#ranges }, changes)

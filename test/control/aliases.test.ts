@@ -63,7 +63,7 @@ test('an alias can only name existing steps', async () => {
   }
 })
 
-test('retention keeps the newest, the best, those of aliases, and those that a job needs', async () => {
+test('retention keeps the newest checkpoints, the best, those with aliases, and those that a job needs', async () => {
   const { id } = await makeModel(1, 2, 3, 4, 5, 6)
   await rest.call('PUT', `${pathOf(id)}/aliases/prod`, { step: 3 })
   const jobId = await rows.addJob(id, 'Running')
@@ -79,7 +79,7 @@ test('retention keeps the newest, the best, those of aliases, and those that a j
   await eventually(async () => expect(await stepsOf(id)).toEqual([2, 3, 4, 7]))
 })
 
-test('retention can be given with the model, and cleared', async () => {
+test('retention can be set when a model is created, and cleared', async () => {
   const body = { project: 'tests', name: `model-${randomUUID()}`, base_model: stack.baseModel }
   const retention = { ttl_seconds: 3600 }
   const model = await rest.call<{ id: string }>('POST', '/v1/preview/models', { ...body, retention })

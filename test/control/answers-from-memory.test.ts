@@ -20,7 +20,7 @@ let key: string
 let rest: Rest
 let rows: ModelRows
 
-/** The engine says which model it was asked for. */
+/** Replies with the name of the requested model. */
 async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { model } = JSON.parse((await buffer(request)).toString()) as { model: string }
   response.setHeader('content-type', 'application/json')
@@ -33,7 +33,7 @@ beforeAll(async () => {
   rows = new ModelRows(own.database.pool, stack.artifacts)
 })
 
-/** What the second process asks the engine for, or the status of the refusal. */
+/** The model that the second process requests from the engine, or the status of the error. */
 async function chat(model: string, bearer = key): Promise<string | number> {
   const response = await fetch(`${own.servers[1]!.url}/v1/chat/completions`, {
     method: 'POST',
@@ -53,7 +53,7 @@ async function addModel(): Promise<{ id: string; name: string }> {
   return { id: made[0]!.id, name: `${entity}/project/${made[0]!.name}` }
 }
 
-test('a key that one process revoked is rejected by the other at its next request, each of 200 times', async () => {
+test('a key that one process revoked is rejected by the other at its next request, in each of 200 tries', async () => {
   const outcomes: (string | number)[] = []
   const lane = async () => {
     for (let times = 0; times < 10; times++) {
@@ -69,7 +69,7 @@ test('a key that one process revoked is rejected by the other at its next reques
   expect(outcomes).toEqual(Array.from({ length: 200 }, () => `${base} 401`))
 })
 
-describe('a name that one process changed means the same to the other at its next request:', () => {
+describe('a name that one process changed has its new meaning in the other at its next request:', () => {
   test('an alias that is moved and deleted', async () => {
     const { id, name } = await addModel()
     const steps = [await rows.addCheckpoint(id, 1), await rows.addCheckpoint(id, 2)]
@@ -106,7 +106,7 @@ test('chats need no database query', async () => {
     const [sentBefore, beganAtMs] = [own.servers[1]!.postgres.sent, performance.now()]
     await askAll(40)
     const seconds = (performance.now() - beganAtMs) / 1_000
-    // Ten probes a second, and what is written down once a second.
+    // Ten probes a second, and the rows that are written once a second.
     expect(own.servers[1]!.postgres.sent - sentBefore).toBeLessThan(20 + 15 * seconds)
   })
 })

@@ -63,7 +63,7 @@ const startJob = (modelId: string) =>
     { 'content-type': 'application/json' },
   )
 
-test("a training job's trajectories lie in the bucket", async () => {
+test("a training job's trajectories are stored in the bucket", async () => {
   const model = await rest.createModel()
   const response = await startJob(model.id)
   expect(response.status).toBeLessThan(300)

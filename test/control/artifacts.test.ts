@@ -33,7 +33,7 @@ beforeAll(async () => {
   entity = (await rest.createModel()).entity
 })
 
-test('what is stored on one machine is for its user alone', async () => {
+test('only the user who runs the service can read its stored files', async () => {
   expect((await stat(stack.artifacts)).mode & 0o777).toBe(0o700)
 })
 
@@ -53,7 +53,7 @@ async function put(path: string, body: RequestInit['body'], headers: Record<stri
 
 const getText = async (path: string) => (await send('GET', path)).text()
 
-describe('data of SFT are looked at before any job', () => {
+describe('SFT data are checked at their upload', () => {
   const bad = `${row('a')}{"prompt":"a","completion":"b"}\nhello\n`
   const reasons = async (response: Response) => {
     const { detail } = (await response.json()) as { detail: { msg: string }[] }
@@ -136,7 +136,7 @@ describe('an upload as one body', () => {
     expect(await getText(pathOf(name, ':v1/files/train.jsonl'))).toBe('b')
   })
 
-  test('may name its file, also one in a folder, and have a JSON content type then', async () => {
+  test('may name its file, also with a folder, and may then have a JSON content type', async () => {
     const name = newName()
     const query = `?file=${encodeURIComponent('data/münchen 1.jsonl')}`
     const made = await put(pathOf(name, query), row('a'), { 'content-type': 'application/json' })
@@ -144,7 +144,7 @@ describe('an upload as one body', () => {
     expect(await getText(pathOf(name, `/files/data/${encodeURIComponent('münchen 1.jsonl')}`))).toBe(row('a'))
   })
 
-  test('may come in chunks of no announced length, and be empty', async () => {
+  test('may come in chunks without a length, and be empty', async () => {
     const chunks = Array.from({ length: 50 }, () => randomBytes(100_000))
     const name = newName()
     const made = await put(pathOf(name), Readable.toWeb(Readable.from(chunks)) as RequestInit['body'])
@@ -187,7 +187,7 @@ describe('an upload as a form', () => {
     expect(await getText(pathOf(name, '/files/metadata.json'))).toBe('{}')
   })
 
-  test('of many large files keeps them apart', async () => {
+  test('may have many large files', async () => {
     const contents = Array.from({ length: 20 }, () => randomBytes(700_000))
     const form = new FormData()
     for (const [index, content] of contents.entries()) form.append('file', new Blob([content]), `part-${index}.bin`)
@@ -205,12 +205,12 @@ describe('an upload as a form', () => {
     ['without a file', boundary, `${part('name="a"', 'x')}--b--\r\n`],
     ['that ends too early', boundary, part('name="a"; filename="a.jsonl"', 'x')],
     ['that ends within a head', boundary, '--b\r\nContent-Disposition: form-data; name="a"; filename="a'],
-    ['that is something else', boundary, 'hello'],
+    ['that is not multipart', boundary, 'hello'],
     ['that is empty', boundary, ''],
-    ['whose file climbs', boundary, `${part('name="a"; filename="../a"', 'x')}--b--\r\n`],
-    ['with two files of a name', boundary, `${part('name="a"; filename="a"', 'x').repeat(2)}--b--\r\n`],
+    ['whose file name leaves its folder', boundary, `${part('name="a"; filename="../a"', 'x')}--b--\r\n`],
+    ['with two files of one name', boundary, `${part('name="a"; filename="a"', 'x').repeat(2)}--b--\r\n`],
     [
-      'with metadata that are no object',
+      'with metadata that are not an object',
       boundary,
       `${part('name="a"; filename="a"', 'x')}${part('name="metadata"', '[1]')}--b--\r\n`,
     ],
@@ -220,12 +220,12 @@ describe('an upload as a form', () => {
       `${part('name="a"; filename="a"', 'x')}${part('name="metadata"', `{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`)}--b--\r\n`,
     ],
     [
-      'with metadata that are no JSON',
+      'with metadata that are not JSON',
       boundary,
       `${part('name="a"; filename="a"', 'x')}${part('name="metadata"', '{')}--b--\r\n`,
     ],
     [
-      'with more files than are taken',
+      'with too many files',
       boundary,
       `${Array.from({ length: 1001 }, (_, index) => part(`name="a"; filename="a${index}"`, 'x')).join('')}--b--\r\n`,
     ],
@@ -301,7 +301,7 @@ describe('a file that is uploaded by its digest', () => {
     expect(await (await send('PUT', blob, bytes)).json()).toEqual({ digest, size: 1000, complete: true })
   })
 
-  test('is rejected and dropped when its bytes are others', async () => {
+  test('is rejected and dropped when its bytes do not match the digest', async () => {
     const digest = sha256('wanted')
     const blob = pathOf(newName(), `/blobs/${digest}`)
     await send('PUT', blob, 'wan', { 'content-range': 'bytes 0-2/6' })
@@ -315,7 +315,7 @@ describe('a file that is uploaded by its digest', () => {
     expect(await (await send('PUT', blob, 'wanted')).json()).toEqual({ digest, size: 6, complete: true })
   })
 
-  test('leaves no gap, and rejects a range that does not fit', async () => {
+  test('has no gaps, and rejects a range that does not fit', async () => {
     const blob = pathOf(newName(), `/blobs/${sha256(randomUUID())}`)
     expect((await send('PUT', blob, 'ted', { 'content-range': 'bytes 3-5/6' })).status).toBe(409)
     for (const range of [
@@ -334,9 +334,9 @@ describe('a file that is uploaded by its digest', () => {
 
   test.each([
     ['no files', { files: [] }],
-    ['a path that climbs', { files: [{ path: '../a', digest: 'a'.repeat(64), size: 1 }] }],
-    ['a digest that is none', { files: [{ path: 'a', digest: 'A'.repeat(64), size: 1 }] }],
-    ['a size that is none', { files: [{ path: 'a', digest: 'a'.repeat(64), size: -1 }] }],
+    ['a path that leaves its folder', { files: [{ path: '../a', digest: 'a'.repeat(64), size: 1 }] }],
+    ['an invalid digest', { files: [{ path: 'a', digest: 'A'.repeat(64), size: 1 }] }],
+    ['an invalid size', { files: [{ path: 'a', digest: 'a'.repeat(64), size: -1 }] }],
     ['too much metadata', { files: [{ path: 'a', digest: sha256(''), size: 0 }], metadata: { a: 'x'.repeat(65_536) } }],
     ['a list', []],
   ])('as a manifest with %s is rejected', async (_, body) => {
@@ -356,16 +356,16 @@ describe('a download', () => {
   })
 
   test.each<[string, Record<string, string>, number, string | null, string]>([
-    ['nothing more', {}, 200, null, text],
+    ['the whole file', {}, 200, null, text],
     ['its middle', { range: 'bytes=2-4' }, 206, 'bytes 2-4/10', 'cde'],
     ['its rest', { range: 'bytes=7-' }, 206, 'bytes 7-9/10', 'hij'],
     ['its end', { range: 'bytes=-3' }, 206, 'bytes 7-9/10', 'hij'],
-    ['more than there is', { range: 'bytes=8-100' }, 206, 'bytes 8-9/10', 'ij'],
+    ['a range that is longer than the file', { range: 'bytes=8-100' }, 206, 'bytes 8-9/10', 'ij'],
     ['two ranges', { range: 'bytes=0-1,3-4' }, 200, null, text],
-    ['a range if it is the same', { range: 'bytes=0-0', 'if-range': 'ETAG' }, 206, 'bytes 0-0/10', 'a'],
-    ['a range if it is another', { range: 'bytes=0-0', 'if-range': '"x"' }, 200, null, text],
-    ['it unless it is the same', { 'if-none-match': 'ETAG' }, 304, null, ''],
-    ['it unless it is another', { 'if-none-match': '"x"' }, 200, null, text],
+    ['a range if the ETag matches', { range: 'bytes=0-0', 'if-range': 'ETAG' }, 206, 'bytes 0-0/10', 'a'],
+    ['a range if the ETag does not match', { range: 'bytes=0-0', 'if-range': '"x"' }, 200, null, text],
+    ['the file unless the ETag matches', { 'if-none-match': 'ETAG' }, 304, null, ''],
+    ['the file unless another ETag matches', { 'if-none-match': '"x"' }, 200, null, text],
   ])('of %s', async (_, headers, status, range, body) => {
     const given = Object.fromEntries(
       Object.entries(headers).map(([name, value]) => [name, value.replace('ETAG', etag)]),
@@ -390,7 +390,7 @@ describe('a download', () => {
   })
 })
 
-test('concurrent uploads of one name are separate versions, none is lost, equal ones are one', async () => {
+test('concurrent uploads of one name become separate versions, equal uploads become one, and none is lost', async () => {
   const name = newName()
   const made = await Promise.all(Array.from({ length: 30 }, (_, index) => put(pathOf(name), `content ${index % 10}`)))
   const list = await rest.call<{ data: Artifact[] }>('GET', pathOf(name, '/versions?limit=100'))
@@ -420,13 +420,13 @@ describe('missing data and data of others', () => {
   test.each([
     ['no such name', () => pathOf(newName())],
     ['no such version', () => pathOf('known', ':v9')],
-    ['a version beyond all numbers', () => pathOf('known', ':v99999999999')],
-    ['a version that is none', () => pathOf('known', ':vx')],
+    ['a version number that is too large', () => pathOf('known', ':v99999999999')],
+    ['an invalid version', () => pathOf('known', ':vx')],
     ['two versions', () => pathOf('known', ':v0:v0')],
-    ['an impossible name', () => pathOf('%00')],
+    ['an invalid name', () => pathOf('%00')],
     ['an encoded slash', () => pathOf('a%2Fb')],
     ["another entity's", () => '/v1/preview/artifacts/another/tests/known'],
-    ['an entity that is a NUL', () => '/v1/preview/artifacts/%00/tests/known'],
+    ['an entity with a NUL', () => '/v1/preview/artifacts/%00/tests/known'],
     ['no such list', () => pathOf(newName(), '/versions')],
   ])('%s: 404', async (_, path) => {
     await put(pathOf('known'), 'x')
@@ -442,7 +442,7 @@ describe('missing data and data of others', () => {
     },
   )
 
-  test('an upload to another entity is rejected, to a reserved project or an impossible name too', async () => {
+  test('an upload to another entity, a reserved project or an invalid name is rejected', async () => {
     const status = async (path: string) => (await send('PUT', path, 'x')).status
     expect(await status('/v1/preview/artifacts/another/tests/a')).toBe(403)
     expect(await status(`/v1/preview/artifacts/another/tests/a/blobs/${sha256('x')}`)).toBe(403)

@@ -71,7 +71,7 @@ test('acts of admins are recorded with their actor, without secrets', async () =
   for (const secret of [made.key, webhook.secret, 'Ada', url]) expect(JSON.stringify(acts)).not.toContain(secret)
 })
 
-test("and so are the administrator's commands", async () => {
+test("the administrator's commands are recorded too", async () => {
   const printed = await runCommand('key', entity, '--role', 'member')
   await runCommand('limits', entity, '--queued-jobs', '7', '--payload-days', '30')
   await runCommand('limits', entity)
@@ -92,7 +92,7 @@ test('a repeated request is recorded once, and a rejected one is not recorded', 
   expect((await listActs()).map(({ action }) => action)).toEqual(['key.made'])
 })
 
-test('the log is read in pages, by action and by time, by the admins of its entity alone', async () => {
+test('admins of the entity read the log in pages, by action and by time; others cannot read it', async () => {
   for (const role of ['read', 'member', 'read']) await admin.call('POST', '/v1/preview/keys', { role })
   await admin.call('PUT', '/v1/preview/limits/token-statistics', { token_statistics: null })
   const acts = await listActs()
@@ -115,7 +115,7 @@ test('the log is read in pages, by action and by time, by the admins of its enti
   }
 })
 
-test('an act that cannot be recorded is not done, also in another database', async () => {
+test('an act fails if it cannot be recorded, also in another database', async () => {
   const retention = '/v1/preview/projects/own/trace-retention'
   await admin.call('PUT', retention, { days: 9 })
   await own.database.pool.query(`
@@ -131,7 +131,7 @@ test('an act that cannot be recorded is not done, also in another database', asy
   expect((await listActs()).map(({ details }) => details)).toEqual([{ days: 9 }])
 })
 
-test('an act that is rolled back leaves no entry, and entries are never changed or removed', async () => {
+test('an act that is rolled back leaves no entry, and entries cannot be changed or removed', async () => {
   const { pool } = own.database
   const act = { entity, actor, action: 'key.made', subject: randomUUID() } as const
   const undone = withTransaction(pool, async (connection) => {

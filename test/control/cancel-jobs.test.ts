@@ -50,7 +50,7 @@ describe('cancelling', () => {
         await recordEvents(own.database.pool, (await rows.claim()).attempt, [started, step(1)])
       },
     ],
-  ])('ends a %s job at once, and again is no fault', async (state, prepare) => {
+  ])('ends a %s job at once, and may be repeated', async (state, prepare) => {
     const model = await rows.addModel()
     const id = await rows.addJob(model, { state: 'Pending' })
     await prepare(id)
@@ -76,7 +76,7 @@ describe('cancelling', () => {
     expect(await api.listCheckpoints(model)).toEqual([])
   })
 
-  test('comes too late for a job that is trained or over', async () => {
+  test('comes too late for a job that is trained or has ended', async () => {
     const addJob = async () => rows.addJob(await rows.addModel())
     const [publishing, succeeded, failed] = [await addJob(), await addJob(), await addJob()]
     await rows.train(publishing)
@@ -123,7 +123,7 @@ describe('cancelling', () => {
     expect(Math.max(...tookMs)).toBeLessThan(1_000)
   })
 
-  test('and a concurrent checkpoint: one of them wins, and the result is a step or a cancelled job', async () => {
+  test('concurrently with a checkpoint results in either a step or a cancelled job', async () => {
     for (let round = 0; round < 20; round++) {
       const model = await rows.addModel()
       const id = await rows.addJob(model)
@@ -141,7 +141,7 @@ describe('cancelling', () => {
     }
   })
 
-  test('and a claim that comes at the same time: the job is cancelled, and its trainer finds out', async () => {
+  test('concurrently with a claim cancels the job, and its trainer learns of it', async () => {
     for (let round = 0; round < 20; round++) {
       const id = await rows.addJob(await rows.addModel())
       const [answer, claimed] = await Promise.all([cancel(id), rows.claim().catch(() => undefined)])
@@ -151,7 +151,7 @@ describe('cancelling', () => {
     }
   })
 
-  test('twenty at once end it once', async () => {
+  test('twenty times concurrently ends the job once', async () => {
     const id = await rows.addJob(await rows.addModel())
     const answers = await Promise.all(Array.from({ length: 20 }, () => cancel(id)))
     expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 200))
@@ -159,7 +159,7 @@ describe('cancelling', () => {
   })
 })
 
-test('a trainer that waits is given the next job of the model right after the cancelled one', async () => {
+test('a waiting trainer gets the next job of the model right after the cancelled one', async () => {
   const statusServer = await startStatusServer(stack, own.database.databaseUrl)
   try {
     const token = await makeTrainerToken(stack, statusServer.namespace)
@@ -184,7 +184,7 @@ test('a trainer that waits is given the next job of the model right after the ca
   }
 })
 
-test('the resource of a job that is cancelled over the API shows it, and the line behind it moves on', async () => {
+test('the resource of a job that is cancelled over the API shows it, and the next jobs start', async () => {
   const rest = createRest(stack)
   const model = await rest.createModel()
   const groups = [{ trajectories: [] }]

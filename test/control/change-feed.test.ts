@@ -28,14 +28,14 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('a probe is answered after the notifications of all that was acknowledged before', async () => {
+test('a probe is answered after the notifications of all changes that were acknowledged before', async () => {
   const heard = new Set<string>()
   const connected = Promise.withResolvers<void>()
   const handlers = { onNotify: (_: string, tag: string) => heard.add(tag), onConnect: () => connected.resolve() }
   const listener = listen(database.databaseUrl, ['changes'], handlers, log)
   await connected.promise
   const missed: string[] = []
-  // Eight at a time, so that commits, probes and notifications of others lie between.
+  // Eight at a time, so that commits, probes and other notifications are interleaved.
   const lane = async (name: number) => {
     for (let index = 0; index < 300; index++) {
       const tag = `${name}/${index}`
@@ -50,10 +50,10 @@ test('a probe is answered after the notifications of all that was acknowledged b
   expect(heard.size).toBe(2_400)
 })
 
-test('the operator ends a job when no process can have an older step in memory any more', async () => {
+test('the operator ends a job when no process can still have an older step in memory', async () => {
   const pool = createPool(stack.databaseUrl, log, 2)
   const rows = new TrainingRows(pool)
-  // The operator cancels a job without a resource when it comes to it before the checkpoint. Then another job is made.
+  // The operator cancels a job without a resource if it sees the job before the checkpoint. Then another job is made.
   const job = await eventually(async () => {
     const added = await rows.addJob(await rows.addModel())
     await rows.train(added)
@@ -70,8 +70,8 @@ test('the operator ends a job when no process can have an older step in memory a
   expect(tookMs).toBeGreaterThan(250)
 })
 
-describe('what is told', () => {
-  /** What was told of changes that were made through the feed's database. */
+describe('a notification', () => {
+  /** Returns the notifications of changes that were made through the feed's database. */
   async function hear(change: () => Promise<unknown>): Promise<string[]> {
     const told: string[] = []
     const follower: Follower = { drop: (tag) => told.push(tag), clear: () => told.push('everything') }
@@ -86,7 +86,7 @@ describe('what is told', () => {
   const run = (text: string, values: unknown[] = []) => hear(() => database.pool.query(text, values))
   const insertKey = `INSERT INTO auth.api_keys (entity, digest) VALUES ($1, sha256($2::bytea)) RETURNING id`
 
-  test('of keys', async () => {
+  test('is sent for keys', async () => {
     const { rows } = await database.pool.query<{ id: string }>(insertKey, ['told', 'one'])
     const { id } = rows[0]!
     expect(await run('UPDATE auth.api_keys SET last_used_at = now() WHERE id = $1', [id])).toEqual([])
@@ -95,7 +95,7 @@ describe('what is told', () => {
     expect(await run('DELETE FROM auth.api_keys WHERE id = $1', [id])).toEqual(['entity:told'])
   })
 
-  test('of limits', async () => {
+  test('is sent for limits', async () => {
     const save = `INSERT INTO auth.entities (entity, weight) VALUES ('told', $1)
       ON CONFLICT (entity) DO UPDATE SET weight = excluded.weight, updated_at = now()`
     expect(await run(save, [2])).toEqual(['entity:told'])
@@ -105,7 +105,7 @@ describe('what is told', () => {
     expect(await run("DELETE FROM auth.entities WHERE entity = 'told'")).toEqual(['entity:told'])
   })
 
-  test('of models, checkpoints and aliases', async () => {
+  test('is sent for models, checkpoints and aliases', async () => {
     const rows = new TrainingRows(database.pool, 'told')
     let model = ''
     const inserted = await hear(async () => (model = await rows.addModel('project')))
@@ -126,14 +126,14 @@ describe('what is told', () => {
     expect(await change('hidden_at = NULL, deleted_at = now()')).toEqual(inserted)
   })
 
-  test('of base models', async () => {
+  test('is sent for base models', async () => {
     const insert = `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('t', '{t}', 'n', 't')`
     expect(await run(insert)).toEqual(['base-models'])
     expect(await run("UPDATE training.base_models SET names = '{t, u}' WHERE name = 't'")).toEqual(['base-models'])
     expect(await run("DELETE FROM training.base_models WHERE name = 't'")).toEqual(['base-models'])
   })
 
-  test('of very many keys and models is one word for each entity', async () => {
+  test('covers the whole entity if very many of its keys and models change', async () => {
     const keys = `INSERT INTO auth.api_keys (entity, digest)
       SELECT 'many', sha256(n::text::bytea) FROM generate_series(1, 300) n`
     await database.pool.query(keys)
@@ -144,7 +144,7 @@ describe('what is told', () => {
     expect(await run(deletion)).toEqual(['entity:many'])
   })
 
-  test('of a name that is too long for a notification is everything', async () => {
+  test('covers everything if a name is too long', async () => {
     const entity = 'x'.repeat(10_000)
     expect(await run('INSERT INTO auth.entities (entity) VALUES ($1)', [entity])).toEqual(['everything'])
   })
@@ -160,7 +160,7 @@ async function addModels({ pool }: TestDatabase, entity: string, count: number):
 
 describe('model names', () => {
   let resolver: ModelResolver
-  /** Counts the connections that are asked for. */
+  /** Counts the connections that are requested. */
   const countQueries = async (work: () => Promise<unknown>) => {
     let queries = 0
     const count = () => queries++
@@ -189,14 +189,14 @@ describe('model names', () => {
   test('of a thousand models are looked up once', async () => {
     const names = Array.from({ length: 1_000 }, (_, index) => `owner/project/model-${index + 1}`)
     await resolveAll(names)
-    // A loaded machine loses the lease now and then, and models are looked up then.
+    // On a loaded machine, the lease sometimes expires, and models are looked up then.
     await eventually(async () => {
       expect(await countQueries(() => resolveAll(names))).toBe(0)
       expect(names.every((name) => resolver.peek('owner', name) !== undefined)).toBe(true)
     }, 60_000)
   })
 
-  test('that name nothing are looked up once, and again after they exist', async () => {
+  test('of models that do not exist are looked up once, and again after they exist', async () => {
     const name = 'owner/project/later'
     const ask = () => resolver.resolve('owner', name)
     await expect(ask()).rejects.toMatchObject({ status: 404 })
@@ -209,7 +209,7 @@ describe('model names', () => {
     await eventually(async () => expect(await ask()).toMatchObject({ engineName: 'fake' }), 5_000, 5)
   })
 
-  test('of models of others and of no model are answered alike, with names that are near', async () => {
+  test('of other entities and of models that do not exist get the same answer, with similar names', async () => {
     const read = (name: string) =>
       resolver.resolve('owner', name).then(
         ({ engineName }) => engineName,

@@ -16,7 +16,7 @@ afterAll(() => stack.kubectl('delete', 'namespace', namespace, '--wait=false'))
 
 describe('the API server accepts the chart', () => {
   test.each<[string, object]>([
-    ['as it is', {}],
+    ['with its defaults', {}],
     [
       'on one machine',
       { artifacts: { hostPath: { path: '/srv/artifacts' } }, listenOnPodIP: true, secrets: { databaseUrl } },
@@ -26,14 +26,14 @@ describe('the API server accepts the chart', () => {
       { artifacts: { s3: { bucket: 'models', prefix: 'a/b', endpoint: 'https://s3', secretName: 'k' } } },
     ],
     [
-      'with traces in a database of their own, kept for a quarter, at known prices',
+      'with a separate database for traces, retention for 90 days, and prices',
       {
         secrets: { databaseUrl, tracingDatabaseUrl: databaseUrl },
         tracing: { retentionDays: 90, pricesConfigMap: 'prices' },
       },
     ],
     [
-      'with a claim and a Secret of its user',
+      'with a claim and a Secret of the user',
       {
         artifacts: { persistentVolumeClaim: { create: false, existing: 'shared' } },
         secrets: { create: false },
@@ -49,7 +49,7 @@ describe('the API server accepts the chart', () => {
       },
     ],
     [
-      'with a base model in full',
+      'with all settings of a base model',
       {
         baseModels: {
           'tiny-chat': null,
@@ -86,7 +86,7 @@ describe('the API server accepts the chart', () => {
   })
 })
 
-describe('values that cannot work are rejected with the place', () => {
+describe('invalid values are rejected with their location', () => {
   test.each<[string, object, string]>([
     ['an unknown name', { apiServer: {} }, "additional properties 'apiServer' not allowed"],
     ['a negative count', { apiserver: { replicas: -1 } }, "at '/apiserver/replicas': minimum: got -1, want 0"],
@@ -99,30 +99,34 @@ describe('values that cannot work are rejected with the place', () => {
       { artifacts: { persistentVolumeClaim: { create: false } } },
       "persistentVolumeClaim/existing'",
     ],
-    ['a bucket that cannot be', { artifacts: { s3: { bucket: 'My_Bucket' } } }, "at '/artifacts/s3/bucket'"],
+    ['an invalid bucket name', { artifacts: { s3: { bucket: 'My_Bucket' } } }, "at '/artifacts/s3/bucket'"],
     ['an endpoint without its scheme', { artifacts: { s3: { endpoint: 's3:9000' } } }, "at '/artifacts/s3/endpoint'"],
     ['a base model without names', { baseModels: { a: { source: { path: 'a' } } } }, "missing property 'names'"],
     [
-      'a base model of two sources',
+      'a base model with two sources',
       { baseModels: { a: { names: ['a'], source: { path: 'a', hub: { id: 'a', revision: 'b' } } } } },
       "at '/baseModels/a/source'",
     ],
-    ['a place in less than no time', { apiserver: { holdSeconds: -1 } }, "at '/apiserver/holdSeconds'"],
-    ['no process', { apiserver: { processes: 0 } }, "at '/apiserver/processes'"],
+    ['a negative waiting time', { apiserver: { holdSeconds: -1 } }, "at '/apiserver/holdSeconds'"],
+    ['zero processes', { apiserver: { processes: 0 } }, "at '/apiserver/processes'"],
     [
-      'an amount of memory for several processes that is none',
+      'an invalid amount of memory for several processes',
       { apiserver: { processes: 2, resources: { limits: { memory: 'much' } } } },
       'apiserver.resources: much cannot be multiplied by apiserver.processes',
     ],
-    ['no time to end', { apiserver: { drainSeconds: 0 } }, "at '/apiserver/drainSeconds'"],
+    ['no time to shut down', { apiserver: { drainSeconds: 0 } }, "at '/apiserver/drainSeconds'"],
     ['an unknown pull policy', { images: { pullPolicy: 'Sometimes' } }, "at '/images/pullPolicy'"],
-    ['a port beyond all ports', { apiserver: { service: { nodePort: 70_000 } } }, "at '/apiserver/service/nodePort'"],
+    [
+      'a port number that is too large',
+      { apiserver: { service: { nodePort: 70_000 } } },
+      "at '/apiserver/service/nodePort'",
+    ],
   ])('%s', async (_name, values, sentence) => {
     await expect(helm.render(namespace, values)).rejects.toThrow(sentence)
   })
 })
 
-test('the parts have rights in their own namespace only: no exec, no secrets, no wildcards', async () => {
+test('the parts have rights only in their own namespace, without exec, secrets or wildcards', async () => {
   const manifests = parseManifests(await helm.render(namespace, {}))
   expect(manifests.filter((manifest) => manifest.kind.startsWith('ClusterRole'))).toEqual([])
   expect(manifests.filter((manifest) => manifest.metadata.namespace !== namespace)).toEqual([])
@@ -147,7 +151,7 @@ interface Rule {
   verbs: string[]
 }
 
-test('an upgrade keeps the engine key and the databases that an install was given', async () => {
+test('an upgrade keeps the engine key and the databases of the installation', async () => {
   const quiet = { replicas: 0 }
   const values = { apiserver: quiet, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
   await helm.upgrade(namespace, { ...values, secrets: { databaseUrl, tracingDatabaseUrl: `${databaseUrl}-traces` } })
@@ -170,7 +174,7 @@ test('an upgrade keeps the engine key and the databases that an install was give
   expect(await readSecret()).toEqual(shared)
 })
 
-test("a password cannot be guessed from the checksum on the pods: it depends on the engine key's chance", async () => {
+test('a password cannot be guessed from the checksum on the pods, which includes the random engine key', async () => {
   const render = async (engineKey: string) => {
     const manifests = parseManifests(await helm.render(`${namespace}-new`, { secrets: { databaseUrl, engineKey } }))
     return manifests
@@ -241,7 +245,7 @@ test.each<[string, string, string, string]>([
 })
 
 test.each([
-  ['as it is', {}, { grace: 320, preStop: 5, hold: ['600', '1000', '300'] }],
+  ['with its defaults', {}, { grace: 320, preStop: 5, hold: ['600', '1000', '300'] }],
   [
     'with other times',
     { holdSeconds: 5, holdRequests: 7, drainSeconds: 9, preStopSeconds: 0 },
@@ -308,7 +312,7 @@ describe('default limits', () => {
     WEIGHT: '1',
   }
 
-  test('hold without any setting', async () => {
+  test('apply without any setting', async () => {
     expect(await render({})).toEqual(usual)
   })
 
@@ -318,7 +322,7 @@ describe('default limits', () => {
     expect(await render({ limits })).toEqual({ ...usual, ...changed })
   })
 
-  test('of stored bytes also hold for fetched inputs', async () => {
+  test('of stored bytes also apply to fetched inputs', async () => {
     const manifests = await helm.render(namespace, { limits: { storedBytes: 5 } })
     expect(manifests.match(/name: TRAINYARD_DEFAULT_STORED_BYTES\s+value: "5"/g)).toHaveLength(2)
   })

@@ -97,7 +97,7 @@ const untilCalls = async (count: number, project?: string) => {
 test.each([
   ['plain', {}],
   ['streamed', { stream: true }],
-])('a chat is recorded, and answered as always: %s', async (_, more) => {
+])('a chat is recorded, and its answer does not change: %s', async (_, more) => {
   const untraced = await (await chat(more, {})).text()
   expect(await (await chat(more)).text()).toBe(untraced)
   const [call] = await untilCalls(1)
@@ -111,7 +111,7 @@ test.each([
   expect(call!.inputs).not.toHaveProperty('cache_salt')
 })
 
-test('a key that only reads may not, and a base model needs a project', async () => {
+test('a read-only key cannot record chats, and a chat with a base model needs a project', async () => {
   const reader = await addKey(own.database.pool, entity, 'read')
   expect((await chat({}, traced(), reader)).status).toBe(403)
   const warned = await chat({}, { 'trainyard-trace': 'true' })
@@ -164,7 +164,7 @@ describe('completions and responses are recorded too:', () => {
   })
 })
 
-/** What each project has recorded of the entity, by what was said. */
+/** Reads what each project has recorded of the entity, by the content of the chats. */
 const readProjects = async (...projects: string[]) => {
   const said = async (project: string) => (await readCalls(project)).map(({ inputs }) => inputs.messages)
   return Object.fromEntries(
@@ -173,13 +173,13 @@ const readProjects = async (...projects: string[]) => {
 }
 const readText = (message: unknown) => (message as { content: string }).content
 
-test('the setting of an entity, that of a key before it, and the header before both say where chats are recorded', async () => {
+test('the header, the setting of the key and the setting of the entity, in this order, choose where chats are recorded', async () => {
   const made = await admin.call<Made>('POST', '/v1/preview/keys', { role: 'read' })
   const setOfEntity = (name: string | null) =>
     admin.call('PUT', '/v1/preview/limits/trace-project', { trace_project: name })
   const setOfKey = (name: string | null) =>
     admin.call<Made>('PUT', `/v1/preview/keys/${made.id}/trace-project`, { trace_project: name })
-  // The other process answers, as soon as the change is acknowledged.
+  // The other process answers as soon as the change is acknowledged.
   const say = async (content: string, headers: Record<string, string> = {}, bearer = made.key) => {
     const said = { model, messages: [{ role: 'user', content }] }
     return (await post('/v1/chat/completions', said, headers, bearer, own.servers[1])).status
@@ -210,7 +210,7 @@ test('the setting of an entity, that of a key before it, and the header before b
   expect(recorded['chats']).toEqual(['header'])
 })
 
-test('commands set it too, a rotated key keeps it, and names that no project can have are refused', async () => {
+test('commands set the project too, a rotated key keeps it, and invalid project names are rejected', async () => {
   const made = await admin.call<Made>('POST', '/v1/preview/keys', { trace_project: 'first' })
   const { pool } = own.database
   const { output } = await prepareLimitsCommand([entity, '--trace-project', 'ours'])(pool)
@@ -236,11 +236,11 @@ test('commands set it too, a rotated key keeps it, and names that no project can
   ])
 })
 
-describe('while the database does not write', () => {
-  // As many as an entity may have waiting.
+describe('while the database accepts no writes', () => {
+  // The number of traces of an entity that may wait.
   const queued = 128
 
-  /** Keeps every process from writing calls until the function that is returned is called. */
+  /** Blocks every process from writing calls until the returned function is called. */
   const blockWrites = async () => {
     const blocker = await own.database.pool.connect()
     await blocker.query('BEGIN; LOCK TABLE tracing.calls IN ACCESS EXCLUSIVE MODE')
@@ -251,7 +251,7 @@ describe('while the database does not write', () => {
     }
   }
 
-  test('traces that wait take no memory from the chats of their entity', async () => {
+  test("waiting traces use no memory of the entity's chats", async () => {
     const unblock = await blockWrites()
     try {
       const large = [{ role: 'user', content: 'x'.repeat(900_000) }]
@@ -263,7 +263,7 @@ describe('while the database does not write', () => {
     }
   })
 
-  test('an entity queues so many, others queue beside it; SIGTERM waits for them, and tells what was dropped', async () => {
+  test('each entity has its own bounded queue of traces; SIGTERM waits for them, and the log counts dropped ones', async () => {
     const log = join(tmpdir(), `${own.namespace}.log`)
     const server = await own.start({ LOG_LEVEL: 'warn' }, (command) => [
       'sh',

@@ -37,7 +37,7 @@ const chat = (model: string) =>
   rest.send('POST', '/v1/chat/completions', { model, messages: [{ role: 'user', content: 'x' }] })
 const digestOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-test('checkpoints are listed both ways by steps, and a deleted one still is a cursor', async () => {
+test('checkpoints are listed by steps in both directions, and a deleted one is still a valid cursor', async () => {
   const { list, ids } = await makeModel(1, 2, 3, 4)
   expect(await stepsOf(`${list}?limit=2`)).toEqual([1, 2])
   expect(await stepsOf(`${list}?order=desc&limit=1`)).toEqual([4])
@@ -76,7 +76,7 @@ test.each([
   expect(await stepsOf(list)).toEqual([1])
 })
 
-test('the retry of a client that lost the answer to a deletion gets it again', async () => {
+test('a client that lost the answer to a deletion gets the same answer for its retry', async () => {
   const { list } = await makeModel(1)
   const retry = { 'x-stainless-retry-count': '1' }
   expect(await rest.call('DELETE', `${list}?steps=1`)).toEqual({ deleted_count: 1, not_found_steps: [] })
@@ -86,7 +86,7 @@ test('the retry of a client that lost the answer to a deletion gets it again', a
   })
 })
 
-test('a step of an alias is not deleted, nor is any other with it', async () => {
+test('a request to delete a step with an alias deletes nothing', async () => {
   const { path, list } = await makeModel(1, 2)
   await rest.call('PUT', `${path}/aliases/prod`, { step: 1 })
   const response = await rest.send('DELETE', list, { steps: [1, 2] })
@@ -97,7 +97,7 @@ test('a step of an alias is not deleted, nor is any other with it', async () => 
   expect(await rest.call('DELETE', list, { steps: [1, 2] })).toMatchObject({ deleted_count: 2 })
 })
 
-test('a deleted step is not served any more, and its number is not given again', async () => {
+test('a deleted step is no longer served, and its number is not used again', async () => {
   const { address, list, id } = await makeModel(1, 2)
   await rest.call('DELETE', list, { steps: [2] })
   expect((await chat(`${address}:step2`)).status).toBe(404)
@@ -138,7 +138,7 @@ test('a checkpoint is read with its files, by its number, its alias, or as the n
   }
 })
 
-test('each file can be downloaded, whole, in part, and on from where it stopped', async () => {
+test('each file can be downloaded in whole or in part, and a download can be resumed', async () => {
   const { list, ids } = await makeModel(1)
   const content = `weights of ${ids.get(1)}`
   const url = `${list}/1/files/adapter_model.safetensors`

@@ -48,7 +48,7 @@ async function writeConfig(folder: string): Promise<string> {
   return config
 }
 
-test('the API answers as its document says, whatever is sent', { timeout: 1_800_000 }, async () => {
+test('for any request, the API answers as its OpenAPI document says', { timeout: 1_800_000 }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-contract-'))
   try {
     // The generated requests may revoke keys, so they do not use the key of the other tests.

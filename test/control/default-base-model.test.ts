@@ -38,7 +38,7 @@ async function readDefault(): Promise<string | undefined> {
   return pickDefaultBaseModel(await listBaseModels(pool))?.name
 }
 
-test('chats without a model go to the base model that says so, and to the older of two', async () => {
+test('chats without a model go to the base model that is marked as default, and to the older of two', async () => {
   await applyBaseModel('default-older', {})
   await eventually(async () =>
     expect((await listBaseModels(pool)).map(({ name }) => name)).toContain('default/default-older'),
@@ -49,7 +49,7 @@ test('chats without a model go to the base model that says so, and to the older 
     detail: [{ loc: ['body', 'model'], msg: expect.stringContaining('spec.default: true') as unknown }],
   })
 
-  // Kubernetes counts whole seconds, and of two resources of one second the name decides.
+  // Kubernetes stores whole seconds. For two resources of the same second, the name decides.
   await applyBaseModel('default-newer', { default: true })
   await eventually(async () => expect(await readDefault()).toBe('default/default-newer'))
   const created = await stack.kubectl(

@@ -63,7 +63,7 @@ const startOwnServer = () =>
 
 type Answer = (request: IncomingMessage, response: ServerResponse, body: string) => unknown
 
-/** Listens where a pod of this number has its engine. */
+/** Starts an engine at the address of the pod with this number. */
 async function listen(number: number, answer: Answer): Promise<void> {
   const handle = async (asked: IncomingMessage, response: ServerResponse) => {
     const body = await buffer(asked).catch(() => Buffer.alloc(0))
@@ -74,7 +74,7 @@ async function listen(number: number, answer: Answer): Promise<void> {
   await once(engine, 'listening')
 }
 
-/** Answers with a reply that says who gave it. */
+/** Answers with a reply that names its engine. */
 const reply =
   (name = 'engine'): Answer =>
   (_, response) => {
@@ -89,7 +89,7 @@ interface Stream {
   closed: Promise<unknown>
 }
 
-/** Begins a stream for each request, which the test goes on with. */
+/** Begins a stream for each request. The test continues it. */
 function stream(begun: (stream: Stream) => void): Answer {
   return (_, response) => {
     response.setHeader('content-type', 'text/event-stream')
@@ -123,7 +123,7 @@ const readContent = async (response: Response) => {
   return body.choices[0]?.message.content
 }
 
-/** Eight chats that begin otherwise; who answered them. */
+/** Sends eight chats with different prefixes. Returns which engines answered. */
 const askEight = async () => {
   const prompts = Array.from({ length: 8 }, (_, number) => [{ role: 'user', content: `${number}` }])
   const answers = await Promise.all(prompts.map((prompt) => chat({ messages: prompt })))
@@ -131,7 +131,7 @@ const askEight = async () => {
 }
 
 describe('while no engine is ready', () => {
-  test('a request is held, and is answered at once when one is; whoever has left is not asked for', async () => {
+  test('a request is held and is answered as soon as an engine is ready, unless its client has left', async () => {
     let asked = 0
     await listen(1, (...args) => {
       asked++
@@ -150,7 +150,7 @@ describe('while no engine is ready', () => {
     expect(asked).toBe(2)
   })
 
-  test('no more are held than may be, and one entity leaves room for others', async () => {
+  test('the number of held requests is limited, and one entity cannot use the whole limit when others wait', async () => {
     const others = await addKey(database.pool, 'globex', 'read')
     const own = [chat(), chat(), chat(), chat()]
     const rejected = await Promise.race(own)
@@ -172,7 +172,7 @@ describe('while no engine is ready', () => {
 })
 
 describe('an engine that ends', () => {
-  /** An engine in a process of its own, which does this with each request. */
+  /** Starts an engine in its own process. It runs this code for each request. */
   const startProcess = async (number: number, answer: string) => {
     const handle = `(_, response) => { console.log('asked'); ${answer} }`
     const script = `require('http').createServer(${handle}).listen(8000, '${place(number).address}', () => console.log('up'))`
@@ -183,7 +183,7 @@ describe('an engine that ends', () => {
     return child
   }
 
-  test('before it answers: its requests go to another', async () => {
+  test('before it answers: another engine gets its requests', async () => {
     const child = await startProcess(1, '')
     const first = chat()
     await once(child.stdout, 'data')
@@ -206,7 +206,7 @@ describe('an engine that ends', () => {
     expect(JSON.parse(events[1]!.replace('data: ', ''))).toMatchObject({ error: { message: expect.any(String) } })
   })
 
-  /** Deletes a pod, which is there until `remove` is called, as one is that drains. */
+  /** Deletes a pod. It stays until `remove` is called, like a pod that drains. */
   const terminate = async (number: number) => {
     const { podName } = place(number)
     const patch = (finalizers: string[]) =>
@@ -228,7 +228,7 @@ describe('an engine that ends', () => {
   test.each([
     ['is not Ready', () => setEngineReady(place(1), false).then(() => undefined)],
     ['is being deleted', () => terminate(1)],
-  ])('one that %s gets no new request, and ends its streams whole', async (_, drain) => {
+  ])('when it %s gets no new requests, and completes its streams', async (_, drain) => {
     const begun = Promise.withResolvers<Stream>()
     await listen(1, stream(begun.resolve))
     await addEnginePod(place(1))
@@ -274,7 +274,7 @@ describe('a client that leaves', () => {
   })
 })
 
-test('when all engines are busy, entities take turns by their weight', async () => {
+test('when all engines are busy, entities are served by their weights', async () => {
   const [light, heavy] = ['light', 'heavy'].map((name) => `${name}-${randomUUID()}`) as [string, string]
   await setLimits(database.pool, heavy, { weight: 3 })
   const keys = { light: await addKey(database.pool, light, 'read'), heavy: await addKey(database.pool, heavy, 'read') }
@@ -296,7 +296,7 @@ test('when all engines are busy, entities take turns by their weight', async () 
   await started.promise
   const flood = Array.from({ length: 24 }, () => ask('light'))
   const others = Array.from({ length: 6 }, () => ask('heavy'))
-  // All of them wait: none has a way to the engine.
+  // All of them wait, because there is no route to the engine.
   await new Promise((resolve) => setTimeout(resolve, 500))
   expect(order).toHaveLength(3)
   gate.resolve()
@@ -305,7 +305,7 @@ test('when all engines are busy, entities take turns by their weight', async () 
   expect(order.slice(3, 13).filter((name) => name === 'heavy').length).toBeGreaterThanOrEqual(6)
 })
 
-test('SIGTERM breaks no stream, and answers those that are held', async () => {
+test('SIGTERM interrupts no stream, and answers held requests', async () => {
   const own = await startOwnServer()
   try {
     const begun = Promise.withResolvers<Stream>()

@@ -154,7 +154,7 @@ test('an erasure of another entity is not found', async () => {
   expect((await one.admin.send('DELETE', '/v1/preview/projects/a%00b')).status).toBe(404)
 })
 
-test('a second try is given the first one, unless something came since', async () => {
+test('a second request gets the first erasure, unless data was added since', async () => {
   const { admin, adminKey, entity } = await makeEntity()
   const send = async (headers: Record<string, string> = {}) => {
     const authorization = `Bearer ${adminKey}`
@@ -182,7 +182,7 @@ test('a second try is given the first one, unless something came since', async (
   expect(open).toEqual([{ name: 'other' }])
 })
 
-test('an entity whose name the store cannot hold is erased all the same', async () => {
+test('an entity whose name is not a valid key of the store is erased too', async () => {
   const { admin, entity } = await makeEntity(`erase..${randomUUID().slice(0, 8)}`)
   await pool.query(
     `INSERT INTO tracing.projects (entity, name, created_at, closed_at)

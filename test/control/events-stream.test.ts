@@ -84,7 +84,7 @@ describe('a stream', () => {
     expect(statuses).toEqual([401, 404, 404, 422, 422, 422])
   })
 
-  test('says that it is alive while nothing happens', async () => {
+  test('sends keep-alive comments while nothing happens', async () => {
     const { id } = await addJob()
     const stream = await follow(id)
     await eventually(() => expect(stream.comments).toContain('heartbeat'), 20_000)
@@ -92,7 +92,7 @@ describe('a stream', () => {
   })
 
   test.each(['', '*/*', 'application/json', 'text/html', 'application/json, text/event-stream;q=0.5'])(
-    'is not what a client gets that accepts %j',
+    'is not sent to a client that accepts %j',
     async (accept) => {
       const response = await fetch(own.server.url + eventsOf((await addJob()).id), {
         headers: { authorization: `Bearer ${access.key}`, accept },
@@ -102,7 +102,7 @@ describe('a stream', () => {
     },
   )
 
-  test('that nobody reads does not grow in memory', async () => {
+  test('does not use more memory when its client does not read', async () => {
     const { id, report } = await startJob()
     const data = Object.fromEntries(Array.from({ length: 200 }, (_, index) => [`metric_${index}`, Math.random()]))
     const big = (seq: number) => ({ seq, type: 'gradient_step', data })

@@ -86,7 +86,7 @@ describe("another entity's things and unknown ones get the same answer", () => {
   })
 })
 
-test('and take about the same time', async () => {
+test('the answers take about the same time', async () => {
   const operation = { method: 'get', path: '/v1/preview/models/{model_id}/checkpoints' }
   const measure = async (ids: Record<string, string>) => {
     const startedAt = performance.now()

@@ -102,7 +102,7 @@ test('referenced units, new units and foreign objects stay', async () => {
   expect(existsSync(rows.folderOf(recorded))).toBe(true)
 })
 
-test('a unit that is referenced again meanwhile stays', async () => {
+test('a unit that is referenced again during quarantine stays', async () => {
   const payload = await putOld('payloads/team/again.json')
   await sweep()
   await wait(8)
@@ -122,25 +122,28 @@ test.each<[string, (count: number) => Promise<unknown>]>([
   ['uploads', (count) => putOld(`uploads/nobody/${count}/0-1`)],
   ['payloads of calls', (count) => putOld(`traces/team/7/calls/${count}`)],
   ['files of traces', (count) => putOld(`traces/team/7/files/${count}`)],
-])('a store with many %s that the database does not know is left alone, until somebody judges them', async (_, add) => {
-  const model = await addModel()
-  for (let step = 1; step <= 20; step++) await rows.addCheckpoint(model, step)
-  for (let count = 0; count < 11; count++) await add(count)
-  const stopped = { found: 11, removed: 0, trouble: expect.stringMatching(/does not know 11 of the 31 objects/) }
-  expect(await sweep()).toEqual(stopped)
-  await wait(8)
-  expect(await sweep()).toEqual(stopped)
-  // Its quarantine begins when sweeps resume.
-  expect(await keepGarbage(database.pool, 'all')).toBe(11)
-  await wait(8)
-  expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
-  expect(await releaseGarbage(database.pool, 'all')).toBe(11)
-  expect(await sweep()).toEqual({ found: 11, removed: 0, trouble: undefined })
-  await wait(8)
-  expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
-})
+])(
+  'if a store has many %s that the database does not know, nothing is removed until an administrator decides',
+  async (_, add) => {
+    const model = await addModel()
+    for (let step = 1; step <= 20; step++) await rows.addCheckpoint(model, step)
+    for (let count = 0; count < 11; count++) await add(count)
+    const stopped = { found: 11, removed: 0, trouble: expect.stringMatching(/does not know 11 of the 31 objects/) }
+    expect(await sweep()).toEqual(stopped)
+    await wait(8)
+    expect(await sweep()).toEqual(stopped)
+    // Its quarantine begins when sweeps resume.
+    expect(await keepGarbage(database.pool, 'all')).toBe(11)
+    await wait(8)
+    expect(await sweep()).toEqual({ found: 0, removed: 0, trouble: undefined })
+    expect(await releaseGarbage(database.pool, 'all')).toBe(11)
+    expect(await sweep()).toEqual({ found: 11, removed: 0, trouble: undefined })
+    await wait(8)
+    expect(await sweep()).toEqual({ found: 11, removed: 11, trouble: undefined })
+  },
+)
 
-test('known garbage is removed, however much is unseen', async () => {
+test('known garbage is removed, even if much of the store is unknown', async () => {
   const job = await rows.addJob(await addModel(), 'Succeeded')
   const known = await putOld(`progress/${job}/${randomUUID()}/manifest.json`)
   const unseen = []
@@ -221,7 +224,7 @@ test('payloads and files of traces that rows point at stay', async () => {
   expect(files.map((file) => existsSync(file))).toEqual([true, true, false, true, false])
 })
 
-test('a file that a version needs stays, whatever became of its row', async () => {
+test('a file that a version needs stays, even if its row is missing', async () => {
   const file = await putOld('artifacts/team/needed')
   const { rows: made } = await database.pool.query<{ id: string }>(
     `INSERT INTO training.artifacts (entity, project, name) VALUES ('team', 'p', $1) RETURNING id`,
@@ -236,7 +239,7 @@ test('a file that a version needs stays, whatever became of its row', async () =
   expect(existsSync(file)).toBe(true)
 })
 
-test('uploads that went nowhere are known garbage, however many', async () => {
+test('abandoned uploads are known garbage, even if there are many', async () => {
   for (let count = 0; count < 11; count++) {
     await putOld(`artifacts/team/${count}`)
     await database.pool.query(
@@ -295,7 +298,7 @@ test('the ten newest steps keep their token statistics', async () => {
   expect(kept.map(({ step }) => step)).toEqual([4, 5, 6, 7, 8, 9, 10, 11, 12, 13])
 })
 
-test('token statistics that were never reported are garbage, those that were are not', async () => {
+test('token statistics are garbage only if they were never reported', async () => {
   const [told, untold] = [await rows.addCheckpoint(await addModel(), 1), await rows.addCheckpoint(await addModel(), 1)]
   const kept = await rows.addStatistics(told)
   await rows.makeOld(kept)
@@ -310,7 +313,7 @@ test('token statistics that were never reported are garbage, those that were are
   expect(files.map((file) => existsSync(file))).toEqual([true, false, false])
 })
 
-test('payloads go as many days after their jobs as the entity keeps them', async () => {
+test("payloads are removed when the entity's retention has passed since the end of their jobs", async () => {
   await database.pool.query(`INSERT INTO auth.entities (entity, payload_days) VALUES ('team', 3), ('other', NULL)`)
   const [mine, others] = [await addModel(), await addModel('other')]
   const add = async (model: string, name: string, days: number) => {

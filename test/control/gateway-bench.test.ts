@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { benchOnStack } from '../bench/gateway.ts'
 import { useStack } from '../support/stack.ts'
 
-// As little as shows that every contestant answers every kind of chat, and that each figure comes out.
+// The smallest sizes with which every contestant answers every kind of chat and each figure is measured.
 const size = {
   rounds: 1,
   plain: 20,
@@ -15,7 +15,7 @@ const size = {
   settleMs: 0,
 }
 
-it('measures our server beside a pipe', async () => {
+it('measures our server and a plain pipe', async () => {
   const { report, result } = await benchOnStack(useStack(), { size, only: ['pipe', 'ours'], profile: undefined })
   const { ratios, figures } = result
   const missing = Object.entries({ ...ratios, ...figures }).filter(([, value]) => !Number.isFinite(value))
@@ -24,6 +24,6 @@ it('measures our server beside a pipe', async () => {
     expect.arrayContaining(['cpu_vs_bare_pipe_4kb_at_16', 'cpu_per_event_vs_pipe_at_16', 'p99_vs_pipe_4kb', 'idle_mb']),
   )
   expect(report).toMatch(/^\| cpu_vs_bare_pipe_4kb_at_16 \| at most 1\.0 \| [\d.]+ \|$/m)
-  // The bench counts processor time of both, and Postgres' with ours.
+  // The benchmark counts the processor time of both, and with ours also that of Postgres.
   expect(Math.min(figures['pipe_4kb_16_cpu_us']!, figures['ours_4kb_16_postgres_us']!)).toBeGreaterThan(0)
 })

@@ -60,7 +60,7 @@ const sendReply = (response: ServerResponse, reply: string) => {
 const beginStream = (response: ServerResponse) => response.writeHead(200, { 'content-type': 'text/event-stream' })
 
 describe('a complete reply', () => {
-  test.each([10, 200_000])('of %i bytes passes with every byte but the name, and is charged', async (size) => {
+  test.each([10, 200_000])('of %i bytes passes unchanged except for the name, and is charged', async (size) => {
     const content = `\\"model\\":\\"${engineName}\\"é`.repeat(Math.ceil(size / 30))
     answer = (response) => sendReply(response, replyOf(engineName, content))
     const response = await chat()
@@ -74,7 +74,7 @@ describe('a complete reply', () => {
     )
   })
 
-  test('with its name elsewhere is gathered, renamed and charged', async () => {
+  test('with its name in another place is collected, renamed and charged', async () => {
     const reply = { usage: { prompt_tokens: 3, completion_tokens: 2 }, filler: 'a'.repeat(100_000), model: engineName }
     answer = (response) => sendReply(response, JSON.stringify(reply, null, 1))
     expect(await (await chat()).json()).toEqual({ ...reply, model: name })
@@ -109,12 +109,12 @@ describe('a complete reply', () => {
 })
 
 describe('a stream', () => {
-  test('passes with changed names, without usage that its client did not request, and is charged', async () => {
+  test('passes with its names changed and without usage that the client did not request, and is charged', async () => {
     answer = async (response, body) => {
       expect(body).toMatchObject({ model: engineName, stream_options: { include_usage: true } })
       beginStream(response).write(piece(engineName, 'a'))
       await delay(20)
-      // Several in one piece, and one in two.
+      // Several events in one piece, and one event in two pieces.
       response.write(piece(engineName, 'b') + piece(engineName, 'c') + piece(engineName, 'd').slice(0, 60))
       await delay(20)
       response.write(piece(engineName, 'd').slice(60))
@@ -130,7 +130,7 @@ describe('a stream', () => {
     )
   })
 
-  test('that the engine aborts ends with an error event, and is charged for its sampled tokens', async () => {
+  test('that the engine cuts off ends with an error event, and is charged for its sampled tokens', async () => {
     answer = async (response) => {
       beginStream(response).write(piece(engineName, 'a') + piece(engineName, 'b'))
       await delay(50)
@@ -149,7 +149,7 @@ describe('a stream', () => {
     await eventually(async () => expect(await usageOf()).toMatchObject({ requests: 1, completion_tokens: 2 }))
   })
 
-  test('is left at once when its client leaves', async () => {
+  test('is aborted at once when its client leaves', async () => {
     const left = Promise.withResolvers<number>()
     answer = (response) => {
       response.once('close', () => left.resolve(performance.now()))
@@ -176,7 +176,7 @@ describe('a stream', () => {
     expect(reply.slice(reply.indexOf('\r\n\r\n') + 4)).toBe(piece(name, 'a'))
   })
 
-  test('leaves no warnings, beside 49 others', async () => {
+  test('causes no warnings, concurrently with 49 others', async () => {
     answer = async (response) => {
       beginStream(response)
       for (let sent = 0; sent < 10; sent++) {
@@ -208,7 +208,7 @@ test.each([
   await response.text()
 })
 
-test('an answer has the id of its request, and an error that of the client', async () => {
+test("a reply has the request's id, and an error has the id that the client sent", async () => {
   answer = (response) => sendReply(response, replyOf(engineName, 'x'))
   expect((await chat()).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   const rejected = await fetch(`${own.server.url}/v1/chat/completions`, {

@@ -71,7 +71,7 @@ const readPeakBytes = async () => {
 const isUp = async () => (await fetch(`${own.server.url}/v1/health`)).ok
 
 describe('bodies', () => {
-  test('six of sixteen megabytes at once end nothing, whatever they are made of', async () => {
+  test('six concurrent bodies of sixteen megabytes do not end the process, whatever they contain', async () => {
     const many = `{"model":"none","messages":[{"role":"user","content":[${'{},'.repeat(5_500_000)}{}]}]}`
     const long = JSON.stringify({ model: 'none', messages: [{ role: 'user', content: 'é'.repeat(7 * megabyte) }] })
     for (const body of [many, long]) {
@@ -84,7 +84,7 @@ describe('bodies', () => {
     expect((await chat({})).status).toBe(200)
   })
 
-  test('a chat of very many parts is rejected with its limit', async () => {
+  test('a chat with too many parts is rejected, and the error names the limit', async () => {
     const response = await chat({ messages: [{ role: 'user', content: Array.from({ length: 100_001 }, () => ({})) }] })
     expect([response.status, await readDetail(response)]).toEqual([
       422,
@@ -92,7 +92,7 @@ describe('bodies', () => {
     ])
   })
 
-  test('a chat that waits for its engine counts with its body alone, and with nothing when it is answered', async () => {
+  test('a waiting chat reserves memory only for its body, and an answered one reserves none', async () => {
     let release = () => {}
     const released = new Promise<void>((resolve) => (release = resolve))
     answer = async (response) => {
@@ -117,7 +117,7 @@ describe('variables of a template', () => {
     messages: Array.from({ length: 16 }, () => ({ content: '{a}'.repeat(400) })),
   }
 
-  test('that would make a chat too large are rejected, with the limit', async () => {
+  test('that would make a chat too large are rejected, and the error names the limit', async () => {
     const { status, body } = await complete(hostile)
     expect([status, body.response.error]).toEqual([
       200,
@@ -138,17 +138,17 @@ describe('variables of a template', () => {
   })
 })
 
-describe('what engines are not asked', () => {
+describe('requests that do not reach engines', () => {
   test.each([
     ['a template', { chat_template: '{{ 1 }}' }, 'chat_template is not accepted'],
     [
-      'an address',
+      'a media URL',
       { messages: [{ role: 'user', content: [{ image_url: 'http://localhost' }] }] },
       'Engines do not fetch URLs',
     ],
     ['a large enum', { structured_outputs: { json: { enum: Array(1_001).fill('a') } } }, 'at most 1000 choices'],
     ['a large reply', { n: 1_024, max_tokens: 10_000, logprobs: true, top_logprobs: 20 }, '268435456'],
-    ['very many messages', { messages: Array(10_001).fill(messages[0]) }, 'at most 10000 items'],
+    ['too many messages', { messages: Array(10_001).fill(messages[0]) }, 'at most 10000 items'],
   ])('%s', async (_, more, message) => {
     const response = await chat(more)
     expect([response.status, await readDetail(response)]).toEqual([422, expect.stringContaining(message) as string])
@@ -157,7 +157,7 @@ describe('what engines are not asked', () => {
   })
 })
 
-test('a grammar that an engine cannot use is a 400 with its sentence, and other errors of its requests are 422', async () => {
+test('for a grammar that an engine cannot use, clients get a 400 with its message; other errors of requests are 422', async () => {
   const sendError = (type: string) => (response: ServerResponse) => {
     response.statusCode = 400
     response.end(JSON.stringify({ error: { message: 'make it simpler', type, param: 'response_format', code: 400 } }))
@@ -173,7 +173,7 @@ test('a grammar that an engine cannot use is a 400 with its sentence, and other 
   expect((await chat({})).status).toBe(422)
 })
 
-test('entities share no cached prompts, and the processes of an installation know them by the same salt', async () => {
+test('entities share no cached prompts, and all processes of an installation use the same salts', async () => {
   const others = await addKey(own.database.pool, `${entity}-others`, 'read')
   await chat({})
   await chat({ cache_salt: null })
@@ -199,7 +199,7 @@ describe('replies', () => {
     return response.destroyed
   }
 
-  test('that are larger than one may be are broken off, and their engine is left', async () => {
+  test('beyond the limit are cut off, and their connection to the engine is closed', async () => {
     let left: Promise<boolean> = Promise.resolve(false)
     answer = (response) => {
       left = pour(response, 400)
@@ -215,7 +215,7 @@ describe('replies', () => {
     expect((await (await chat({})).text()).length).toBeGreaterThan(20 * megabyte)
   })
 
-  test('that are errors are read to a part only', async () => {
+  test('that are errors are read only in part', async () => {
     let left: Promise<boolean> = Promise.resolve(false)
     answer = (response) => {
       response.statusCode = 400
@@ -226,7 +226,7 @@ describe('replies', () => {
     expect(await left).toBe(true)
   })
 
-  test('that are events without an end are broken off', async () => {
+  test('with an event that does not end are cut off', async () => {
     answer = (response) => {
       response.setHeader('content-type', 'text/event-stream')
       void pour(response, 100)

@@ -12,7 +12,7 @@ beforeAll(async () => void (key = await addKey(own.database.pool, 'hostile', 'ad
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(own.server.url + path, { headers: { authorization: `Bearer ${key}`, ...headers } })
 
-describe('a browser may do nothing with an answer', () => {
+describe('a browser may not run or embed an answer', () => {
   const closed = {
     'x-content-type-options': 'nosniff',
     'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
@@ -33,7 +33,7 @@ describe('a browser may do nothing with an answer', () => {
     expect(Object.fromEntries(answer.headers)).toMatchObject(closed)
   })
 
-  test('also of a rejection, and of an answer with a key', async () => {
+  test('nor an error without a key, nor an answer with one', async () => {
     const refused = await fetch(`${own.server.url}/v1/models`)
     expect(refused.status).toBe(401)
     expect(Object.fromEntries(refused.headers)).toMatchObject(closed)
@@ -43,14 +43,14 @@ describe('a browser may do nothing with an answer', () => {
     expect(Object.fromEntries(made.headers)).toMatchObject(closed)
   })
 
-  test.each(['/docs', '/traces/docs'])('but for %s, which runs its own scripts', async (path) => {
+  test.each(['/docs', '/traces/docs'])('except for %s, which runs its own scripts', async (path) => {
     const { headers } = await get(path)
     expect(headers.get('content-security-policy')).toMatch(/^default-src 'self'.*frame-ancestors 'none'$/)
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 })
 
-test('a hundred concurrent system checks are one, and only admins see versions', async () => {
+test('a hundred concurrent requests share one system check, and only admins see versions', async () => {
   interface Report {
     checked_at: string
     parts: Record<string, object>
@@ -70,7 +70,7 @@ test('a hundred concurrent system checks are one, and only admins see versions',
 const parts = ['%00', '%zz', '%ff', '..%2f..%2fetc', 'x'.repeat(8_000), '%F0%9F%98%80', '-1', '1e999', '__proto__']
 
 test.each(parts.map((part) => [part.slice(0, 20), part]))(
-  '%s in the place of every name is no fault of ours',
+  '%s instead of any name causes no server error',
   async (_, part) => {
     const operations = await listOperations(own.server.url)
     const paths = operations.filter(({ method, path }) => method === 'get' && path.includes('{'))
@@ -86,11 +86,11 @@ test.each<[string, Record<string, string>]>([
   ['ten thousand ranges', { range: `bytes=${'0-0,'.repeat(3_500)}0-0` }],
   ['thousands of tags', { 'if-none-match': '"a",'.repeat(3_500) }],
   ['thousands of types', { accept: 'a/b;q=0.1,'.repeat(1_400) }],
-  ['an event that is none', { accept: 'text/event-stream', 'last-event-id': 'x'.repeat(8_000) }],
+  ['an invalid event id', { accept: 'text/event-stream', 'last-event-id': 'x'.repeat(8_000) }],
   ['a long key', { authorization: `Bearer ${'x'.repeat(12_000)}` }],
   ['a credential of blanks', { authorization: `Basic ${' '.repeat(12_000)}x` }],
   ['a long project', { 'vendor-project': `${'a/'.repeat(6_000)}b` }],
-])('%s in a header cost no time', async (_, headers) => {
+])('%s in a header take no time', async (_, headers) => {
   const before = performance.now()
   for (const path of ['/v1/models', '/v1/preview/training-jobs/x/events', '/traces/server_info']) {
     expect((await get(path, headers)).status).toBeLessThan(500)
@@ -106,12 +106,15 @@ test.each<[string, (secret: string) => string]>([
     (secret) => `${start(secret)}Content-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
   ],
   [
-    'chunks that are not the last coding',
+    'chunked as a coding before the last one',
     (secret) => `${start(secret)}Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n`,
   ],
   ['a name with a blank before its colon', (secret) => `${start(secret)}Content-Length : 2\r\n\r\n{}`],
   ['a line that is folded', (secret) => `${start(secret)}X: a\r\n b\r\nContent-Length: -1\r\n\r\n{}`],
-  ['a size that is no number', (secret) => `${start(secret)}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`],
+  [
+    'a size that is not a number',
+    (secret) => `${start(secret)}Transfer-Encoding: chunked\r\n\r\n0x2\r\n{}\r\n0\r\n\r\n`,
+  ],
 ])('a request with %s is rejected, and nothing behind it is read', async (_, write) => {
   const { hostname, port } = new URL(own.server.url)
   const socket = connect(Number(port), hostname)

@@ -9,7 +9,7 @@ const stack = useStack()
 // `npm run test:hostile` sends all of them.
 const some = { known: 36, made: 12, eightfold: 4, mixed: 2, calmMs: 5_000 }
 
-test('whatever one key sends, the service keeps working for others', { timeout: 900_000 }, async () => {
+test('hostile requests of one key do not stop the service for others', { timeout: 900_000 }, async () => {
   const seed = ensureSeed()
   const report = await withBesiegedServer(stack, (place) => besiege(place, { ...some, seed }))
   printSiege(seed, report)

@@ -26,7 +26,7 @@ test('every pool limits statements, idle transactions and silent connections', a
   expect(await readSettings(createTracePool(database.databaseUrl, log, 1))).toEqual(['10min', '30s', '30', 'UTC'])
 })
 
-test('an idle transaction loses its locks, and its work fails as for an unavailable database', async () => {
+test('an idle transaction loses its locks, and its request fails as with an unavailable database', async () => {
   const pool = createPool(database.databaseUrl, log, 1, { idle_in_transaction_session_timeout: 200 })
   const lock = "SELECT pg_advisory_xact_lock(hashtext('still'))"
   const { promise: free, resolve: release } = Promise.withResolvers<void>()

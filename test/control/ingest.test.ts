@@ -45,7 +45,7 @@ const detail = (loc: string, type: string, msg: string) => ({
   type,
 })
 
-describe('a body that is wrong', () => {
+describe('an invalid body', () => {
   const missing = 'Field required'
   const extra = 'Extra inputs are not permitted'
   const notJson = (reason: string) =>
@@ -57,12 +57,12 @@ describe('a body that is wrong', () => {
   test.each<[string, string, object[]]>([
     ['cut off', jobBody('[').slice(0, -1), [detail('', 'json_invalid', notJson(''))]],
     [
-      'followed by something',
+      'with text after its end',
       `${jobBody('[]')},`,
       [detail('', 'json_invalid', notJson('unexpected text after the end'))],
     ],
     [
-      'of NaN',
+      'with NaN',
       withTrajectory('{"messages_and_choices":[],"reward":NaN}'),
       [detail('', 'json_invalid', notJson('JSON has no NaN'))],
     ],
@@ -72,7 +72,7 @@ describe('a body that is wrong', () => {
       [detail('', 'json_invalid', 'JSON decode error: nested more than 128 levels deep')],
     ],
     [
-      'with half a pair',
+      'with half of a surrogate pair',
       withTrajectory(String.raw`{"messages_and_choices":[{"role":"\ud83d"}],"reward":1}`),
       [
         detail(
@@ -83,12 +83,12 @@ describe('a body that is wrong', () => {
       ],
     ],
     [
-      'with a reward beyond all numbers',
+      'with a reward that is too large',
       withTrajectory('{"messages_and_choices":[],"reward":1e999}'),
       [detail(`${inTrajectory}.reward`, 'finite_number', 'Input should be a finite number')],
     ],
     [
-      'of nothing',
+      'that is empty',
       '{"model_id":null}',
       [
         detail('trajectory_groups', 'missing', missing),
@@ -96,7 +96,7 @@ describe('a body that is wrong', () => {
       ],
     ],
     [
-      'in many places',
+      'with many issues',
       jobBody(
         '[{"trajectories":[{"reward":"1"},7]},{"metadata":[]},null]',
         ',"experimental_config":{"epsilon":-1,"lr":1,"later":null}',
@@ -113,7 +113,7 @@ describe('a body that is wrong', () => {
       ],
     ],
     [
-      'with a start that is no time',
+      'with an invalid start time',
       withTrajectory('{"messages_and_choices":[],"reward":1,"start_time":"yesterday"}'),
       [detail(`${inTrajectory}.start_time`, 'datetime_parsing', 'Input should be a valid datetime')],
     ],
@@ -204,7 +204,7 @@ describe('a body of 60 MB', () => {
     jobId = (JSON.parse(text) as { id: string }).id
   })
 
-  test('is found again trajectory by trajectory, byte by byte', async () => {
+  test('is stored unchanged, and each trajectory can be read from it', async () => {
     const first = await readList(large.id, `job_id=${jobId}`)
     expect(first.has_more).toBe(true)
     expect(first.data[13]).toEqual({
@@ -416,7 +416,7 @@ describe('logs', () => {
     expect(await response.json()).toMatchObject({ detail: [{ loc: ['query', name] }] })
   })
 
-  test('a scenario of any text is looked for', async () => {
+  test('a scenario may be any text', async () => {
     const long = 'é'.repeat(300)
     await log('odd', [{ trajectories: [trajectory(1)], metadata: { scenario_id: `${long}\0` } }])
     const found = async (id: string) => (await readList(logged.id, `scenario_id=${encodeURIComponent(id)}`)).data.length

@@ -26,7 +26,7 @@ async function countLockWaits(): Promise<number> {
 }
 
 describe('claiming', () => {
-  test('jobs of one model are given out in order of arrival, each after the one before it has ended', async () => {
+  test('jobs of one model are assigned in order of arrival, each after the previous one has ended', async () => {
     const model = await rows.addModel()
     const jobs = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     for (const job of jobs) {
@@ -37,7 +37,7 @@ describe('claiming', () => {
     expect(await claimJob(database.pool, rows.trainer())).toBeUndefined()
   })
 
-  test('a claim has everything that a trainer needs, from the newest checkpoint on', async () => {
+  test('a claim has everything that a trainer needs, and begins with the newest checkpoint', async () => {
     const model = await rows.addModel()
     const [first, second] = [await rows.addJob(model), await rows.addJob(model)]
     const { claim } = await rows.train(first)
@@ -68,7 +68,7 @@ describe('claiming', () => {
     expect([(await rows.claim()).claim.id, (await rows.claim()).claim.id]).toEqual(jobs)
   })
 
-  test('a job waits for an earlier one that is not valid yet, and for no other base model', async () => {
+  test('a job waits for an earlier one that is not valid yet, but not for other base models', async () => {
     const model = await rows.addModel()
     await rows.addJob(model, { state: 'Pending' })
     await rows.addJob(model)
@@ -76,7 +76,7 @@ describe('claiming', () => {
     expect(await claimJob(database.pool, rows.trainer())).toBeUndefined()
   })
 
-  test('twenty claimers at once never get the same job, nor two of one model', async () => {
+  test('twenty concurrent claimers never get the same job, nor two jobs of one model', async () => {
     const models = await Promise.all(Array.from({ length: 8 }, () => rows.addModel()))
     const oldest: string[] = []
     for (const model of models) {
@@ -119,7 +119,7 @@ describe('claiming', () => {
     expect(seen).toEqual(expected)
   })
 
-  test('an older job that shows up while the next one is being claimed waits for its turn', async () => {
+  test('an older job that appears while the next one is being claimed waits until that one has ended', async () => {
     const model = await rows.addModel()
     const [older, claimer] = [await database.pool.connect(), await database.pool.connect()]
     try {
@@ -150,7 +150,7 @@ describe('claiming', () => {
 })
 
 describe('releasing', () => {
-  test('another process of the same pod releases what the earlier one held, at once', async () => {
+  test('another process of the same pod releases the jobs of the earlier one at once', async () => {
     const job = await rows.addJob(await rows.addModel())
     const first = rows.trainer()
     const { attempt } = await rows.claim(first)
@@ -160,7 +160,7 @@ describe('releasing', () => {
     expect(await recordEvents(database.pool, attempt, [step(1)])).toBe('fenced')
   })
 
-  test('a process that asks again in the middle of its job has dropped it', async () => {
+  test('a process that claims again during its job has dropped that job', async () => {
     await rows.addJob(await rows.addModel())
     const trainer = rows.trainer()
     const { attempt } = await rows.claim(trainer)

@@ -42,7 +42,7 @@ async function claimJob(): Promise<{ id: string; model: string; attempt: Attempt
 }
 
 describe('a log', () => {
-  test('is kept once, however often its lines come, and is read in pages', async () => {
+  test('is stored once, even if its lines are sent repeatedly, and is read in pages', async () => {
     const { id, attempt } = await claimJob()
     expect(await record(attempt, [line(0), line(1)])).toBe('recorded')
     expect(await record(attempt, [line(0), line(1), { ...line(2, 'oh'), level: 'error' }])).toBe('recorded')
@@ -57,7 +57,7 @@ describe('a log', () => {
     expect(await list(randomUUID())).toEqual([])
   })
 
-  test('of a thousand lines is whole, of more it says that the rest was left out', async () => {
+  test('is complete up to a thousand lines, and then says that the rest was left out', async () => {
     const { id, attempt } = await claimJob()
     await record(attempt, lines(0, 999))
     await record(attempt, [line(999)])
@@ -72,7 +72,7 @@ describe('a log', () => {
     })
   })
 
-  test('may come while the attempt ends', async () => {
+  test('is accepted while the attempt ends', async () => {
     for (let times = 0; times < 100; times++) {
       const { id, attempt } = await claimJob()
       const ends = [record(attempt, [line(0)]), recordRelease(database.pool, attempt), record(attempt, [line(1)])]
@@ -81,7 +81,7 @@ describe('a log', () => {
     }
   })
 
-  test('of more than 256 KiB ends before the first line that does not fit, and accepts no smaller one after it', async () => {
+  test('of more than 256 KiB ends before the first line that does not fit, and accepts no later line', async () => {
     const { id, attempt } = await claimJob()
     await record(attempt, lines(0, 31, 'ü'.repeat(4_096)))
     await record(attempt, [line(31, 'ü'.repeat(4_097)), line(32, 'small')])
@@ -143,7 +143,7 @@ describe('a log', () => {
   })
 })
 
-test('over the status server: GPUs are noted, secrets are not', async () => {
+test('over the status server contains GPUs, and no secrets', async () => {
   const server = await startStatusServer(stack, database.databaseUrl)
   try {
     const token = await makeTrainerToken(stack, server.namespace)

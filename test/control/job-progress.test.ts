@@ -69,7 +69,7 @@ describe('saved progress', () => {
     expect(await rows.listEvents(job)).toHaveLength(4)
   })
 
-  test('of a later attempt wins, also when it is behind; a report that comes late, or again, is never the newest', async () => {
+  test('of a later attempt counts, even if it has fewer steps; a late or repeated report is never the newest', async () => {
     const { job, attempt } = await claimJob()
     const first = await save(attempt, 7)
     await save(attempt, 9)
@@ -84,14 +84,14 @@ describe('saved progress', () => {
     expect((await rows.claim()).claim.resume).toEqual(resumeAt(job, anew, 1))
   })
 
-  test('is a sign of life', async () => {
+  test('renews the lease', async () => {
     const { job, attempt } = await claimJob()
     await rows.expireLease(job)
     await save(attempt, 1)
     expect(await releaseExpiredLeases(database.pool)).toEqual([])
   })
 
-  test('is fenced for another pod, and when the job is trained or over', async () => {
+  test('is rejected from another pod, and when the job is trained or has ended', async () => {
     const { job, claim, attempt } = await claimJob()
     const progress = { id: randomUUID(), digest, step: 1 }
     const elsewhere = { ...attempt, podUid: randomUUID() }
@@ -120,7 +120,7 @@ describe('files of saved progress', () => {
     return save(attempt, at, id)
   }
 
-  test('are removed when there is a newer save, and all of them when the job is over', async () => {
+  test('are removed when there is a newer save, and all of them when the job has ended', async () => {
     const { job, attempt } = await claimJob()
     const saved = [await saveFiles(attempt, 1), await saveFiles(attempt, 2)]
     const other = await claimJob()
@@ -189,8 +189,8 @@ test.each<[string, (path: string, project: string) => [string, string]]>([
   }
 })
 
-describe('a job that its trainer gives back', () => {
-  test('waits again at once, in its place, and says why', async () => {
+describe('a job that its trainer returns', () => {
+  test('waits at once in its old position, and has the reason', async () => {
     const { job, attempt } = await claimJob()
     await recordEvents(database.pool, attempt, [started, step(1)])
     await save(attempt, 1)
@@ -223,7 +223,7 @@ describe('a job that its trainer gives back', () => {
     expect(await rows.readErrorMessage(job)).toMatch(/\(tried 2 times\)$/)
   })
 
-  test('starts anew where nothing was saved', async () => {
+  test('starts again if nothing was saved', async () => {
     const { job, attempt } = await claimJob()
     await recordRelease(database.pool, attempt)
     const { failure } = await rows.readJob(job)
@@ -277,7 +277,7 @@ describe('the reference of a job', () => {
   })
 })
 
-test('a trainer claims a second job, saves and gives it back; reports on other jobs are rejected with a sentence', async () => {
+test('a trainer claims a second job, saves and returns it; reports on other jobs are rejected with a message', async () => {
   const server = await startStatusServer(stack, database.databaseUrl)
   try {
     const token = await makeTrainerToken(stack, server.namespace)

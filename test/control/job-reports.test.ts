@@ -46,7 +46,7 @@ describe('reports', () => {
     expect(await rows.listEvents(job)).toEqual(['0 training_started', '1 gradient_step'])
   })
 
-  test('another checkpoint, a new event or a failure after the checkpoint is fenced', async () => {
+  test('another checkpoint, a new event or a failure after the checkpoint is rejected', async () => {
     const job = await rows.addJob(await rows.addModel())
     const { claim, attempt } = await rows.train(job)
     const other = { ...checkpointOf(claim), digest: 'cd' }
@@ -56,7 +56,7 @@ describe('reports', () => {
     expect((await rows.readJob(job)).state).toBe('Publishing')
   })
 
-  test("a checkpoint by another id than the claim's is fenced", async () => {
+  test("a checkpoint with another id than the claim's is rejected", async () => {
     const job = await rows.addJob(await rows.addModel())
     const { claim, attempt } = await rows.claim()
     const other = { ...checkpointOf(claim), uri: `artifact:///checkpoints/${randomUUID()}` }
@@ -64,7 +64,7 @@ describe('reports', () => {
     expect((await rows.readJob(job)).state).toBe('Starting')
   })
 
-  test('writes of another pod, of an earlier attempt and to an unknown job are fenced', async () => {
+  test('writes of another pod, of an earlier attempt and to an unknown job are rejected', async () => {
     const job = await rows.addJob(await rows.addModel())
     const { claim, attempt } = await rows.claim()
     const strangers = [
@@ -98,8 +98,8 @@ describe('reports', () => {
   })
 
   test.each<[string, JobFailure, string]>([
-    ["a user's fault", { ...lost, category: 'User' }, 'out of memory'],
-    ['a failure that no retry helps', { ...lost, retryable: false }, 'out of memory'],
+    ['an error of the user', { ...lost, category: 'User' }, 'out of memory'],
+    ['a failure that is not retried', { ...lost, retryable: false }, 'out of memory'],
   ])('%s fails the job at the first attempt', async (_name, failure, message) => {
     const job = await rows.addJob(await rows.addModel())
     const { attempt } = await rows.claim()
@@ -111,7 +111,7 @@ describe('reports', () => {
     expect(await rows.readErrorMessage(job)).toBe(message)
   })
 
-  test('a step number is given once, whatever became of attempts and jobs before', async () => {
+  test('a step number is used once, even after failed attempts and jobs', async () => {
     const model = await rows.addModel()
     const [first, second, third] = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     const { attempt, claim } = await rows.claim()
@@ -151,7 +151,7 @@ describe('endings', () => {
     }
   })
 
-  test('a trained job succeeds, also when it is failed or cancelled while it is published', async () => {
+  test('a trained job succeeds, even if it is reported as failed or cancelled while it is published', async () => {
     const [failed, cancelled] = [await rows.addJob(await rows.addModel()), await rows.addJob(await rows.addModel())]
     await rows.train(failed)
     await rows.train(cancelled)
@@ -164,7 +164,7 @@ describe('endings', () => {
     }
   })
 
-  test('the terminal event comes last, however events and the end race', async () => {
+  test('the terminal event comes last, also when events and the end are concurrent', async () => {
     for (let round = 0; round < 10; round++) {
       const job = await rows.addJob(await rows.addModel())
       const { attempt } = await rows.claim()

@@ -55,7 +55,7 @@ async function post(path: string, body: unknown) {
   return { status: response.status, body: (text ? JSON.parse(text) : {}) as Record<string, unknown> }
 }
 
-/** Claims jobs until it gets this one. Other jobs are given back. */
+/** Claims jobs until it gets this one. Other jobs are returned. */
 async function claim(jobId: string) {
   const asking = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20, gpus: 0 }
   const held: string[] = []
@@ -224,7 +224,7 @@ describe('a setting in the wrong member', () => {
     expect((await rest.send('POST', '/v1/preview/training-jobs', body)).status).toBe(200)
   })
 
-  test('of SFT, in experimental_config, is a warning from the beginning, before those of the trainer', async () => {
+  test('of SFT, in experimental_config, is a warning from the start, before those of the trainer', async () => {
     const path = `/v1/preview/artifacts/local/tests/data-${randomUUID()}?file=train.jsonl&check=none`
     const headers = { authorization: `Bearer ${stack.apiKey}` }
     const uploaded = await fetch(stack.url + path, { method: 'PUT', headers, body: '{"messages": []}' })

@@ -100,7 +100,7 @@ describe('a job', () => {
     expect(await read(id)).toMatchObject({ checkpoint: null, step: 1 })
   })
 
-  test('that ends without a checkpoint has no step, nor has its webhook: the next job makes the step', async () => {
+  test('that ends without a checkpoint has no step, nor has its webhook; the next job makes that step', async () => {
     const model = await rows.addModel()
     const [failed, cancelled, made] = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     await recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, retryable: false })
@@ -153,22 +153,22 @@ describe('a job', () => {
 
   test.each<[string, (id: string) => Promise<unknown>, object]>([
     [
-      "a user's fault",
+      'an error of the user',
       async () => recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, category: 'User' }),
       { category: 'User', code: 'CudaOutOfMemory', message: 'out of memory', retryable: false },
     ],
     [
-      'a failure that no retry helps',
+      'a failure that is not retried',
       async () => recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, retryable: false }),
       { category: 'Internal', code: 'CudaOutOfMemory', message: 'out of memory', retryable: false },
     ],
     [
-      'the last attempt that is left',
+      'its last attempt',
       async () => recordFailure(own.database.pool, (await rows.claim()).attempt, lost),
       { category: 'Internal', code: 'CudaOutOfMemory', message: 'out of memory', retryable: true },
     ],
     [
-      'a trainer that fell silent for the last time',
+      'a trainer that stopped reporting in the last attempt',
       async (id) => {
         await rows.claim()
         await rows.expireLease(id)
@@ -182,7 +182,7 @@ describe('a job', () => {
         failJob(own.database.pool, id, { ...lost, category: 'User', reason: 'InputNotAllowed', retryable: false }),
       { category: 'User', code: 'InputNotAllowed', message: 'out of memory', retryable: false },
     ],
-  ])('that failed by %s says so', async (_name, fail, failure) => {
+  ])('that failed because of %s has the reason', async (_name, fail, failure) => {
     const id = await rows.addJob(await rows.addModel(), { maxAttempts: 1 })
     await fail(id)
     expect(await read(id)).toMatchObject({ state: 'Failed', failure, timeline: { published_at: null } })
@@ -201,7 +201,7 @@ describe('a job', () => {
     expect(second.timeline['claimed_at']! > first.timeline['claimed_at']!).toBe(true)
   })
 
-  test("is nobody else's", async () => {
+  test('is not visible to other entities', async () => {
     const id = await rows.addJob(await rows.addModel())
     const answers = await Promise.all([
       stranger.send('GET', `${path}/${id}`),

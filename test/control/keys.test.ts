@@ -51,7 +51,7 @@ const statusOf = async (key: string, server = servers[0]!) =>
 const hide = (made: Key) => Object.fromEntries(Object.entries(made).filter(([name]) => name !== 'key'))
 
 describe('a new key', () => {
-  test('is shown once, and kept as its sha256 alone', async () => {
+  test('is shown once, and stored only as its SHA-256', async () => {
     const made = await make({ name: 'ci', role: 'read', expires_in_seconds: 3_600 })
     expect(made).toEqual({
       id: expect.any(String),
@@ -74,7 +74,7 @@ describe('a new key', () => {
     expect(await dumpDatabase()).not.toContain(made.key.slice(12))
   })
 
-  test('is a member that never ends, if nothing else is said', async () => {
+  test('has the role member and no expiry by default', async () => {
     for (const body of [undefined, {}, { role: null, name: null, expires_at: null, expires_in_seconds: null }]) {
       const made = await admin.call<Key>('POST', path, body)
       expect(made).toMatchObject({ role: 'member', name: null, expires_at: null })
@@ -82,10 +82,10 @@ describe('a new key', () => {
   })
 
   test.each([
-    ['a role that is none', { role: 'owner' }, ['body', 'role']],
-    ['a time that is over', { expires_at: '2020-01-01T00:00:00Z' }, ['body', 'expires_at']],
-    ['a time that is none', { expires_at: 'tomorrow' }, ['body', 'expires_at']],
-    ['no time at all', { expires_in_seconds: 0 }, ['body', 'expires_in_seconds']],
+    ['an unknown role', { role: 'owner' }, ['body', 'role']],
+    ['a time in the past', { expires_at: '2020-01-01T00:00:00Z' }, ['body', 'expires_at']],
+    ['an invalid time', { expires_at: 'tomorrow' }, ['body', 'expires_at']],
+    ['zero seconds', { expires_in_seconds: 0 }, ['body', 'expires_in_seconds']],
     ['two times', { expires_in_seconds: 5, expires_at: '2090-01-01T00:00:00Z' }, ['body', 'expires_at']],
     ['a NUL in its name', { name: 'a\0b' }, ['body', 'name']],
     ['a name that is too long', { name: 'x'.repeat(129) }, ['body', 'name']],
@@ -97,7 +97,7 @@ describe('a new key', () => {
     })
   })
 
-  test('under an Idempotency-Key is created once, shown again to its creator, and stored nowhere', async () => {
+  test('with an Idempotency-Key is created once, shown again to its creator, and not stored', async () => {
     const post = (key: string) =>
       fetch(servers[0]!.url + path, {
         method: 'POST',
@@ -124,7 +124,7 @@ async function dumpDatabase(): Promise<string> {
 }
 
 describe('keys', () => {
-  test('are listed from the oldest on, the revoked ones too, page by page', async () => {
+  test('are listed in pages, oldest first, with the revoked ones', async () => {
     const made = [await make({ name: 'a' }), await make({ name: 'b' }), await make({ name: 'c' })]
     await admin.call('DELETE', `${path}/${made[1]!.id}`)
     const listed = await admin.listAll<Key>(path)
@@ -134,7 +134,7 @@ describe('keys', () => {
     expect(JSON.stringify(listed)).not.toContain(made[0]!.key.slice(12))
   })
 
-  test('of others are not found', async () => {
+  test('of other entities are not found', async () => {
     const theirs = await restWith(await addKey(database.pool, `other-${entity}`, 'admin')).call<Key>('POST', path)
     const asked = [
       await admin.send('GET', `${path}/${theirs.id}`),
@@ -153,7 +153,7 @@ describe('keys', () => {
     expect((await admin.send('GET', `${path}?after=${theirs.id}`)).status).toBe(422)
   })
 
-  test('from before the prefix go on working', async () => {
+  test('without the newer prefix still work', async () => {
     const old = randomBytes(32).toString('hex')
     const digest = createHash('sha256').update(old).digest()
     await database.pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [entity, digest])
@@ -167,7 +167,7 @@ describe('keys', () => {
     await eventually(async () => expect(await statusOf(key)).toBe(401), 5_000)
   })
 
-  test('note when they were used last, once a minute at most', async () => {
+  test('have the time of their last use, updated at most once a minute', async () => {
     const made = await make()
     const useAndRead = async () => {
       expect(await statusOf(made.key)).toBe(200)
@@ -184,7 +184,7 @@ describe('keys', () => {
     ])
     const recent = await useAndRead()
     expect(await statusOf(made.key, servers[1])).toBe(200)
-    // The other process has written its rows by now.
+    // By now, the other process has written its rows.
     await eventually(async () => {
       const another = await make()
       expect(await statusOf(another.key, servers[1])).toBe(200)
@@ -201,12 +201,12 @@ describe('a revoked key', () => {
     const revoked = await admin.call<Key>('DELETE', `${path}/${id}`)
     expect([await statusOf(key, servers[0]), await statusOf(key, servers[1])]).toEqual([401, 401])
     expect(revoked['revoked_at']).not.toBeNull()
-    // Its use may have been written meanwhile.
+    // Its use may have been written in between.
     const repeated = await admin.call<Key>('DELETE', `${path}/${id}`)
     expect(repeated).toEqual({ ...revoked, last_used_at: repeated.last_used_at })
   })
 
-  test('ends the streams that it had open', async () => {
+  test('ends its open streams', async () => {
     const { key, id } = await make()
     const rows = new TrainingRows(database.pool, entity)
     const jobId = await rows.addJob(await rows.addModel())
@@ -220,7 +220,7 @@ describe('a revoked key', () => {
     expect(performance.now() - revokedAtMs).toBeLessThan(5_000)
   })
 
-  test('that is the last admin key of its entity is kept', async () => {
+  test('cannot be the last admin key of its entity', async () => {
     const [own] = await admin.listAll<Key>(path)
     await make({ role: 'member' })
     const short = await make({ role: 'admin', expires_in_seconds: 1 })
@@ -233,7 +233,7 @@ describe('a revoked key', () => {
     expect(await statusOf(adminKey)).toBe(401)
   })
 
-  test('leaves an admin key when all are revoked at once', async () => {
+  test('leaves one admin key when all are revoked concurrently', async () => {
     for (let count = 0; count < 5; count++) await make({ role: 'admin' })
     const keys = await admin.listAll<Key>(path)
     const revocations = keys.map(({ id }) =>
@@ -247,7 +247,7 @@ describe('a revoked key', () => {
 })
 
 describe('rotation', () => {
-  test('lets the old key go on for the overlap', async () => {
+  test('keeps the old key valid for the overlap', async () => {
     const old = await make({ name: 'deploy', role: 'read' })
     const fresh = await admin.call<Key>('POST', `${path}/${old.id}/rotate`, { overlap_seconds: 2 })
     expect(fresh).toMatchObject({ name: 'deploy', role: 'read', expires_at: null })
@@ -258,7 +258,7 @@ describe('rotation', () => {
     expect(await statusOf(fresh.key)).toBe(200)
   })
 
-  test('overlaps for an hour, if nothing else is said, and never lengthens a life', async () => {
+  test('overlaps for an hour by default, and never extends the expiry', async () => {
     const long = await make({ expires_in_seconds: 86_400 })
     const fresh = await admin.call<Key>('POST', `${path}/${long.id}/rotate`)
     const hours = async (key: Key) => (Date.parse((await read(key.id)).expires_at!) - Date.now()) / 3_600_000
@@ -306,7 +306,7 @@ describe('roles', () => {
   })
 })
 
-describe('the command inside of the image', () => {
+describe('the command in the image', () => {
   const run = promisify(execFile)
   const command = (...args: string[]) =>
     run(process.execPath, ['apiserver/accounts/admin/main.ts', ...args], {
@@ -334,7 +334,7 @@ describe('the command inside of the image', () => {
     ['a reserved entity', ['key', 'admin'], /"admin" is reserved/],
     ['an unknown id', ['key', 'team', '--revoke', 'x'], /Key not found/],
     ['nothing', [], /usage/],
-  ])('is rejected with a sentence for %s', async (_, args, sentence) => {
+  ])('fails with a message for %s', async (_, args, sentence) => {
     const stderr = expect.stringMatching(new RegExp(`${sentence.source}[^\\n]*\\n$`)) as string
     await expect(command(...args)).rejects.toMatchObject({ code: 1, stderr })
   })

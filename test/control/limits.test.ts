@@ -65,7 +65,7 @@ describe('requests and chats, on two processes', () => {
       ...(signal && { signal }),
     })
 
-  test('as many requests come through in a minute as there may be, wherever they are sent', async () => {
+  test('requests per minute are limited over both processes', async () => {
     await setLimits(database.pool, entity, { requestsPerMinute: 7 })
     const racing = Array.from({ length: 20 }, (_, index) => ask('/v1/models', { server: servers[index % 2]! }))
     const answers = await Promise.all(racing)
@@ -82,7 +82,7 @@ describe('requests and chats, on two processes', () => {
     }
   })
 
-  test('a refused request is refused by every process, others and what needs no key are not', async () => {
+  test('at the limit every process rejects requests, but not those of other entities or without a key', async () => {
     await setLimits(database.pool, entity, { requestsPerMinute: 1 })
     expect((await ask('/v1/models')).status).toBe(200)
     for (const server of servers) expect((await ask('/v1/models', { server })).status).toBe(429)
@@ -93,7 +93,7 @@ describe('requests and chats, on two processes', () => {
     expect((await ask('/v1/models', { bearer: sibling })).status).toBe(429)
   })
 
-  test('a limit that is raised or taken away holds at once', async () => {
+  test('a limit that is raised or removed takes effect at once', async () => {
     await setLimits(database.pool, entity, { requestsPerMinute: 1 })
     await ask('/v1/models')
     expect((await ask('/v1/models')).status).toBe(429)
@@ -103,7 +103,7 @@ describe('requests and chats, on two processes', () => {
     for (let times = 0; times < 3; times++) expect((await ask('/v1/models')).status).toBe(200)
   })
 
-  test('an entity has as many concurrent chats as it may; who leaves makes room', async () => {
+  test('concurrent chats of an entity are limited, and a chat whose client leaves no longer counts', async () => {
     await setLimits(database.pool, entity, { concurrentStreams: 2 })
     const leaving = [new AbortController(), new AbortController()]
     // The third chat is rejected at first. These two retry until they have permits.
@@ -173,8 +173,8 @@ describe('requests and chats, on two processes', () => {
     await eventually(async () => expect((await ask(`${path}?wait=1`)).status).toBe(200), 5_000)
   })
 
-  test('the command shows what holds, and an entity reads it too', async () => {
-    // As an administrator does inside of the image.
+  test('the command shows the effective limits, and an entity can read them too', async () => {
+    // As an administrator does it in the image.
     const env = { ...nodeEnv, DATABASE_URL: database.databaseUrl }
     const runLimits = (...args: string[]) =>
       run(process.execPath, ['apiserver/accounts/admin/main.ts', 'limits', entity, ...args], { env })
@@ -244,7 +244,7 @@ describe('jobs and bytes', () => {
   const readInUse = async () =>
     (await api.call<{ in_use: { queued_jobs: number; stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use
 
-  test('of many jobs at once as many come through as there are places, and an ended job gives its place back', async () => {
+  test('of many concurrent jobs as many are accepted as the limit allows, and an ended job no longer counts', async () => {
     await setLimits(pool, entity, { queuedJobs: 3 })
     const answers = await Promise.all(Array.from({ length: 12 }, post))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
@@ -277,7 +277,7 @@ describe('jobs and bytes', () => {
       ...more,
     })
 
-  test('a body that was answered under its key is answered again, even without room for another', async () => {
+  test('a repeated request with its Idempotency-Key gets its answer even at the limit', async () => {
     const body = bodyOf(1_000)
     const headers = {
       authorization: `Bearer ${key}`,
@@ -290,7 +290,7 @@ describe('jobs and bytes', () => {
     expect([again.status, await again.json()]).toEqual([200, await first.json()])
   })
 
-  test('payloads count with their size, equal ones once, and are rejected beyond the limit', async () => {
+  test('payloads count with their size, equal payloads once, and are rejected beyond the limit', async () => {
     const body = bodyOf(1_000)
     for (let times = 0; times < 2; times++) {
       expect((await sendBody('/v1/preview/training-jobs', body)).status).toBe(200)

@@ -37,7 +37,7 @@ const list = async (query: string) => (await api.call<Page>('GET', `${path}?${qu
 const cancel = (id: string, body?: unknown) => api.send('POST', `${path}/${id}/cancel`, body)
 
 describe('the list', () => {
-  test('walks in order of arrival, both ways, also behind jobs whose model was deleted meanwhile', async () => {
+  test('has the order of arrival in both directions, also after a cursor whose model was deleted', async () => {
     const [gone, stays] = [await rows.addModel(), await rows.addModel()]
     const jobs: string[] = []
     for (let index = 0; index < 7; index++) jobs.push(await rows.addJob(index % 2 ? gone : stays))
@@ -55,7 +55,7 @@ describe('the list', () => {
     expect(await walk('desc')).toEqual(jobs.toReversed())
   })
 
-  test('is narrowed by every filter, and by several', async () => {
+  test('can be filtered by each filter, and by several', async () => {
     const model = await rows.addModel()
     const [rl, sft, done] = [
       await rows.addJob(model),
@@ -105,15 +105,15 @@ describe('the list', () => {
   })
 
   test.each([
-    ['an id of nothing', `after=${randomUUID()}`, ['query', 'after']],
-    ['no id', 'after=x%00', ['query', 'after']],
+    ['an empty id', `after=${randomUUID()}`, ['query', 'after']],
+    ['an invalid id', 'after=x%00', ['query', 'after']],
     ['an unknown state', 'state=Queued&state=Done', ['query', 'state', '1']],
     ['an empty state', 'state=', ['query', 'state', '0']],
     ['an unknown method', 'method=DPO', ['query', 'method']],
-    ['a model that is no id', 'model_id=7', ['query', 'model_id']],
+    ['a model that is not an id', 'model_id=7', ['query', 'model_id']],
     ['a project with a NUL', 'project=%00', ['query', 'project']],
-    ['a time that is none', 'created_after=yesterday', ['query', 'created_after']],
-    ['a year that is none', 'created_before=99999-01-01T00:00:00Z', ['query', 'created_before']],
+    ['an invalid time', 'created_after=yesterday', ['query', 'created_after']],
+    ['an invalid year', 'created_before=99999-01-01T00:00:00Z', ['query', 'created_before']],
     ['a limit too high', 'limit=101', ['query', 'limit']],
   ])('rejects %s', async (_name, query, loc) => {
     const answer = await api.send('GET', `${path}?${query}`)
@@ -123,7 +123,7 @@ describe('the list', () => {
     })
   })
 
-  test("rejects a cursor that was never in the requested list, and another entity's", async () => {
+  test('rejects a cursor that was never in the requested list, and a cursor of another entity', async () => {
     const [first, second] = [await rows.addModel(), await rows.addModel()]
     const job = await rows.addJob(first)
     expect((await api.send('GET', `${path}?model_id=${second}&after=${job}`)).status).toBe(422)

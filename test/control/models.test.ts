@@ -28,7 +28,7 @@ const newName = () => `model-${randomUUID()}`
 const create = (body: object) => rest.send('POST', path, { base_model: stack.baseModel, ...body })
 const createOne = (body: object) => rest.call<Model>('POST', path, { base_model: stack.baseModel, ...body })
 
-test('a model without a project and a name gets both', async () => {
+test('a model without a project and a name gets both by default', async () => {
   const [first, second] = [await createOne({}), await createOne({ entity: null, project: null, name: null })]
   expect(first).toEqual({
     id: expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -47,7 +47,7 @@ test('a model without a project and a name gets both', async () => {
   expect(await rest.call('GET', `${path}/${first.id}`)).toEqual(first)
 })
 
-test('of fifty that make it at once, all get the one model', async () => {
+test('fifty concurrent requests for one model create it once', async () => {
   const body = { project: 'tests', name: newName(), return_existing: true }
   const models = await Promise.all(Array.from({ length: 50 }, () => createOne(body)))
   expect(new Set(models.map(({ id }) => id)).size).toBe(1)
@@ -55,7 +55,7 @@ test('of fifty that make it at once, all get the one model', async () => {
   expect(rows).toHaveLength(1)
 })
 
-test('a taken name is rejected, or returns the existing model whatever its base model', async () => {
+test('an existing name is rejected, or returns its model, even if that has another base model', async () => {
   const body = { project: 'tests', name: newName() }
   const model = await createOne(body)
   expect((await create(body)).status).toBe(409)
@@ -70,18 +70,18 @@ test.each([
   ['an impossible name', { name: 'a/b' }, 422, ['body', 'name'], 'string_pattern_mismatch'],
   ['a retention that keeps nothing', { retention: {} }, 422, ['body', 'retention'], 'value_error'],
   ['a misspelled retention', { retention: { keep: 3 } }, 422, ['body', 'retention', 'keep'], 'extra_forbidden'],
-] as const)('%s is refused', async (_, body, status, loc, type) => {
+] as const)('%s is rejected', async (_, body, status, loc, type) => {
   const response = await create(body)
   expect(response.status).toBe(status)
   expect(await response.json()).toMatchObject({ detail: [{ loc, type }] })
 })
 
-test('another entity is forbidden, a reserved one too', async () => {
+test('another or a reserved entity is forbidden', async () => {
   expect((await create({ entity: 'somebody-else' })).status).toBe(403)
   expect((await create({ entity: 'admin' })).status).toBe(403)
 })
 
-test('models are listed by age, and a deleted one still is a cursor', async () => {
+test('models are listed by age, and a deleted one is still a valid cursor', async () => {
   const project = `list-${randomUUID().slice(0, 8)}`
   const models: Model[] = []
   for (let index = 0; index < 5; index++) models.push(await createOne({ project, name: `m${index}` }))

@@ -14,12 +14,12 @@ const stack = useStack()
 const model = 'fake'
 const own = useFakeEngine(stack, { model, answer: answerError })
 
-// As vLLM writes it.
+// In the words of vLLM.
 const tooLong =
   "This model's maximum context length is 4096 tokens. However, your prompt contains at least 4097 input tokens. " +
   'Please reduce the length of the input prompt. (parameter=input_tokens, value=4097)'
 
-/** An engine to which a chat says which error it wants. */
+/** An engine that answers with the error that the chat asks for. */
 async function answerError(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { messages } = (await json(request)) as { messages: { content: string }[] }
   response.statusCode = messages[0]?.content === 'long' ? 400 : 500
@@ -41,7 +41,7 @@ interface Raised {
 
 const chatOf = (content: unknown, more: object = {}) => ({ model, messages: [{ role: 'user', content }], ...more })
 
-/** Requests that fail, with what SDKs have to raise for each. */
+/** Requests that fail, with the exceptions that SDKs must raise. */
 async function listFailing(): Promise<[FailingRequest, Raised][]> {
   const { pool } = own.database
   const [member, reader] = [await addKey(pool, randomUUID()), await addKey(pool, randomUUID(), 'read')]
@@ -57,7 +57,7 @@ async function listFailing(): Promise<[FailingRequest, Raised][]> {
     [chat(chatOf('x', { n: 0 })), raised('UnprocessableEntityError', 422, 'invalid_request')],
     [chat(chatOf('x'), limited), raised('RateLimitError', 429, 'rate_limit_exceeded')],
     [chat(chatOf('crash')), raised('InternalServerError', 502, 'engine_failed')],
-    // The training interface has no code in the place where SDKs look.
+    // The training interface has no code in the member that SDKs read.
     [{ key: reader, path: '/preview/models', body: {} }, raised('PermissionDeniedError', 403, null)],
   ]
 }

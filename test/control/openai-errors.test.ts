@@ -16,7 +16,7 @@ const chat = { model: 'nobody/has/this', messages: [{ role: 'user' as const, con
 
 test.each([
   [
-    'a path that is not here',
+    'an unknown path',
     (client: OpenAI) => client.moderations.create({ input: 'Hi' }),
     {
       status: 404,
@@ -36,7 +36,7 @@ test.each([
     },
   ],
   [
-    'a model that is asked for and does not exist',
+    'a request of a model that does not exist',
     (client: OpenAI) => client.models.retrieve('nobody/has/this'),
     { status: 404, message: expect.stringContaining('404 The model nobody/has/this'), code: 'model_not_found' },
   ],
@@ -62,7 +62,7 @@ test.each([
     },
   ],
   [
-    'a key that is not known',
+    'an unknown key',
     () => connect('ty_unknown').models.list(),
     {
       status: 401,
@@ -71,7 +71,7 @@ test.each([
       code: 'invalid_api_key',
     },
   ],
-])("OpenAI's SDK says what is wrong with %s", async (_, ask, expected) => {
+])("OpenAI's SDK shows the error for %s", async (_, ask, expected) => {
   const error = await ask(connect()).then(
     () => undefined,
     (cause: unknown) => cause,
@@ -83,7 +83,7 @@ test.each([
 const get = (path: string, headers = {}) =>
   fetch(own.server.url + path, { headers: { authorization: `Bearer ${apiKey}`, ...headers } })
 
-test('an error of the training interface has no member but detail', async () => {
+test('an error of the training interface has only the member detail', async () => {
   const unknown = await get('/v1/preview/modles')
   expect(await unknown.json()).toEqual({
     detail: expect.stringMatching(
@@ -93,14 +93,14 @@ test('an error of the training interface has no member but detail', async () => 
   expect(Object.keys((await (await get('/v1/preview/models/x')).json()) as object)).toEqual(['detail'])
 })
 
-test('an unknown path of traces is answered in their form, with the nearest', async () => {
+test('the error for an unknown path of traces has their form, and names similar paths', async () => {
   const unknown = await get('/traces/objs/queries')
   expect(await unknown.json()).toEqual({
     reason: expect.stringContaining('GET /traces/objs/queries does not exist.'),
   })
 })
 
-test('every answer has the id of its request: that of the client, or a new one', async () => {
+test('every answer has the id of its request: the one that the client sent, or a new one', async () => {
   expect((await get('/v1/health')).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
   expect((await get('/traces/server_info', { 'x-request-id': 'mine-1' })).headers.get('x-request-id')).toBe('mine-1')
   expect((await get('/v1/none', { 'x-request-id': 'mine-2' })).headers.get('x-request-id')).toBe('mine-2')

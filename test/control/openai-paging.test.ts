@@ -12,7 +12,7 @@ const own = useApiServer(useStack())
 
 class Page extends CursorPage<{ id: string }> {}
 
-test('the openai SDK walks jobs, events and checkpoints with its own cursor code, in both directions, and stops at the end', async () => {
+test('the openai SDK pages through jobs, events and checkpoints in both directions, and stops at the end', async () => {
   const rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
   const apiKey = await addKey(own.database.pool, rows.entity, 'read')
   const client = new OpenAI({ baseURL: `${own.server.url}/v1`, apiKey, maxRetries: 0 })

@@ -10,7 +10,7 @@ test('the document is public and lists the operations', async () => {
   expect(Object.keys(document.paths['/v1/preview/models/{model_id}/checkpoints'] ?? {})).toContain('get')
 })
 
-test('the reference page loads nothing from other hosts, and each of its files exists', async () => {
+test('the reference page loads no files from other hosts, and each of its files exists', async () => {
   const html = await (await fetch(`${stack.url}/docs`)).text()
   const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file!)
   expect(files).toHaveLength(3)

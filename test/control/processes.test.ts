@@ -26,7 +26,7 @@ let server: RunningApiServer
 let engine: Server
 let entity: string
 let key: string
-/** Streams that engines have begun and that go on. */
+/** Streams that engines have begun and not ended. */
 const open = new Set<ServerResponse>()
 
 const begin = `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"${model}","choices":[{"index":0,"delta":{"content":"a"}}]}\n\n`
@@ -98,11 +98,11 @@ const limit = async (limits: Partial<SetLimits>) => {
 
 interface Answer {
   status: number
-  /** All of it, when it has ended. */
+  /** The whole body, when it has ended. */
   body: Promise<string>
 }
 
-/** Sends a request on a connection of its own: the processes get these by turns. */
+/** Sends a request on its own connection. The processes accept connections in turn. */
 function send(target: string, body?: object): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>()
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'x-request-id': entity }
@@ -131,7 +131,7 @@ const end = async (begun: readonly Answer[]) => {
 }
 
 describe('two processes of a replica', () => {
-  test('answer, each as many connections', async () => {
+  test('accept equal numbers of connections', async () => {
     for (let times = 0; times < 8; times++) expect((await send('/v1/models')).status).toBe(200)
     const answering = await eventually(() => {
       const lines = readLog().filter(({ requestId }) => requestId === entity)
@@ -143,7 +143,7 @@ describe('two processes of a replica', () => {
     expect(answering.toSorted(byId)).toEqual(expected.toSorted(byId))
   })
 
-  test('let as many chats through as there may be, again and again, and say how many there are', async () => {
+  test('share one limit of concurrent chats, repeatedly, and report how many there are', async () => {
     await limit({ concurrentStreams: 5 })
     for (let times = 0; times < 5; times++) {
       const { begun, rejected } = await race(40)
@@ -156,7 +156,7 @@ describe('two processes of a replica', () => {
     }
   })
 
-  test('reject no chat while the other one has a place that it does not use', async () => {
+  test('reject no chat while the other process has an unused permit', async () => {
     await limit({ concurrentStreams: 1 })
     for (let times = 0; times < 40; times++) {
       const { begun, rejected } = await race(1)
@@ -165,7 +165,7 @@ describe('two processes of a replica', () => {
     }
   })
 
-  test('take a limit that falls, and one that rises', async () => {
+  test('apply a limit that is lowered or raised', async () => {
     await limit({ concurrentStreams: 6 })
     const { begun } = await race(6)
     await limit({ concurrentStreams: 2 })
@@ -185,7 +185,7 @@ describe('two processes of a replica', () => {
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(7)
   })
 
-  test('free the places of one that is killed; the other goes on, and a new one comes', async () => {
+  test('release the permits of a killed process; the other continues, and a new one is started', async () => {
     await limit({ concurrentStreams: 6 })
     const { begun } = await race(6)
     const [killed, other] = listChildren(server.pid)
@@ -207,7 +207,7 @@ describe('two processes of a replica', () => {
     await end(last)
   })
 
-  test('end together, after the streams of both', async () => {
+  test('end together, after the streams of both have ended', async () => {
     const { begun } = await race(6)
     const children = listChildren(server.pid)
     const exit = server.stop()
@@ -229,7 +229,7 @@ test('no process outlives a supervisor that is killed', async () => {
   await eventually(() => expect(children.filter(isRunning)).toEqual([]), 10_000, 20)
 })
 
-test('a supervisor whose processes cannot start ends, as a process that is alone', async () => {
+test('a supervisor whose processes cannot start exits, as a single process does', async () => {
   const env = { TRAINYARD_PROCESSES: '2' }
   const failed = await promisify(execFile)(process.execPath, ['apiserver/main.ts'], { env }).catch(
     (error: { code: number; stderr: string }) => error,

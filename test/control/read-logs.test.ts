@@ -67,7 +67,7 @@ describe("a job's log", () => {
     expect(texts(await read(id, 'attempt=3'))).toEqual([])
   })
 
-  test('is walked both ways', async () => {
+  test('is read in both directions', async () => {
     const id = await addTriedJob()
     const first = await read(id, 'limit=1')
     expect([texts(first), first.has_more]).toEqual([['four'], true])
@@ -91,7 +91,7 @@ describe("a job's log", () => {
     expect(await read(id)).toEqual({ object: 'list', data: [], has_more: false, first_id: '', last_id: '' })
   })
 
-  test("is nobody else's", async () => {
+  test('is not visible to other entities', async () => {
     const id = await addTriedJob()
     expect((await stranger.send('GET', logsOf(id))).status).toBe(404)
     expect((await api.send('GET', logsOf(randomUUID()))).status).toBe(404)

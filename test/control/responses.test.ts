@@ -24,7 +24,7 @@ const tool = { type: 'function' as const, name: 'add', parameters: { type: 'obje
 let entity: string
 let client: OpenAI
 
-/** What engines were asked, and how the next one answers. */
+/** The requests that engines received. `answer` sends the next reply. */
 const asked: Record<string, unknown>[] = []
 let answer: (response: ServerResponse, body: Record<string, unknown>) => void
 
@@ -61,7 +61,7 @@ const status = (asking: Promise<unknown>) =>
   )
 
 describe('a response', () => {
-  test('is created by a chat without the defaults for training', async () => {
+  test('is created with a chat without the defaults for training', async () => {
     const response = await client.responses.create({
       model,
       instructions: 'Be brief.',
@@ -114,7 +114,7 @@ describe('a response', () => {
     })
   })
 
-  test('has reasoning, text and calls as items, and says what cut it off', async () => {
+  test('has reasoning, text and calls as items, and the reason why it was cut off', async () => {
     answer = (response) =>
       void response.end(reply({ reasoning: 'Hm.', content: 'Adding.', tool_calls: [call] }, 'length'))
     const {
@@ -133,7 +133,7 @@ describe('a response', () => {
     ])
   })
 
-  test('is streamed as the events that OpenAI’s SDK puts together again', async () => {
+  test('is streamed in events that OpenAI’s SDK can combine', async () => {
     answer = (response) => {
       const calls = (index: number, text: string) => ({
         tool_calls: [{ ...call, id: `call_${index}`, index, function: { ...call.function, arguments: text } }],
@@ -164,7 +164,7 @@ describe('a response', () => {
     expect(await client.responses.retrieve((await stream.finalResponse()).id)).toMatchObject({ status: 'completed' })
   })
 
-  test('that an engine aborts is reported as failed, and not stored', async () => {
+  test('that an engine cuts off is reported as failed, and not stored', async () => {
     answer = (response) => {
       response.write(events({ content: 'Hel' }))
       setTimeout(() => response.destroy(), 50)
@@ -212,7 +212,7 @@ describe('a conversation', () => {
     expect(asked.slice(1)).toMatchObject([{ messages: messages.slice(0, 3) }, { messages }])
   })
 
-  test('is read and deleted by its entity alone', async () => {
+  test('can be read and deleted only by its entity', async () => {
     const { id } = await client.responses.create({ model, input: 'Hi' })
     const stranger = connect(await addKey(own.database.pool, `${entity}-others`))
     const reader = connect(await addKey(own.database.pool, entity, 'read'))
@@ -236,7 +236,7 @@ describe('a conversation', () => {
     expect(await status(client.responses.inputItems.list(id, { after: 'none' }))).toBe(422)
   })
 
-  test('that is not stored, or of which a part was removed, cannot be gone on from', async () => {
+  test('that is not stored, or of which a part was removed, cannot be continued', async () => {
     const unstored = await client.responses.create({ model, input: 'Hi', store: false })
     expect(await status(client.responses.create({ model, input: 'Hi', previous_response_id: unstored.id }))).toBe(404)
     const first = await client.responses.create({ model, input: 'Hi' })
@@ -252,7 +252,7 @@ describe('a reference to an item', () => {
   const refer = (id: string) => ({ type: 'item_reference' as const, id })
   const thanks = { role: 'user' as const, content: 'Thanks' }
 
-  test('stands for the item that was stored, also for those that go on from it', async () => {
+  test('is replaced by the stored item, also in responses that continue it', async () => {
     answer = (response) => void response.end(reply({ reasoning: 'Hm.', content: 'Adding.', tool_calls: [call] }))
     const { output } = await client.responses.create({ model, input: 'Add.', tools: [tool] })
     answer = (response) => void response.end(reply({ content: 'Fine.' }))
@@ -272,7 +272,7 @@ describe('a reference to an item', () => {
     expect(data).toMatchObject([...output, thanks])
   })
 
-  test('to what another entity has, what is not stored, or the same item twice is refused', async () => {
+  test('to an item of another entity, to an unknown item, or repeated, is rejected', async () => {
     const { output } = await client.responses.create({ model, input: 'Hi' })
     const unstored = await client.responses.create({ model, input: 'Hi', store: false })
     const [mine, gone] = [refer(output[0]!.id!), refer(unstored.output[0]!.id!)]
@@ -283,7 +283,7 @@ describe('a reference to an item', () => {
     await expect(client.responses.create({ model, input: [mine, mine] })).rejects.toMatchObject({ param: 'input.1.id' })
   })
 
-  test('is bounded as a conversation is', async () => {
+  test('is bounded like a conversation', async () => {
     const { output, id } = await client.responses.create({ model, input: 'Hi' })
     await own.database.pool.query('UPDATE training.responses SET bytes = 17000000 WHERE id = $1', [id])
     const large = client.responses.create({ model, input: [refer(output[0]!.id!), thanks] })
@@ -291,7 +291,7 @@ describe('a reference to an item', () => {
   })
 })
 
-describe('what is stored', () => {
+describe('storage', () => {
   const insert = (count: number, daysAgo: number, more: { root?: string; bytes?: number } = {}) =>
     own.database.pool.query(
       `INSERT INTO training.responses (id, entity, project, previous_id, root_id, created_at, bytes, input, response)
@@ -310,7 +310,7 @@ describe('what is stored', () => {
   test.each([
     ['10,000 responses', 10_050, 4, 10_000],
     ['256 MiB', 40, 8 * 1024 * 1024, 32],
-  ])('of an entity is at most %s: the oldest go', async (_, inserted, bytes, expected) => {
+  ])('of an entity has at most %s: the oldest are removed', async (_, inserted, bytes, expected) => {
     await insert(inserted, 1, { bytes })
     const { id } = await client.responses.create({ model, input: 'Hi' })
     expect(await count()).toBeLessThanOrEqual(expected)
@@ -318,7 +318,7 @@ describe('what is stored', () => {
     expect(await status(client.responses.retrieve(`${entity}${inserted}`))).toBe(404)
   })
 
-  test('is kept for 30 days after the last response of its conversation', async () => {
+  test('lasts for 30 days after the last response of a conversation', async () => {
     const { id } = await client.responses.create({ model, input: 'Hi' })
     await insert(2, 31)
     await own.database.pool.query(`UPDATE training.responses SET root_id = $2 WHERE id = $1`, [`${entity}1`, id])
@@ -326,7 +326,7 @@ describe('what is stored', () => {
     expect(await count()).toBe(2)
   })
 
-  test('is nothing of an entity that was erased meanwhile', async () => {
+  test('keeps no response of an entity that is erased at the same time', async () => {
     answer = (response) => {
       const key = randomUUID()
       const erase = own.database.pool.query('INSERT INTO training.erasures (id, entity, key_id) VALUES ($1, $2, $3)', [
@@ -346,18 +346,18 @@ test.each<[string, object, string]>([
   ['a conversation', { conversation: 'conv_1' }, 'conversation'],
   ['a template', { prompt: { id: 'p' } }, 'prompt'],
   ['a tool of OpenAI', { tools: [{ type: 'web_search' }] }, 'tools.0.type'],
-  ['a choice of no tool', { tool_choice: 'required' }, 'tool_choice'],
+  ['a tool choice without tools', { tool_choice: 'required' }, 'tool_choice'],
   ['an item of another type', { input: [{ type: 'computer_call' }] }, 'input.0.type'],
-  ['an id of no item', { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.id'],
-  ['a message of a stranger', { input: [{ role: 'king', content: 'x' }] }, 'input.0.role'],
+  ['an unknown item id', { input: [{ type: 'item_reference', id: 'x' }] }, 'input.0.id'],
+  ['a message with an unknown role', { input: [{ role: 'king', content: 'x' }] }, 'input.0.role'],
   ['a file', { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'x' }] }] }, 'input.0.content.0'],
   [
-    'an address of an image',
+    'the URL of an image',
     { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'https://x.test/a.png' }] }] },
     'input.0.content.0.image_url.url',
   ],
   ['nothing', { input: [] }, 'input'],
-  ['too long a reply', { n: 1, max_output_tokens: 0 }, 'max_output_tokens'],
+  ['a reply that is too long', { n: 1, max_output_tokens: 0 }, 'max_output_tokens'],
   ['a chat template', { chat_template_kwargs: { chat_template: 'x' } }, 'chat_template_kwargs.chat_template'],
   [
     'a large schema',
@@ -366,7 +366,7 @@ test.each<[string, object, string]>([
   ],
   ['too much metadata', { metadata: { a: 'b'.repeat(513) } }, 'metadata.a'],
   ['an unknown include', { include: ['all'] }, 'include'],
-])('%s is rejected, with its place', async (_, more, param) => {
+])('%s is rejected, with its location', async (_, more, param) => {
   const asking = client.post('/responses', { body: { model, input: 'Hi', ...more } })
   await expect(asking).rejects.toMatchObject({ status: 422, param })
   expect(asked).toEqual([])

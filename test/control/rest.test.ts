@@ -62,12 +62,12 @@ describe('without a valid key', () => {
     }
   })
 
-  test('the key is looked at before the body', async () => {
+  test('the key is checked before the body', async () => {
     const answer = await sendRaw('POST', '/v1/preview/models', { headers: { authorization: 'Bearer x' }, body: '{"' })
     expect(answer.status).toBe(401)
   })
 
-  test('health answers', async () => {
+  test('the health check answers', async () => {
     expect(await sendRaw('GET', '/v1/health', { headers: { authorization: '' } })).toMatchObject({ status: 200 })
   })
 
@@ -82,10 +82,10 @@ describe('without a valid key', () => {
   })
 })
 
-describe('what is wrong with every request', () => {
+describe('errors of all operations', () => {
   const posts = ['/v1/preview/models', '/v1/preview/training-jobs', '/v1/chat/completions', '/v1/chat/completions/']
 
-  test.each(posts)('POST %s rejects bodies that are no JSON object', async (route) => {
+  test.each(posts)('POST %s rejects bodies that are not JSON objects', async (route) => {
     const bodies: [string | Uint8Array<ArrayBuffer> | undefined, string][] = [
       [undefined, 'json_invalid'],
       ['', 'json_invalid'],
@@ -105,7 +105,7 @@ describe('what is wrong with every request', () => {
     }
   })
 
-  test.each(posts)('POST %s rejects other content', async (route) => {
+  test.each(posts)('POST %s rejects other content types', async (route) => {
     const others = [
       { 'content-type': 'text/plain' },
       { 'content-type': 'multipart/form-data' },
@@ -116,7 +116,7 @@ describe('what is wrong with every request', () => {
     }
   })
 
-  test.each(posts)('POST %s rejects a body that says it is too large, without reading it', async (route) => {
+  test.each(posts)('POST %s rejects a body with too large a length, without reading it', async (route) => {
     const status = await new Promise<number | undefined>((resolve, reject) => {
       const headers = { authorization: `Bearer ${stack.apiKey}`, 'content-length': String(2 ** 33) }
       const sent = httpRequest(stack.url + route, { method: 'POST', headers }, (response) => {
@@ -173,7 +173,7 @@ describe('models', () => {
     expect(await rest.call('GET', `/v1/preview/models/${made['id']}`)).toEqual(made)
   })
 
-  test('fifty at once of one name are one model', async () => {
+  test('fifty concurrent requests for one name create one model', async () => {
     const body = named({ return_existing: true })
     const made = await Promise.all(
       Array.from({ length: 50 }, () => rest.call<{ id: string }>('POST', '/v1/preview/models', body)),
@@ -191,8 +191,8 @@ describe('models', () => {
 
   test.each<[string, object, string, string[]]>([
     ['no base model', { base_model: undefined }, 'missing', ['base_model']],
-    ['a base model of null', { base_model: null }, 'string_type', ['base_model']],
-    ['a base model that nobody knows', { base_model: 'no/such' }, 'value_error', ['base_model']],
+    ['null for the base model', { base_model: null }, 'string_type', ['base_model']],
+    ['an unknown base model', { base_model: 'no/such' }, 'value_error', ['base_model']],
     ['a base model with a NUL', { base_model: 'a\0b' }, 'value_error', ['base_model']],
     ['a name with a slash', { name: 'a/b' }, 'string_pattern_mismatch', ['name']],
     ['a name with a NUL', { name: 'a\0' }, 'string_pattern_mismatch', ['name']],
@@ -206,7 +206,7 @@ describe('models', () => {
     expect(await answer.json()).toEqual(detailOf(type, 'body', ...loc))
   })
 
-  test('the longest names go all the way to the resource', async () => {
+  test('the longest names reach the resource unchanged', async () => {
     const name = `${randomUUID()}-${'N.'.repeat(45)}x`
     const made = await rest.call<{ id: string }>('POST', '/v1/preview/models', named({ name }))
     const listed = await stack.kubectl(
@@ -240,7 +240,7 @@ describe('training jobs', () => {
 
   test.each<[string, object, string, string[]]>([
     ['no model', { model_id: undefined }, 'missing', ['model_id']],
-    ['a model id that is no UUID', { model_id: 'x' }, 'uuid_parsing', ['model_id']],
+    ['a model id that is not a UUID', { model_id: 'x' }, 'uuid_parsing', ['model_id']],
     ['no groups', { trajectory_groups: undefined }, 'missing', ['trajectory_groups']],
     ['groups that are an object', { trajectory_groups: {} }, 'list_type', ['trajectory_groups']],
     ['a group that is a text', { trajectory_groups: ['x'] }, 'dict_type', ['trajectory_groups', '0']],
@@ -250,14 +250,9 @@ describe('training jobs', () => {
       'missing',
       ['trajectory_groups', '0', 'trajectories', '0', 'reward'],
     ],
+    ['an unknown setting', { experimental_config: { lr: 1 } }, 'extra_forbidden', ['experimental_config', 'lr']],
     [
-      'a setting that nobody knows',
-      { experimental_config: { lr: 1 } },
-      'extra_forbidden',
-      ['experimental_config', 'lr'],
-    ],
-    [
-      'a level that nobody knows',
+      'an unknown value of a setting',
       { experimental_config: { importance_sampling_level: 'word' } },
       'literal_error',
       ['experimental_config', 'importance_sampling_level'],
@@ -274,7 +269,7 @@ describe('training jobs', () => {
     expect(((await answer.json()) as { detail: unknown[] }).detail).toHaveLength(4)
   })
 
-  test('a reward beyond all numbers is 422', async () => {
+  test('a reward that is too large is 422', async () => {
     const body = JSON.stringify({ model_id: model.id, trajectory_groups: [group] }).replace(
       '"reward":1',
       '"reward":1e999',
@@ -285,7 +280,7 @@ describe('training jobs', () => {
     })
   })
 
-  test("a model that does not exist and another entity's are the same 404", async () => {
+  test("a model that does not exist and another entity's model get the same 404", async () => {
     const body = (model_id: string) => ({ model_id, trajectory_groups: [group] })
     const ids = [randomUUID(), model.id] as const
     const answers = await Promise.all([post(body(ids[0])), post(body(ids[1]), foreign)])
@@ -294,7 +289,7 @@ describe('training jobs', () => {
     expect(await Promise.all(answers.map((answer) => answer.json()))).toEqual(ids.map(detail))
   })
 
-  test('the payload is stored as it came, and the settings go to the row and the resource', async () => {
+  test('the payload is stored unchanged, and the settings are in the row and the resource', async () => {
     const metadata = '{"seed":12345678901234567890,"odd": "\\u0000\\u00e9"}'
     const groups = `[{"trajectories":[],"metadata":${metadata}}]`
     const config = '{"learning_rate":1e-05,"epsilon":null,"modelfamily_k2_tau":0.5,"later":null}'
@@ -444,7 +439,7 @@ describe('lists', () => {
     ['its events', () => `training-jobs/${jobId}/events`, () => `training-jobs/no-uuid/events`],
     ['a model', () => `models/${modelId}`, () => `models/${randomUUID()}`],
     ['its checkpoints', () => `models/${modelId}/checkpoints`, () => `models/no-uuid/checkpoints`],
-  ])('for a foreign key %s is as if it did not exist', async (_, existing, absent) => {
+  ])('for a key of another entity, %s does not exist', async (_, existing, absent) => {
     const answers = await Promise.all([
       foreign.send('GET', `/v1/preview/${existing()}`),
       rest.send('GET', `/v1/preview/${absent()}`),

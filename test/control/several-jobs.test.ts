@@ -54,7 +54,7 @@ describe('a trainer of several jobs', () => {
     expect(await Promise.all([first, second!, behind].map(stateOf))).toEqual(['Starting 1', 'Starting 1', 'Queued 0'])
   })
 
-  test('gets a job again whose answer it lost, in the same attempt, whatever else it works on', async () => {
+  test('that lost the answer to a claim gets the job again in the same attempt, also when it has other jobs', async () => {
     const trainer = rows.trainer()
     const [first, second] = await addJobs(2)
     await claim(trainer, [])
@@ -67,7 +67,7 @@ describe('a trainer of several jobs', () => {
     expect(await claim(trainer, [first!, second!])).toBeUndefined()
   })
 
-  test('keeps a running job that it no longer names, until its lease is over: its end may be on the way', async () => {
+  test('keeps a running job that it no longer names until its lease has expired, because its end may be on the way', async () => {
     const trainer = rows.trainer()
     const [first, second] = await addJobs(2)
     const claimed = await claim(trainer, [])
@@ -78,7 +78,7 @@ describe('a trainer of several jobs', () => {
     expect(await finishJob(database.pool, first!)).toBe(true)
   })
 
-  test('that started anew gives up all that its pod held before', async () => {
+  test('that was restarted releases all jobs of its pod', async () => {
     const trainer = rows.trainer()
     const [first, second] = await addJobs(2)
     await claim(trainer, [])
@@ -89,7 +89,7 @@ describe('a trainer of several jobs', () => {
     expect(await stateOf(second!)).toBe('Queued 1')
   })
 
-  test('that falls silent loses all of its jobs', async () => {
+  test('that stops reporting loses all of its jobs', async () => {
     const trainer = rows.trainer()
     const jobs = await addJobs(3)
     for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
@@ -102,7 +102,7 @@ describe('a trainer of several jobs', () => {
     expect(await listBusyPods(database.pool)).not.toContain(trainer.podUid)
   })
 
-  test('that is lost with several jobs costs none of them an attempt; each is tried again alone', async () => {
+  test('that is lost with several jobs costs none of them an attempt; each is then tried alone', async () => {
     const [first, second] = [await addLastTry(), await addLastTry()]
     await loseTogether([first, second])
     const [trainer, other] = [rows.trainer(), rows.trainer()]
@@ -116,7 +116,7 @@ describe('a trainer of several jobs', () => {
     expect(await stateOf(second)).toBe('Failed 2')
   })
 
-  test('gets no job beside one that is tried alone, and no such job beside others', async () => {
+  test('gets no other job while one is tried alone, and no such job while it has others', async () => {
     const [innocent] = await addJobs(1)
     const [busy, careful] = [rows.trainer(), rows.trainer()]
     await claim(busy, [])
@@ -133,7 +133,7 @@ describe('a trainer of several jobs', () => {
     expect((await claim(busy, [innocent!]))?.id).toBe(late)
   })
 
-  test('that sends two requests at once gets the same job in both', async () => {
+  test('that sends two concurrent requests gets the same job in both', async () => {
     const trainer = rows.trainer()
     const jobs = await addJobs(2)
     const got = await Promise.all([claim(trainer, []), claim(trainer, [])])
@@ -152,7 +152,7 @@ test('an older trainer, which does not send `holding`, works on one job at a tim
   expect(await stateOf(second!)).toBe('Queued 0')
 })
 
-test('a trainer that is to be replaced keeps its jobs and gets no more', async () => {
+test('a draining trainer keeps its jobs and gets no more', async () => {
   const [trainer, other] = [rows.trainer(), rows.trainer()]
   const [first, second] = await addJobs(2)
   const baseModel = { namespace: 'trainyard', name: randomUUID() }
@@ -169,7 +169,7 @@ test('a trainer that is to be replaced keeps its jobs and gets no more', async (
   expect((await claim(other, []))?.id).toBe(second)
 })
 
-test('jobs that share a trainer share the charge of its GPUs', async () => {
+test('jobs that share a trainer share the cost of its GPUs', async () => {
   const trainer = { ...rows.trainer(), gpus: 4 }
   const [first, second] = await addJobs(2)
   const claimed = [await claim(trainer, []), await claim(trainer, [first!])]

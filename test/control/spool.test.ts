@@ -42,14 +42,14 @@ function open(): ClientRequest {
 test.each([
   ['small', 0],
   ['large', 8 * mib],
-])('a wrong body leaves no file behind: %s', async (_size, spaces) => {
+])('an invalid body leaves no file behind: %s', async (_size, spaces) => {
   const body = `{"trajectory_groups":[${' '.repeat(spaces)}"group"]}`
   const response = await fetch(`${server.url}/v1/preview/training-jobs`, { method: 'POST', headers, body })
   expect(response.status).toBe(422)
   await expectNothingLeft()
 })
 
-test('a body is cut off where it grows too large, and leaves no file behind', async () => {
+test('a body is cut off when it becomes too large, and leaves no file behind', async () => {
   const chunk = Buffer.alloc(4 * mib, ' ')
   const { promise, resolve } = Promise.withResolvers<{ status: number | undefined; text: string }>()
   const sent = open().once('response', (response) =>

@@ -95,7 +95,7 @@ async function finish(jobId: string, attempt: number, checkpointId: unknown) {
   return post(`/v1/jobs/${jobId}/attempts/${attempt}/checkpoint`, checkpoint)
 }
 
-test('a trainer claims a job, reports on it, and hands in its checkpoint', async () => {
+test('a trainer claims a job, reports on it, and reports its checkpoint', async () => {
   const job = await rows.addJob(await rows.addModel())
   const claimed = await claim(0)
   expect(claimed).toEqual({
@@ -138,7 +138,7 @@ test('a failure is recorded, and its message is truncated to the limit of a stat
   expect({ state, length: stored?.message.length }).toEqual({ state: 'Failed', length: 2_000 })
 })
 
-test('a trainer that waits gets a job within milliseconds of its being queued', async () => {
+test('a waiting trainer gets a job within milliseconds after it is queued', async () => {
   // The server also polls once a second. A poll cannot explain so many fast wake-ups. On a loaded machine, two may be
   // late.
   const waitsMs: number[] = []
@@ -155,7 +155,7 @@ test('a trainer that waits gets a job within milliseconds of its being queued', 
   expect(waitsMs.filter((wait) => wait > 500).length).toBeLessThanOrEqual(2)
 })
 
-test('without a job the wait ends with 204, and no job is assigned to a client that left', async () => {
+test('without a job the wait ends with 204, and no job is assigned to a client that has left', async () => {
   expect((await claim(0.2)).status).toBe(204)
   const leaves = new AbortController()
   const { claimed } = await startClaim(20, leaves.signal)
@@ -204,7 +204,7 @@ describe('a caller that is not a trainer pod is rejected with 401', () => {
   })
 })
 
-test('whatever a pod sends, the answer is a 4xx with a sentence', async () => {
+test('for any invalid request of a pod, the answer is a 4xx with a message', async () => {
   const job = await rows.addJob(await rows.addModel())
   await claim(0)
   const attempt = `/v1/jobs/${job}/attempts/1`
@@ -259,7 +259,7 @@ test('while Postgres is unavailable the answer is 503, and afterwards jobs are a
   expect((await waiting).body?.id).toBe(job)
 })
 
-test('at the end of the process all waits are answered, and it exits with 0 at once', async () => {
+test('at shutdown all waits are answered, and the process exits with 0 at once', async () => {
   const { claimed } = await startClaim(20)
   const before = performance.now()
   const code = await server.stop()

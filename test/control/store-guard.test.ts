@@ -117,7 +117,7 @@ async function say(...args: string[]): Promise<string[]> {
 }
 const run = (database: TestDatabase, ...args: string[]) => prepareAdminCommand('garbage', args)(database.pool)
 
-test('an empty store is ours, and swept from then on', async () => {
+test('an installation takes over an empty store, and sweeps it from then on', async () => {
   const guard = await operate(ours)
   expect([guard.isOurs, guard.trouble, errors]).toEqual([true, undefined, []])
   const kept = await addThings(ours, 3)
@@ -128,7 +128,7 @@ test('an empty store is ours, and swept from then on', async () => {
   expect([areThere(kept), existsSync(garbage)]).toEqual([true, false])
 })
 
-test('of two installations with one store neither removes anything, and both say so', async () => {
+test('if two installations use one store, neither removes anything, and both report it', async () => {
   await operate(ours)
   const files = await addThings(ours, 12)
   await operate(theirs)
@@ -153,7 +153,7 @@ test('of two installations with one store neither removes anything, and both say
   expect(files.filter((file) => existsSync(file))).toHaveLength(12 * 5)
 })
 
-test('two installations from before the signs keep the data of both', async () => {
+test('two installations whose store has no signs yet keep the data of both', async () => {
   const files = [...(await addThings(ours, 24)), ...(await addThings(theirs, 1))]
   expect((await operate(ours)).isOurs).toBe(true)
   expect((await operate(theirs)).isOurs).toBe(false)
@@ -161,7 +161,7 @@ test('two installations from before the signs keep the data of both', async () =
   expect(areThere(files)).toBe(true)
 })
 
-test('a restored database removes nothing that is newer than its backup', async () => {
+test('with a restored database, nothing that is newer than its backup is removed', async () => {
   await operate(ours)
   const files = await addThings(ours, 12, 20)
   const { rows: marks } = await ours.pool.query<{ mark: string }>('SELECT mark FROM training.store_marks')
@@ -183,7 +183,7 @@ test('a restored database removes nothing that is newer than its backup', async 
   expect((await readInstallation(ours.pool)).trouble).toBe(null)
 })
 
-test('a copy of the database and the database itself remove nothing while both are in use', async () => {
+test('while a database and its copy are both in use, nothing is removed', async () => {
   await operate(ours)
   const files = await addThings(ours, 12)
   const { id } = await readInstallation(ours.pool)
@@ -201,13 +201,13 @@ test('a copy of the database and the database itself remove nothing while both a
   expect(areThere(files)).toBe(true)
 })
 
-test('a restored database of traces alone is noticed', async () => {
+test("the restoration of only the traces' database is noticed", async () => {
   await operate(ours)
   await ours.pool.query('DELETE FROM tracing.store_marks')
   expect((await operate(ours)).trouble).toMatch(/newer than the database of traces/)
 })
 
-test('a store from before the signs is adopted if its units are known', async () => {
+test('a store without signs is adopted if its units are known', async () => {
   const files = await addThings(ours, 12)
   files.push(await putOld(`checkpoints/${randomUUID()}/manifest.json`))
   expect((await operate(ours)).isOurs).toBe(true)
@@ -215,7 +215,7 @@ test('a store from before the signs is adopted if its units are known', async ()
   expect(areThere(files)).toBe(true)
 })
 
-test('a store with unknown units is left alone until it is claimed', async () => {
+test('in a store with unknown units, nothing is removed until it is claimed', async () => {
   const files = [...(await addThings(theirs, 3)), ...(await addThings(ours, 1))]
   const guard = await operate(ours)
   expect(guard.isOurs).toBe(false)
@@ -228,9 +228,9 @@ test('a store with unknown units is left alone until it is claimed', async () =>
 })
 
 test.each<[string, () => Promise<unknown>]>([
-  ['somebody else begins to use the store', () => operate(theirs, 1)],
+  ['another installation begins to use the store', () => operate(theirs, 1)],
   ['the database is restored', () => ours.pool.query('DELETE FROM training.store_marks')],
-])('nothing is removed any more when %s during a long sweep', async (_, happen) => {
+])('a long sweep stops removing when %s', async (_, happen) => {
   await operate(ours)
   await addThings(ours, 3)
   const garbage = await putOld('payloads/team/nobody.json')

@@ -132,7 +132,7 @@ describe('a payload of a job', () => {
   const addJob = async () => new ModelRows(pool, root).addJob(await addModel(), 'Queued', uri)
   const failToStore = () => store(() => Promise.reject(new Error('no place')))
 
-  test('is not purged between its bytes and its row, however old they look', async () => {
+  test('is not removed between the writes of its bytes and its row, even if the bytes look old', async () => {
     const gone = await addDeletedModel()
     await store(async () => {
       expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 1 })
@@ -142,7 +142,7 @@ describe('a payload of a job', () => {
     expect(await isThere(key)).toBe(true)
   })
 
-  test('that comes again while it is purged is stored anew', async () => {
+  test('that is uploaded again during its removal is stored again', async () => {
     const gone = await addDeletedModel()
     await store(() => Promise.resolve())
     const race = removeWhile(() => store(addJob))
@@ -153,14 +153,14 @@ describe('a payload of a job', () => {
     expect(rows).toEqual([{ input_removed_at: null }])
   })
 
-  test('that a new job has got since it was found to be spare stays', async () => {
+  test('that a new job began to use after it was found unused stays', async () => {
     await store(addDeletedModel)
     await addJob()
     await removePayload({ pool, artifacts }, uri, (connection) => listExpiredPayloads(connection, uri))
     expect(await isThere(key)).toBe(true)
   })
 
-  test('is no garbage between its bytes and its row', async () => {
+  test('is not garbage between the writes of its bytes and its row', async () => {
     await addModel()
     const sweep = () => sweepGarbage({ pool, tracing: pool, artifacts, log })
     await store(() => Promise.resolve())
@@ -174,7 +174,7 @@ describe('a payload of a job', () => {
     expect(await isThere(key)).toBe(true)
   })
 
-  test('that another new job needs stays, or that job is rejected', async () => {
+  test('that another new job needs stays, or else that job is rejected', async () => {
     const gone = await addDeletedModel()
     await store(() => Promise.resolve())
     await whileHoldingInput({ pool, artifacts }, uri, async () => {
@@ -184,7 +184,7 @@ describe('a payload of a job', () => {
     await expect(whileHoldingInput({ pool, artifacts }, uri, addJob)).rejects.toThrow('just deleted')
   })
 
-  test('whose request is rejected is not held any longer', async () => {
+  test('whose request is rejected is no longer protected', async () => {
     const gone = await addDeletedModel()
     await expect(failToStore()).rejects.toThrow('no place')
     expect(await removePayloads({ pool, artifacts }, gone)).toEqual({ left: 0 })
@@ -199,10 +199,13 @@ describe('a payload of a job', () => {
   test.each<[string, () => Promise<unknown>]>([
     ['another job has it', addJob],
     [
-      'somebody else stores it just now',
+      'another request is storing it',
       () => pool.query('INSERT INTO training.held_keys VALUES ($1, $2)', [key, randomUUID()]),
     ],
-    ["the store may be somebody else's", () => pool.query(`UPDATE training.installation SET trouble = 'not ours'`)],
+    [
+      'the store may belong to another installation',
+      () => pool.query(`UPDATE training.installation SET trouble = 'not ours'`),
+    ],
   ])('whose request is rejected stays when %s', async (_, prepare) => {
     await prepare()
     await expect(failToStore()).rejects.toThrow('no place')
@@ -251,7 +254,7 @@ describe('a file of a data set', () => {
     expect([await isThere(key), await countBlobs()]).toEqual([true, 1])
   })
 
-  test('is not erased between its bytes and its row', async () => {
+  test('is not erased between the writes of its bytes and its row', async () => {
     await upload()
     const asked = await request()
     await artifacts.remove(key)
@@ -339,7 +342,7 @@ describe('a payload of a call', () => {
   ]
 
   test.each(obsolete)(
-    'that %s and is written again is not removed between its bytes and its row',
+    'that %s and is written again is not removed between the writes of its bytes and its row',
     async (_, retire) => {
       await writeTo(artifacts, 'a')
       await retire()

@@ -82,7 +82,7 @@ describe('the counted bytes are the stored bytes', () => {
     team = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
   })
 
-  test('after writes of every kind, twice', async () => {
+  test('after two writes of every kind', async () => {
     for (const { path, body, headers } of planWrites('counted')) {
       for (let times = 0; times < 2; times++) {
         const bytes = body()
@@ -95,7 +95,7 @@ describe('the counted bytes are the stored bytes', () => {
     }
   })
 
-  test('when parts come again with other contents, late, or after their call was deleted', async () => {
+  test('when parts are repeated with other contents, late, or after the deletion of their call', async () => {
     const [id, other] = [newId(), newId()]
     const write = async (path: string, body: object) => {
       await team.call(path, body)
@@ -129,7 +129,7 @@ describe('the counted bytes are the stored bytes', () => {
     await expectCountedTraces(pool)
   })
 
-  test('when many come at once', async () => {
+  test('when there are many at once', async () => {
     const ids = Array.from({ length: 40 }, newId)
     const move = (call: object) => ({ ...call, project_id: 'team/many' })
     await Promise.all(
@@ -141,7 +141,7 @@ describe('the counted bytes are the stored bytes', () => {
     await expectCountedTraces(own.database.pool)
   })
 
-  test('when versions of objects are deleted and come back', async () => {
+  test('when versions of objects are deleted and published again', async () => {
     const obj = { project_id: 'team/objects', object_id: 'thing', val: { a: 'x'.repeat(1_000) } }
     await team.call('/obj/create', { obj })
     const versions = { project_id: 'team/objects', object_id: 'thing', digests: null }
@@ -175,7 +175,7 @@ describe('stored bytes count', () => {
     await expectCountedTraces(own.database.pool)
   })
 
-  test('of deleted versions of objects until their values are removed; publishing one again brings it back', async () => {
+  test('of deleted versions of objects until their values are removed, and again if they are published again', async () => {
     const obj = { project_id, object_id: 'thing', val: { a: 'x'.repeat(1_000) } }
     const { digest } = await client.call<{ digest: string }>('/obj/create', { obj })
     const stored = await readStored()
@@ -193,7 +193,7 @@ describe('stored bytes count', () => {
     expect(read.obj).toMatchObject({ val: obj.val, version_index: 0 })
   })
 
-  test('of payloads that newer ones have replaced until they leave the store', async () => {
+  test('of replaced payloads until they are removed from the store', async () => {
     const id = newId()
     const end = (output: string) => client.call('/call/end', { end: endOf(id, output) })
     await client.call('/call/start', { start: startOf(id, {}) })
@@ -207,7 +207,7 @@ describe('stored bytes count', () => {
 })
 
 describe('the limit of stored bytes', () => {
-  test('holds for files of traces, and a file that is too large is rejected', async () => {
+  test('applies to files of traces, and a file that is too large is rejected', async () => {
     await limitTo(1_000)
     expect(fullOf(await client.post('/file/create', fileOf(3_000_000)))).toEqual([403, true])
     expect(fullOf(await client.post('/file/create', fileOf(2_000)))).toEqual([403, true])
@@ -215,7 +215,7 @@ describe('the limit of stored bytes', () => {
     expect(await readStored()).toBe(300)
   })
 
-  test('holds for the calls of spans, which are far larger than their request', async () => {
+  test('applies to the calls of spans, which are far larger than their request', async () => {
     const limit = 10_000_000
     await limitTo(limit)
     const resource = { attributes: [{ key: 'a', value: { stringValue: 'x'.repeat(40_000) } }] }
@@ -235,7 +235,7 @@ describe('the limit of stored bytes', () => {
     expect(await readStored()).toBeLessThan(limit)
   })
 
-  test('holds for calls, objects, tables and feedback, also when calls were deleted just now', async () => {
+  test('applies to calls, objects, tables and feedback, also right after a deletion of calls', async () => {
     const id = newId()
     const call = { ...startOf(id, { a: 'x'.repeat(5_000) }), ...endOf(id, null) }
     const complete = (batch: object[]) => client.post(`/v2/${project_id}/calls/complete`, { batch })
@@ -263,7 +263,7 @@ describe('the limit of stored bytes', () => {
     expect(fullOf(await complete([{ ...call, id: next }]))).toEqual([403, true])
   })
 
-  test('holds for traces in quick succession, before they are measured again', async () => {
+  test('applies to traces in quick succession, before they are measured again', async () => {
     await limitTo(20_000)
     const statuses: number[] = []
     for (let times = 0; times < 12; times++) {
@@ -275,7 +275,7 @@ describe('the limit of stored bytes', () => {
     expect(statuses.at(-1)).toBe(403)
   })
 
-  test('holds for concurrent traces, and for bodies of unknown length', async () => {
+  test('applies to concurrent traces, and to bodies of unknown length', async () => {
     await limitTo(20_000)
     await readStored()
     const send = (body: string | ReadableStream) =>
@@ -296,7 +296,7 @@ describe('the limit of stored bytes', () => {
     expect(await readStored()).toBeLessThanOrEqual(20_000)
   })
 
-  test('holds for completions that leave traces', async () => {
+  test('applies to completions that are recorded', async () => {
     await limitTo(20_000)
     const inputs = { model: 'none', messages: [{ role: 'user', content: 'x'.repeat(4_000) }] }
     const statuses: number[] = []

@@ -16,7 +16,7 @@ let entity: string
 let key: string
 let sampled: number
 
-/** Says that it sampled `sampled` tokens; a stream never ends. */
+/** Reports `sampled` sampled tokens. A stream never ends. */
 async function answerChat(request: IncomingMessage, response: ServerResponse): Promise<void> {
   const { stream } = JSON.parse((await buffer(request)).toString()) as { stream?: boolean }
   const common = { id: 'chat', created: 0, model }
@@ -69,7 +69,7 @@ test('answers have the remaining tokens, in the headers that SDKs read', async (
     'x-ratelimit-limit-tokens': '1000',
   })
   expect(headers['x-ratelimit-reset-tokens']).toMatch(/^\d{2}s$/)
-  // The first chat used 15, and this one may use its length.
+  // The first chat used 15, and this one reserves its maximum length.
   const left = Number(headers['x-ratelimit-remaining-tokens'])
   expect(left).toBeGreaterThan(800)
   expect(left).toBeLessThan(1_000 - 15 - 100)
@@ -80,7 +80,7 @@ test.each([
   ['/v1/embeddings', { input: 'hi' }],
   ['/v1/responses', { input: 'hi' }],
   ['/v1/responses', { input: 'hi', stream: true }],
-])('so do those of %s, and refusals: %j', async (path, body) => {
+])('answers of %s have them too, and so have errors: %j', async (path, body) => {
   await setLimits(own.database.pool, entity, { requestsPerMinute: 2, tokensPerMinute: 10_000 })
   const send = () =>
     fetch(own.server.url + path, {
@@ -106,12 +106,12 @@ test.each([
   expect([refused.status, refused.headers.get('x-ratelimit-remaining-requests')]).toEqual([429, '0'])
 })
 
-test('a chat is charged for what it used, not for what it might have', async () => {
+test('a chat is charged for the tokens that it used, not for its estimate', async () => {
   await limit(1_000)
   for (let times = 0; times < 30; times++) expect((await chat()).status).toBe(200)
 })
 
-test('tokens beyond the estimate are owed, in every process', async () => {
+test('tokens beyond the estimate reduce later budgets, in every process', async () => {
   await limit(1_000)
   sampled = 5_000
   expect((await chat()).status).toBe(200)
@@ -125,7 +125,7 @@ test('tokens beyond the estimate are owed, in every process', async () => {
     }, 5_000)
 })
 
-test('of many chats in two processes no more succeed than there are tokens, and few less', async () => {
+test('of many chats in two processes, as many succeed as there are tokens for, or a few less', async () => {
   await limit(3_000)
   sampled = 90
   const outcomes: number[] = []
@@ -134,13 +134,13 @@ test('of many chats in two processes no more succeed than there are tokens, and 
     const racing = Array.from({ length: 30 }, (_, index) => chat({}, { server: own.servers[index % 2]! }))
     statuses = (await Promise.all(racing)).map(({ status }) => status)
     outcomes.push(...statuses)
-    // A process that was told of no tokens asks again after a second. Others have given theirs back by then.
+    // A process that got no tokens asks again after a second. By then, others have returned theirs.
     await setTimeout(1_100)
   } while (statuses.includes(200))
   const used = 100 * outcomes.filter((status) => status === 200).length
   expect(new Set(outcomes)).toEqual(new Set([200, 429]))
   expect(used).toBeLessThanOrEqual(3_000)
-  // Each process may keep a block. What is left beside them is less than a chat's estimate.
+  // Each process may keep a block. The tokens that are left are fewer than the estimate of one chat.
   expect(used).toBeGreaterThan(3_000 - 2 * 60 - 150)
 })
 
@@ -154,7 +154,7 @@ test('a client that leaves before the end is charged for its prompt', async () =
   await eventually(async () => expect((await chat({ messages })).status).toBe(429), 5_000)
 })
 
-test('a request that is larger than the limit takes all of it, and a limit of 0 rejects everything', async () => {
+test('a request that is larger than the limit uses all of it, and a limit of 0 rejects every request', async () => {
   await limit(50)
   expect((await chat()).status).toBe(200)
   await limit(0)

@@ -54,11 +54,11 @@ describe('the status server', () => {
 
   test.each<[string, object, number]>([
     ['half a file', { ...none, digest, pushes: {} }, 422],
-    ['a file elsewhere', { uri: 'artifact:///payloads/x.parquet', digest, bytes: 1, pushes: {} }, 422],
-    ['no pushes', none, 422],
-    ['a push that is none', { ...none, pushes: { '0/0': null } }, 422],
-    ['a push of nobody', { ...none, pushes: { 'a/b': 1 } }, 422],
-    ['more pushes than trajectories can be', { ...none, pushes: pushesOf(100_001) }, 422],
+    ['a file in another place', { uri: 'artifact:///payloads/x.parquet', digest, bytes: 1, pushes: {} }, 422],
+    ['missing pushes', none, 422],
+    ['an invalid push', { ...none, pushes: { '0/0': null } }, 422],
+    ['a push without a trajectory', { ...none, pushes: { 'a/b': 1 } }, 422],
+    ['more pushes than a job may have trajectories', { ...none, pushes: pushesOf(100_001) }, 422],
     [
       'another file',
       { uri: `artifact:///token-statistics/${randomUUID()}.parquet`, digest, bytes: 1, pushes: {} },
@@ -135,7 +135,7 @@ describe('the file', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, '14'])
   })
 
-  test('of a checkpoint without one, of a deleted one, and of others is not found', async () => {
+  test('of a checkpoint without one, of a deleted checkpoint, and of another entity is not found', async () => {
     const { checkpoint, path } = await makeCheckpoint()
     const stranger = await fetch(`${stack.url}${path}/token-statistics`)
     expect(stranger.status).toBe(401)

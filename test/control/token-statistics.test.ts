@@ -38,7 +38,7 @@ describe('a report', () => {
     return data.map(({ push }) => push)
   }
 
-  test('puts the push of each trajectory into the list, zero for those that had no part', async () => {
+  test('adds the push of each trajectory to the list, and zero for unused trajectories', async () => {
     const { model, attempt } = await train([2, 1])
     expect(await listPushes(model)).toEqual([null, null, null])
     expect(await record(attempt, { file: null, pushes: { '0/1': -0.5, '1/0': 2e-7, '9/9': 1 } })).toBe('recorded')
@@ -106,7 +106,7 @@ describe('a report', () => {
     ['off', 'off'],
     ['all', 'all'],
     [null, 'sampled'],
-  ])('of an entity whose setting is %s is asked for as %s', async (setting, asked) => {
+  ])('of an entity with the setting %s is requested as %s', async (setting, asked) => {
     if (setting !== undefined) {
       await api.database.pool.query('INSERT INTO auth.entities (entity, token_statistics) VALUES ($1, $2)', [
         rows.entity,
@@ -123,7 +123,7 @@ describe('the setting', () => {
   const api = useApiServer(stack)
   const path = '/v1/preview/limits/token-statistics'
 
-  test('is set by an admin of the entity, and touches neither its limits nor others', async () => {
+  test('is set by an admin of the entity, and changes neither its limits nor other entities', async () => {
     const [admin, other] = [await api.join('ours', 'admin'), await api.join('theirs', 'read')]
     await api.database.pool.query("INSERT INTO auth.entities (entity, queued_jobs) VALUES ('ours', 7)")
     for (const [setting, holds] of [
@@ -138,7 +138,7 @@ describe('the setting', () => {
     }
   })
 
-  test('is not set by others, nor to anything else', async () => {
+  test('cannot be set by others, nor to another value', async () => {
     const [admin, member] = [await api.join('ours', 'admin'), await api.join('ours', 'member')]
     expect((await member.send('PUT', path, { token_statistics: 'all' })).status).toBe(403)
     for (const body of [{}, { token_statistics: 'some' }, { token_statistics: 1 }]) {

@@ -110,7 +110,7 @@ describe('repeated requests', () => {
     expect(await query({ filter: { call_ids: [start.id] } })).toEqual([{ ...whole(start), ...ended }])
   })
 
-  test('counts when it is newer: of a start, of an end, of both in one batch', async () => {
+  test('a newer one counts: of a start, of an end, of both in one batch', async () => {
     const start = startOf({ inputs: { x: 0 } })
     const newer = { ...start, inputs: { x: 1 } }
     await post('/call/start', { start })
@@ -125,7 +125,7 @@ describe('repeated requests', () => {
     expect(await read(start.id)).toEqual({ ...whole(start), ...ended })
   })
 
-  test('costs the new calls beside it nothing', async () => {
+  test('does not affect the new calls in its batch', async () => {
     const [known, fresh] = [startOf(), startOf()]
     await post('/call/start', { start: known })
     const batch = [known, fresh].map((start) => ({ ...start, ...endOf(start.id) }))
@@ -143,12 +143,12 @@ describe('repeated requests', () => {
   })
 })
 
-describe('whatever the id and the time of a call', () => {
+describe('for any id and time of a call', () => {
   // The id alone determines the partition: this week's, another week's, or the one for ids without a time.
   test.each([
-    ['an id of now', newId()],
-    ['an id of long ago', '00000000-0000-7000-8000-00000000000a'],
-    ['an id of a far future', 'ffffffff-ffff-7fff-bfff-fffffffffffa'],
+    ['an id with the current time', newId()],
+    ['an id with a time long ago', '00000000-0000-7000-8000-00000000000a'],
+    ['an id with a time far in the future', 'ffffffff-ffff-7fff-bfff-fffffffffffa'],
     ['the id of a span', '00f067aa0ba902b7'],
     ['anything', 'übergrößen/?%'],
   ])('%s has one row, also when its end comes first and all comes twice', async (_, id) => {
@@ -164,7 +164,7 @@ describe('whatever the id and the time of a call', () => {
 })
 
 describe('renaming', () => {
-  test('the newest name counts, also after a repeated start; an empty name is none', async () => {
+  test('the newest name counts, also after a repeated start; an empty name removes it', async () => {
     const start = startOf({ display_name: 'first' })
     await post('/call/start', { start })
     expect(await read(start.id)).toMatchObject({ display_name: 'first', summary: { weave: { display_name: 'first' } } })
@@ -178,13 +178,13 @@ describe('renaming', () => {
     expect((await rename(null)).status).toBe(400)
   })
 
-  test('of a name that is too long the beginning is kept', async () => {
+  test('a name that is too long is cut off', async () => {
     const start = startOf({ display_name: 'x'.repeat(2_000) })
     expect((await post('/call/start', { start })).status).toBe(200)
     expect(await read(start.id)).toMatchObject({ display_name: 'x'.repeat(1_024) })
   })
 
-  test('a name that comes before the start is kept', async () => {
+  test('a name that arrives before the start is kept', async () => {
     const start = startOf({ display_name: 'first' })
     await post('/call/update', { project_id: 'team/p', call_id: start.id, display_name: 'early' })
     expect(await read(start.id)).toBeNull()
@@ -214,7 +214,7 @@ describe('deleting', () => {
   })
 })
 
-test('one call is read by its id alone, and members of queries are ignored', async () => {
+test('one call is read by its id, and members of queries are ignored', async () => {
   const start = startOf()
   await post('/v2/team/p/calls/complete', { batch: [{ ...start, ...endOf(start.id) }] })
   const odd = { offset: -1, sort_by: [{ field: 'nothing', direction: 'asc' }], columns: 1, query: { $expr: {} } }
@@ -242,11 +242,11 @@ describe('hostile payloads', () => {
     ['halves of surrogate pairs', String.raw`{"a":"\ud800","b":"\udc00x"}`, String.raw`{"a":"\ufffd","b":"\ufffdx"}`],
     ['NaN and infinities', '{"a":NaN,"b":[-Infinity,Infinity]}', '{"a":null,"b":[null,null]}'],
     ['numbers of any size', '{"a":1e400,"b":123456789012345678901234567890,"c":1.0}', undefined],
-    ['what looks like it in texts', String.raw`{"a":"NaN \\u0000 Infinity"}`, undefined],
+    ['texts that look like these', String.raw`{"a":"NaN \\u0000 Infinity"}`, undefined],
     ['white space', '{ "a" : [ 1 , 2 ] }', undefined],
     ['keys given twice', '{"a":1,"a":2}', undefined],
     ['__proto__', '{"__proto__":{"a":1}}', undefined],
-  ])('%s is kept, or replaced by the rule', async (_, inputs, kept) => {
+  ])('%s is kept, or replaced by the documented rule', async (_, inputs, kept) => {
     expect(await complete(inputs)).toBe(kept ?? inputs)
   })
 
@@ -265,9 +265,9 @@ describe('hostile payloads', () => {
 
   test.each<[string, object]>([
     ['no time', { started_at: 'soon' }],
-    ['inputs that are no object', { inputs: [] }],
+    ['inputs that are not an object', { inputs: [] }],
     ['no op', { op_name: null }],
-    ['a step beyond all numbers', { wb_run_step: 1e300 }],
+    ['a step that is too large', { wb_run_step: 1e300 }],
     ['an id of many characters', { id: 'x'.repeat(5_000) }],
   ])('the error for an invalid call has its location: %s', async (_, more) => {
     const answer = await post('/call/start', { start: startOf(more) })
@@ -276,7 +276,7 @@ describe('hostile payloads', () => {
 })
 
 describe('large payloads', () => {
-  test('lie in the artifact store and are read back as they came', async () => {
+  test('are in the artifact store and are read unchanged', async () => {
     const big = 'x'.repeat(300_000)
     const start = startOf({ inputs: { big } })
     await post('/v2/team/p/calls/complete', { batch: [{ ...start, ...endOf(start.id, { output: [big] }) }] })
@@ -311,7 +311,7 @@ describe('finding', () => {
   const expected = calls.map(({ id }) => id)
 
   test.each<[string, object, string[]]>([
-    ['all, in the order of time', {}, expected],
+    ['all, in order of time', {}, expected],
     ['a page', { limit: 10, offset: 5 }, expected.slice(5, 15)],
     ['an offset alone', { offset: 20 }, expected.slice(20)],
     ['an offset beyond the last', { offset: 25 }, []],
@@ -361,15 +361,15 @@ describe('finding', () => {
     expect(await stats({ include_total_storage_size: true })).toMatchObject({ total_storage_size_bytes: 540 })
   })
 
-  test('the old list holds the same', async () => {
+  test('the old list operation returns the same', async () => {
     const { body } = await post('/calls/query', { project_id: project })
     expect((body as { calls: { id: string }[] }).calls.map(({ id }) => id)).toEqual(expected)
     expect(await post('/calls/query', { project_id: 'team/none' })).toEqual({ status: 200, body: { calls: [] } })
   })
 })
 
-describe('projects of others', () => {
-  test('are rejected in the same way whether they exist or not, and nothing of them is revealed', async () => {
+describe('projects of other entities', () => {
+  test('are rejected in the same way whether they exist or not, and none of their data is revealed', async () => {
     const foreign = await addKey(own.database.pool, 'others')
     const start = startOf({ project_id: 'others/theirs' })
     expect((await post('/call/start', { start }, foreign)).status).toBe(200)
@@ -391,7 +391,7 @@ describe('projects of others', () => {
     }
   })
 
-  test('a key that only reads writes nothing', async () => {
+  test('a read-only key cannot write', async () => {
     const reader = await addKey(own.database.pool, 'team', 'read')
     expect((await post('/call/start', { start: startOf() }, reader)).status).toBe(403)
     expect((await post('/calls/stream_query', { project_id: 'team/p', limit: 1 }, reader)).status).toBe(200)

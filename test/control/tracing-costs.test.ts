@@ -58,7 +58,7 @@ const among = (field: string, ...values: string[]) => ({
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) as string
 
 describe('a cost', () => {
-  test('is stored with what was left out, and found', async () => {
+  test('is stored with defaults, and found', async () => {
     const p = newProject()
     const [[id, llmId]] = (await create(p, { 'gpt-x': costOf(0.5, 2e-7) })) as [[string, string]]
     expect(llmId).toBe('gpt-x')
@@ -79,7 +79,7 @@ describe('a cost', () => {
     expect(await query(p, { fields: ['id', 'pricing_level_id'] })).toEqual([{ ...nulls, id }])
   })
 
-  test('is stored as it was said', async () => {
+  test('is stored as it was sent', async () => {
     const p = newProject()
     const said = costOf(1, 2, {
       prompt_token_cost_unit: 'EUR',
@@ -98,18 +98,18 @@ describe('a cost', () => {
 
   test.each<[string, Record<string, object>]>([
     ['without a price', { m: { prompt_token_cost: 1 } }],
-    ['of a text', { m: costOf(1, 2, { prompt_token_cost: '1' }) }],
-    ['of no date', { m: costOf(1, 2, { effective_date: 'soon' }) }],
-    ['of a year before the first', { m: costOf(1, 2, { effective_date: '0000-01-01T00:00:00Z' }) }],
-    ['of a year that there is not', { m: costOf(1, 2, { effective_date: '10000-01-01T00:00:00Z' }) }],
-    ['of a model with a name without end', { ['x'.repeat(257)]: costOf(1, 2) }],
-  ])('is not one %s', async (_name, costs) => {
+    ['with a text for a price', { m: costOf(1, 2, { prompt_token_cost: '1' }) }],
+    ['with an invalid date', { m: costOf(1, 2, { effective_date: 'soon' }) }],
+    ['with a year before the first', { m: costOf(1, 2, { effective_date: '0000-01-01T00:00:00Z' }) }],
+    ['with an invalid year', { m: costOf(1, 2, { effective_date: '10000-01-01T00:00:00Z' }) }],
+    ['with a model name that is too long', { ['x'.repeat(257)]: costOf(1, 2) }],
+  ])('is rejected %s', async (_name, costs) => {
     const p = newProject()
     expect((await post('/cost/create', { project_id: p, costs })).status).toBe(422)
     expect(await query(p)).toEqual([])
   })
 
-  test('is no number beyond numbers', async () => {
+  test('is rejected with a number that is too large', async () => {
     const costs = '{"m":{"prompt_token_cost":1e999,"completion_token_cost":1}}'
     expect((await post('/cost/create', `{"project_id":"team/p","costs":${costs}}`)).status).toBe(422)
   })
@@ -138,7 +138,7 @@ describe('a cost', () => {
     expect(kept.body.results).toHaveLength(1)
   })
 
-  test('is read by keys that only read, and written by none of them', async () => {
+  test('can be read and not written by read-only keys', async () => {
     const reader = await addKey(own.database.pool, 'team', 'read')
     expect((await post('/cost/query', { project_id: 'team/p' }, reader)).status).toBe(200)
     expect((await post('/cost/create', { project_id: 'team/p', costs: {} }, reader)).status).toBe(403)
@@ -154,13 +154,13 @@ describe('costs are found', () => {
   const modelsOf = (rows: Cost[]) => rows.map(({ llm_id: id }) => String(id))
 
   test.each<[string, object, string[]]>([
-    ['by a constant that is true', { query: { $expr: isTrue } }, ['a', 'b', 'c']],
+    ['by a constant true condition', { query: { $expr: isTrue } }, ['a', 'b', 'c']],
     ['by models', { query: { $expr: { $and: [isTrue, among('llm_id', 'a', 'c', 'd')] } } }, ['a', 'c']],
     ['by a price', { query: { $expr: { $gt: [{ $getField: 'prompt_token_cost' }, { $literal: 1 }] } } }, ['a', 'c']],
     ['by a date', { query: { $expr: { $lt: [{ $getField: 'effective_date' }, { $literal: '2021-01-01' }] } } }, ['c']],
     ['by their level', { query: { $expr: eq('pricing_level', 'project') } }, ['a', 'b', 'c']],
     ['by their project', { query: { $expr: eq('pricing_level_id', p) } }, ['a', 'b', 'c']],
-    ['of no other project', { query: { $expr: eq('pricing_level_id', 'elsewhere/p') } }, []],
+    ['not those of other projects', { query: { $expr: eq('pricing_level_id', 'elsewhere/p') } }, []],
     ['in an order', { sort_by: [{ field: 'prompt_token_cost', direction: 'desc' }] }, ['a', 'c', 'b']],
     ['in pages', { sort_by: [{ field: 'llm_id', direction: 'asc' }], limit: 1, offset: 1 }, ['b']],
   ])('%s', async (_name, asked, expected) => {
@@ -172,7 +172,7 @@ describe('costs are found', () => {
     ['an unknown field', { fields: ['nothing'] }, 403],
     ['an unknown field in a condition', { query: { $expr: eq('nothing', 1) } }, 403],
     ['an unknown field to sort by', { sort_by: [{ field: 'nothing', direction: 'asc' }] }, 403],
-    ['a page before the first', { limit: -1 }, 422],
+    ['a negative offset', { limit: -1 }, 422],
   ])('but not with %s', async (_name, asked, status) => {
     expect((await post('/cost/query', { project_id: p, ...asked })).status).toBe(status)
   })
@@ -211,7 +211,7 @@ describe('the cost of a call', () => {
     return (await post<Read>('/call/read', asked)).body.call.summary.weave.costs
   }
 
-  test("is by the project's prices, those of the server, and nothing for base models of our own", async () => {
+  test("follows the project's prices, then the server's, and is zero for our own base models", async () => {
     const p = newProject()
     await create(p, {
       mine: costOf(0.5, 0.25, { effective_date: '2026-01-01', provider_id: 'me' }),
@@ -244,14 +244,14 @@ describe('the cost of a call', () => {
     expect(costs!['gpt-dated']).toMatchObject({ pricing_level_id: 'default', created_by: 'system' })
   })
 
-  test('is by a later price before none', async () => {
+  test('follows a later price if there is no earlier one', async () => {
     const p = newProject()
     await create(p, { 'gpt-dated': costOf(7, 7, { effective_date: '2026-02-01' }) })
     const costs = await costsOf(p, { 'gpt-dated': usageOf(1, 1) }, '2020-01-01T00:00:00Z')
     expect(costs).toMatchObject({ 'gpt-dated': { pricing_level: 'project', prompt_token_cost: 7 } })
   })
 
-  test("is by nobody else's prices", async () => {
+  test('does not follow prices of other projects', async () => {
     const elsewhere = await addKey(own.database.pool, 'elsewhere')
     const theirs = { project_id: 'elsewhere/p', costs: { 'gpt-theirs': costOf(1, 1) } }
     expect((await post('/cost/create', theirs, elsewhere)).status).toBe(200)
@@ -265,16 +265,16 @@ describe('the cost of a call', () => {
 
   test.each<[string, unknown]>([
     ['of models without a price', { unknown: usageOf(1, 1) }],
-    ['of nothing', {}],
-    ['of no object', 7],
-    ['of a list', [usageOf(1, 1)]],
-    ['of null', null],
-  ])('is not there for a usage %s', async (_name, usage) => {
+    ['without tokens', {}],
+    ['that is not an object', 7],
+    ['that is a list', [usageOf(1, 1)]],
+    ['that is null', null],
+  ])('is missing for a usage %s', async (_name, usage) => {
     expect(await costsOf('team/p', usage)).toBeUndefined()
   })
 })
 
-test('an invalid file of prices is an error at the start, which names its variable', async () => {
+test('an invalid file of prices is an error at startup, which names its variable', async () => {
   const bad = path.join(folder, 'bad.json')
   await writeFile(bad, '{')
   const env = {

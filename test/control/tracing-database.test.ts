@@ -89,7 +89,7 @@ test('while it is unavailable, everything else works', async () => {
   expect((await post('/calls/query_stats', { project_id: 'team/p' })).status).toBe(200)
 })
 
-test('the operator leads without it, and migrates it when it comes', async () => {
+test('the operator leads without it, and migrates it when it becomes available', async () => {
   const empty = await createEmptyDatabase()
   const url = new URL(empty.databaseUrl)
   const late = await openSeverableProxy({ host: url.hostname, port: Number(url.port) })

@@ -42,7 +42,7 @@ interface Log {
   retries: number
 }
 
-test('nothing acknowledged is lost and nothing is made twice, whatever is killed', { timeout: 900_000 }, async () => {
+test('killed processes lose no acknowledged write and create nothing twice', { timeout: 900_000 }, async () => {
   const log: Log = { writes: [], retries: 0 }
   const stop = new AbortController()
   const writing = Array.from({ length: writers }, (_, writer) => writeOn(`w${writer}`, log, stop.signal))

@@ -47,7 +47,7 @@ const eq = (field: string, value: unknown) => ({ $eq: [{ $getField: field }, { $
 const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/) as string
 
 describe('feedback', () => {
-  test('of any type is stored and read as it was said', async () => {
+  test('of any type is stored and read unchanged', async () => {
     const p = newProject()
     const feedback = feedbackOf(p, { creator: 'Ann', payload: { b: [1.0, null], a: 'ü' } })
     const stored = await create(feedback)
@@ -61,7 +61,7 @@ describe('feedback', () => {
     expect(await query(p)).toEqual([{ ...feedback, ...refs, id, created_at, wb_user_id: keyId }])
   })
 
-  test('is not of whom the client says that it is', async () => {
+  test('has the key as its creator, not the name that the client sends', async () => {
     expect((await create(feedbackOf(newProject(), { wb_user_id: 'somebody' }))).body.wb_user_id).toBe(keyId)
   })
 
@@ -88,7 +88,7 @@ describe('feedback', () => {
     expect(await query(p, { fields: ['payload'] })).toEqual([{ payload: named }])
   })
 
-  test('that is a score names what scored', async () => {
+  test('that is a score names its scorer', async () => {
     const p = newProject()
     const refs = {
       runnable_ref: `weave:///${p}/op/scorer:abc`,
@@ -139,25 +139,29 @@ describe('feedback', () => {
     ],
     ['an empty note', { feedback_type: 'wandb.note.1', payload: { note: '' } }, 'at least 1 character'],
     ['a long note', { feedback_type: 'wandb.note.1', payload: { note: 'x'.repeat(1_025) } }, 'at most 1024 characters'],
-    ['a note of no text', { feedback_type: 'wandb.note.1', payload: { note: null } }, 'note should be a valid string'],
-    ['an annotation of no name', { feedback_type: 'wandb.annotation' }, 'Invalid feedback type: wandb.annotation'],
+    [
+      'a note that is not a text',
+      { feedback_type: 'wandb.note.1', payload: { note: null } },
+      'note should be a valid string',
+    ],
+    ['an annotation without a name', { feedback_type: 'wandb.annotation' }, 'Invalid feedback type: wandb.annotation'],
     [
       'an annotation without its spec',
       { feedback_type: 'wandb.annotation.a', payload: { value: 1 } },
       'annotation_ref is required',
     ],
     [
-      'an annotation by another spec',
+      'an annotation with another spec',
       { feedback_type: 'wandb.annotation.a', annotation_ref: `${object}/b:d` },
       'with name a',
     ],
     [
-      'an annotation by an op',
+      'an annotation with an op as its spec',
       { feedback_type: 'wandb.annotation.a', annotation_ref: `weave:///${ruled}/op/a:d` },
       'of kind object',
     ],
     [
-      "an annotation by another project's spec",
+      "an annotation with another project's spec",
       { feedback_type: 'wandb.annotation.a', annotation_ref: 'weave:///team/other/object/a:d' },
       'must be of the project team/rules',
     ],
@@ -167,20 +171,28 @@ describe('feedback', () => {
       'value is required',
     ],
     [
-      'an annotation reference where none belongs',
+      'another type with an annotation reference',
       { annotation_ref: `${object}/a:d` },
       'not allowed for non-annotation',
     ],
-    ['a score of no name', { feedback_type: 'wandb.runnables' }, 'Invalid feedback type: wandb.runnables'],
+    ['a score without a name', { feedback_type: 'wandb.runnables' }, 'Invalid feedback type: wandb.runnables'],
     [
       'a score without its scorer',
       { feedback_type: 'wandb.runnable.a', payload: { output: 1 } },
       'runnable_ref is required',
     ],
-    ['a score by another scorer', { feedback_type: 'wandb.runnable.a', runnable_ref: `${object}/b:d` }, 'with name a'],
-    ['a score by a call', { feedback_type: 'wandb.runnable.a', runnable_ref: callRef(ruled) }, 'of kind op or object'],
     [
-      'a score by an op without its call',
+      'a score with another scorer',
+      { feedback_type: 'wandb.runnable.a', runnable_ref: `${object}/b:d` },
+      'with name a',
+    ],
+    [
+      'a score with a call as its scorer',
+      { feedback_type: 'wandb.runnable.a', runnable_ref: callRef(ruled) },
+      'of kind op or object',
+    ],
+    [
+      'a score with an op as its scorer and without its call',
       { feedback_type: 'wandb.runnable.a', runnable_ref: `weave:///${ruled}/op/a:d` },
       'call_ref is required',
     ],
@@ -199,13 +211,13 @@ describe('feedback', () => {
       { feedback_type: 'wandb.runnable.a', runnable_ref: `${object}/a:d`, trigger_ref: 'nothing' },
       'Invalid ref: nothing',
     ],
-    ['a scorer where none belongs', { runnable_ref: `${object}/a:d` }, 'runnable_ref is not allowed'],
-    ['a call where none belongs', { call_ref: callRef(ruled) }, 'call_ref is not allowed'],
-    ['a trigger where none belongs', { trigger_ref: `${object}/a:d` }, 'trigger_ref is not allowed'],
+    ['another type with a scorer', { runnable_ref: `${object}/a:d` }, 'runnable_ref is not allowed'],
+    ['another type with a call', { call_ref: callRef(ruled) }, 'call_ref is not allowed'],
+    ['another type with a trigger', { trigger_ref: `${object}/a:d` }, 'trigger_ref is not allowed'],
     ['a payload of more than a megabyte', { payload: { a: 'x'.repeat(1024 * 1024) } }, 'payload too large'],
     ['a reference that is too long', { weave_ref: 'x'.repeat(2_001) }, 'weave_ref: it is too long'],
     ['a type that is too long', { feedback_type: 'ü'.repeat(251) }, 'feedback_type: it is too long'],
-  ])('is not %s', async (_name, more, reason) => {
+  ])('is rejected if it is %s', async (_name, more, reason) => {
     const refused = await create(feedbackOf(ruled, more))
     expect(refused).toMatchObject({ status: 400, body: { reason: expect.stringContaining(reason) as string } })
     const batch = { batch: [feedbackOf(ruled), feedbackOf(ruled, more)] }
@@ -217,10 +229,10 @@ describe('feedback', () => {
   test.each<[string, object, string[]]>([
     ['a payload that is a list', { payload: [] }, ['body', 'payload']],
     ['no payload', { payload: undefined }, ['body', 'payload']],
-    ['no payload, said so', { payload: null }, ['body', 'payload']],
+    ['a payload that is null', { payload: null }, ['body', 'payload']],
     ['a number for a type', { feedback_type: 1 }, ['body', 'feedback_type']],
     ['a long id', { id: 'x'.repeat(257) }, ['body', 'id']],
-  ])('has a form: not %s', async (_name, more, loc) => {
+  ])('is rejected with %s', async (_name, more, loc) => {
     const detail = [{ loc, msg: expect.any(String) as string, type: expect.any(String) as string }]
     expect(await create(feedbackOf(ruled, more))).toMatchObject({ status: 422, body: { detail } })
   })
@@ -248,7 +260,7 @@ describe('feedback', () => {
     expect((await create(feedbackOf('team'))).status).toBe(400)
   })
 
-  test('is read by keys that only read, and written by none of them', async () => {
+  test('can be read and not written by read-only keys', async () => {
     const p = newProject()
     await create(feedbackOf(p))
     const reader = await addKey(own.database.pool, 'team', 'read')
@@ -338,7 +350,7 @@ describe('an annotation', () => {
     expect((await post('/feedback/batch/create', { batch: [item] })).status).toBe(422)
   })
 
-  test('is rejected where the specification is hostile, while others go on', async () => {
+  test('is rejected if the specification is hostile, without blocking other requests', async () => {
     const p = newProject()
     const endless = await publish(p, 'a', specOf({ pattern: '^(a+)+$' }))
     const circular = await publish(p, 'a', specOf({ $ref: '#' }))
@@ -358,7 +370,7 @@ describe('a batch of feedback', () => {
     expect(await post('/feedback/batch/create', { batch: [] })).toMatchObject({ status: 200, body: { res: [] } })
   })
 
-  test('that is sent again changes nothing, and is answered as before', async () => {
+  test('that is repeated changes nothing, and gets the same answer', async () => {
     const p = newProject()
     const batch = [feedbackOf(p, { id: newId(), payload: { n: 1 } }), feedbackOf(p, { id: newId(), payload: { n: 2 } })]
     const first = await post('/feedback/batch/create', { batch })
@@ -372,7 +384,7 @@ describe('a batch of feedback', () => {
     expect(await query(p)).toHaveLength(3)
   })
 
-  test('may have an id twice: the first counts', async () => {
+  test('may contain an id twice: the first one counts', async () => {
     const p = newProject()
     const id = newId()
     const batch = [feedbackOf(p, { id, payload: { n: 1 } }), feedbackOf(p, { id, payload: { n: 2 } })]
@@ -381,7 +393,7 @@ describe('a batch of feedback', () => {
     expect(await query(p)).toHaveLength(1)
   })
 
-  test('that is sent by many at once, in any order, is stored once', async () => {
+  test('that many clients send concurrently, in any order, is stored once', async () => {
     const p = newProject()
     const batch = Array.from({ length: 100 }, () => feedbackOf(p, { id: newId() }))
     const shuffled = Array.from({ length: 8 }, () => ({ batch: batch.toSorted(() => Math.random() - 0.5) }))
@@ -390,7 +402,7 @@ describe('a batch of feedback', () => {
     expect(await query(p, { fields: ['count(*)'] })).toEqual([{ 'count(*)': 100 }])
   })
 
-  test('may be of several projects, all or nothing', async () => {
+  test('may contain several projects, and is stored as a whole or not at all', async () => {
     const [p, q] = [newProject(), newProject()]
     const both = [feedbackOf(p, { payload: { n: 1 } }), feedbackOf(q, { payload: { n: 2 } }), feedbackOf(p)]
     const { body } = await post<{ res: Row[] }>('/feedback/batch/create', { batch: both })
@@ -420,19 +432,19 @@ describe('feedback is found', () => {
 
   test.each<[string, object, string[]]>([
     ['all, oldest first', {}, all],
-    ['by a constant that is true', { query: { $expr: { $eq: [{ $literal: '1' }, { $literal: '1' }] } } }, all],
-    ['by a constant that is not', { query: { $expr: { $eq: [{ $literal: '1' }, { $literal: '2' }] } } }, []],
+    ['by a constant true condition', { query: { $expr: { $eq: [{ $literal: '1' }, { $literal: '1' }] } } }, all],
+    ['by a constant false condition', { query: { $expr: { $eq: [{ $literal: '1' }, { $literal: '2' }] } } }, []],
     [
       'by a reaction',
       { query: { $expr: { $and: [eq('feedback_type', 'wandb.reaction.1'), eq('payload.emoji', '🎉')] } } },
       ['reaction'],
     ],
-    ['by what it is said of', { query: { $expr: eq('weave_ref', target) } }, ['reaction']],
+    ['by its subject', { query: { $expr: eq('weave_ref', target) } }, ['reaction']],
     ['by its id', { query: { $expr: eq('id', 'given') } }, ['reaction']],
     ['by its project', { query: { $expr: eq('project_id', p) } }, all],
-    ['by another project: never', { query: { $expr: eq('project_id', 'elsewhere/p') } }, []],
+    ['by another project, which finds nothing', { query: { $expr: eq('project_id', 'elsewhere/p') } }, []],
     ['by a number in its payload', { query: { $expr: eq('payload.n', 9) } }, ['v9']],
-    ['by who said it', { query: { $expr: { $in: [{ $getField: 'creator' }, [{ $literal: 'c9' }]] } } }, ['v9']],
+    ['by its creator', { query: { $expr: { $in: [{ $getField: 'creator' }, [{ $literal: 'c9' }]] } } }, ['v9']],
     ['newest first', { sort_by: [{ field: 'created_at', direction: 'desc' }] }, all.toReversed()],
     [
       'by numbers, smallest first',
@@ -446,7 +458,7 @@ describe('feedback is found', () => {
     ],
     ['in pages', { limit: 2, offset: 1 }, ['v9', 'v100']],
     ['beyond its end', { offset: 4 }, []],
-    ['in a page of nothing', { limit: 0 }, []],
+    ['in an empty page', { limit: 0 }, []],
     ['with everything null', { query: null, sort_by: null, limit: null, offset: null }, all],
   ])('%s', async (_name, asked, expected) => {
     expect(idsOf(await query(p, { fields: ['payload.s'], ...asked }))).toEqual(expected)
@@ -465,25 +477,25 @@ describe('feedback is found', () => {
   test.each<[string, object, number]>([
     ['an unknown field', { fields: ['nothing'] }, 403],
     ['everything', { fields: ['*'] }, 403],
-    ['a column that is ours', { fields: ['call_id'] }, 403],
+    ['an internal column', { fields: ['call_id'] }, 403],
     ['a count with more', { fields: ['id', 'count(*)'] }, 400],
     ['too many fields', { fields: Array.from({ length: 600 }, (_, n) => `payload.f${n}`) }, 400],
     ['an unknown field to sort by', { sort_by: [{ field: 'nothing', direction: 'asc' }] }, 403],
     ['an unknown direction', { sort_by: [{ field: 'id', direction: 'up' }] }, 422],
     ['an unknown field in a condition', { query: { $expr: eq('nothing', 1) } }, 403],
     ['an empty condition', { query: { $expr: { $or: [] } } }, 400],
-    ['a page before the first', { offset: -1 }, 422],
-    ['a page of halves', { limit: 0.5 }, 422],
-    ['a page beyond numbers', { offset: 1e300 }, 422],
+    ['a negative offset', { offset: -1 }, 422],
+    ['a fractional limit', { limit: 0.5 }, 422],
+    ['an offset that is too large', { offset: 1e300 }, 422],
   ])('but not %s', async (_name, asked, status) => {
     expect((await post('/feedback/query', { project_id: p, ...asked })).status).toBe(status)
   })
 
-  test('in a project that has nothing', async () => {
+  test('in an empty project', async () => {
     expect(await query('team/never')).toEqual([])
   })
 
-  test('however much there is', async () => {
+  test('also in large amounts', async () => {
     const q = newProject()
     for (let page = 0; page < 3; page++) {
       const batch = Array.from({ length: 1_000 }, (_, n) => feedbackOf(q, { payload: { n: page * 1_000 + n } }))
@@ -498,7 +510,7 @@ describe('feedback is purged', () => {
   const purge = (projectId: string, $expr: unknown) =>
     post('/feedback/purge', { project_id: projectId, query: { $expr } })
 
-  test('by its id, or several', async () => {
+  test('by one id, or by several', async () => {
     const p = newProject()
     const ids = ['a', 'b', 'c', 'd']
     await post('/feedback/batch/create', { batch: ids.map((id) => feedbackOf(p, { id })) })
@@ -531,7 +543,7 @@ describe('feedback is purged', () => {
     expect(await query(p)).toHaveLength(1)
   })
 
-  test('when it is replaced, unless nothing takes its place', async () => {
+  test('when it is replaced, unless the replacement is invalid', async () => {
     const p = newProject()
     const old = (await create(feedbackOf(p, { payload: { n: 1 } }))).body.id
     const replacing = { ...feedbackOf(p, { payload: { n: 2 } }), feedback_id: old }
@@ -548,7 +560,7 @@ describe('feedback is purged', () => {
     expect((await post('/feedback/replace', feedbackOf(p))).status).toBe(422)
   })
 
-  test('when the new one names a third, which stays', async () => {
+  test('when the new one also names a third, which stays', async () => {
     const p = newProject()
     const [old, third] = [await create(feedbackOf(p)), await create(feedbackOf(p, { payload: { n: 3 } }))]
     const replacing = feedbackOf(p, { payload: { n: 2 }, feedback_id: old.body.id, id: third.body.id })

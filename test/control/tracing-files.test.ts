@@ -56,13 +56,13 @@ const part = (name: string, text: string, more = '') =>
   `--B\r\nContent-Disposition: form-data; name="${name}"${more}\r\n\r\n${text}\r\n`
 
 describe('a file', () => {
-  test.each([0, 1, 1_000, 256 * 1024, 256 * 1024 + 1, 2_500_000])('of %i bytes is read as it came', async (size) => {
+  test.each([0, 1, 1_000, 256 * 1024, 256 * 1024 + 1, 2_500_000])('of %i bytes is read unchanged', async (size) => {
     const bytes = randomBytes(size)
     expect(await keep(bytes)).toEqual({ status: 200, body: { digest: digestOf(bytes) } })
     expect(Buffer.compare(await readFile(digestOf(bytes)), bytes)).toBe(0)
   })
 
-  test('is kept once for a project; what projects have is counted', async () => {
+  test('is stored once for each project, and the bytes of projects are counted', async () => {
     const [small, large] = [randomBytes(10), randomBytes(400_000)]
     for (const bytes of [small, large, small, large]) await keep(bytes)
     await Promise.all(Array.from({ length: 8 }, () => keep(large)))
@@ -70,7 +70,7 @@ describe('a file', () => {
     expect(await client.call('/files/query_stats', { project_id: 'team/none' })).toEqual({ total_size_bytes: 0 })
   })
 
-  test('is in the artifact store if it is large, and nowhere else', async () => {
+  test('is only in the artifact store if it is large', async () => {
     const bytes = randomBytes(300_000)
     await keep(bytes)
     await keep(bytes)
@@ -87,7 +87,7 @@ describe('a file', () => {
     }
   })
 
-  test('has names of old clients too', async () => {
+  test('can have the digest of older clients', async () => {
     const bytes = randomBytes(100)
     expect((await client.post('/files/create', formOf(bytes))).status).toBe(200)
     const response = await client.send('POST', '/traces/files/content', { project_id, digest: digestOf(bytes) })
@@ -105,7 +105,7 @@ describe('a file', () => {
     expect(await keep(randomBytes(3_200_000))).toEqual(refusal(413, 'Request too large'))
   })
 
-  test('that nobody knows is a 404', async () => {
+  test('with an unknown digest is a 404', async () => {
     for (const digest of ['x', '', "'", 'x'.repeat(10_000)]) {
       expect(await client.post('/file/content', { project_id, digest })).toEqual(refusal(404, /^File .* not found$/))
     }
@@ -120,11 +120,11 @@ describe('a form', () => {
     ],
     ['with a file that has no name', () => `${part('project_id', project_id)}${part('file', 'abc')}--B--\r\n`],
     [
-      'with fields that nobody knows',
+      'with unknown fields',
       () =>
         `${part('more', 'x')}${part('project_id', project_id)}${part('other', 'x', '; filename="b"')}${part('file', 'abc', '; filename="a"')}--B--\r\n`,
     ],
-  ])('%s is taken', async (_, body) => {
+  ])('%s is accepted', async (_, body) => {
     expect(await sendForm(body())).toEqual({ status: 200, body: { digest: digestOf(Buffer.from('abc')) } })
     expect((await readFile(digestOf(Buffer.from('abc')))).toString()).toBe('abc')
   })
@@ -143,7 +143,7 @@ describe('a form', () => {
     ],
     ['with a field that never ends', () => `${part('project_id', 'x'.repeat(10_000))}${part('file', 'a')}--B--\r\n`],
     [
-      'of many fields',
+      'with too many fields',
       () => `${part('a', 'b').repeat(200)}${part('file', 'a')}${part('project_id', project_id)}--B--\r\n`,
     ],
     ['without a boundary', () => 'x', 'multipart/form-data'],
@@ -190,7 +190,7 @@ describe('a form', () => {
     expect(answers.join('').match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 422', 'HTTP/1.1 200'])
   })
 
-  test('that a client leaves costs nothing', async () => {
+  test('that is cut off by its client uses no memory', async () => {
     const { hostname, port } = new URL(own.server.url)
     const head = `POST /file/create HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: multipart/form-data; boundary=B\r\nContent-Length: 2000000\r\n\r\n`
     for (const size of [10, 1_000_000]) {
@@ -203,7 +203,7 @@ describe('a form', () => {
   })
 })
 
-test('others see nothing of a project', async () => {
+test('other entities see no files of a project', async () => {
   const bytes = randomBytes(20)
   await keep(bytes)
   const stranger = createTraceClient(own.server.url, await addKey(own.database.pool, 'others'))

@@ -91,7 +91,7 @@ describe("another entity's project gets the same answer, whether it exists or no
     } else expect({ status, body }).toEqual({ status: 403, body: refusal })
   })
 
-  test('in a list of projects it is left out', async () => {
+  test('a list of projects leaves it out', async () => {
     const asked = { method: 'POST', path: '/service/projects_info', body: { project_ids: [project, 'team/none'] } }
     expect(valueOf(await send(asked, keys.other))).toEqual({ status: 200, body: [] })
   })
@@ -109,14 +109,14 @@ describe('a key that may only read', () => {
     expect(valueOf(answer)).toEqual({ status: 403, body: reason(/role/) })
   })
 
-  test.each(each(operations.filter(isRead)))('is answered %s as its owner is', async (_, operation) => {
+  test.each(each(operations.filter(isRead)))('gets the same answer %s as its owner', async (_, operation) => {
     const asked = askOf(operation, things)
     const answer = await send(asked, keys.reader)
     expect(answer.status).toBe(200)
     expect(answer).toEqual(await send(asked, keys.member))
   })
 
-  test('cannot begin a project, nor leave a trace of a chat', async () => {
+  test('cannot create a project, nor record a chat', async () => {
     const upsert = { query: 'mutation { upsertModel }', variables: { name: 'new', entity: 'team' } }
     const answer = await send({ method: 'POST', path: '/graphql', body: upsert }, keys.reader)
     const message = reason(/role/).reason
@@ -176,10 +176,10 @@ const nothingInProject: Record<string, unknown> = {
   '/graphql': { data: { project: null } },
 }
 
-describe('what is not there', () => {
+describe('unknown things', () => {
   test.each([
     ['in a project', project, nothing],
-    ['in no project', 'team/none', nothingInProject],
+    ['outside of projects', 'team/none', nothingInProject],
   ])('%s', async (_, project_id, expected) => {
     // Reads come first: a call may be renamed before it exists, and that creates the project.
     const asked = [...operations.filter(isRead), ...operations.filter((operation) => !isRead(operation))].filter(
@@ -195,7 +195,7 @@ describe('what is not there', () => {
     }
   })
 
-  test.each(each(operations))('%s is no fault of the server', async (_, operation) => {
+  test.each(each(operations))('%s causes no server error', async (_, operation) => {
     const { status } = await send(askOf(operation, unknownTraces('team/other')), keys.member)
     expect([200, 404]).toContain(status)
   })

@@ -55,11 +55,11 @@ test.each<[string, string, () => object]>([
     '/feedback/batch/create',
     () => ({ batch: [feedbackOf(mine), feedbackOf(project)] }),
   ],
-])('%s it is rejected', async (_, path, bodyOf) => {
+])('%s another project is rejected', async (_, path, bodyOf) => {
   expect(await others.post(path, bodyOf())).toEqual({ status: 403, body: { reason } })
 })
 
-test('in the header of an export it is rejected', async () => {
+test('in the header of an export another project is rejected', async () => {
   const response = await fetch(`${own.server.url}/otel/v1/traces`, {
     method: 'POST',
     headers: { 'wandb-api-key': otherKey, 'content-type': 'application/json', project_id: project },
@@ -68,7 +68,7 @@ test('in the header of an export it is rejected', async () => {
   expect([response.status, await response.json()]).toEqual([403, { reason }])
 })
 
-test('in a prompt it is rejected', async () => {
+test('in a prompt another project is rejected', async () => {
   // The model is looked up before the project.
   await own.database.pool.query(
     `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('m', ARRAY['m'], 'trainyard', 'm')`,
@@ -78,7 +78,7 @@ test('in a prompt it is rejected', async () => {
   expect(body).toEqual({ response: { error: reason }, weave_call_id: null })
 })
 
-test('in an annotation it is another project than the own', async () => {
+test('in an annotation another project is rejected as one that does not match', async () => {
   const feedback_type = `wandb.annotation.${objects.team.objectName}`
   const annotation = { feedback_type, payload: { value: 1 }, annotation_ref: objectOf('team') }
   expect(await others.post('/feedback/create', { ...feedbackOf(mine), ...annotation })).toEqual({
@@ -87,12 +87,12 @@ test('in an annotation it is another project than the own', async () => {
   })
 })
 
-test('and nothing of these requests was stored', async () => {
+test('these requests stored nothing', async () => {
   expect((await others.post('/calls/query_stats', { project_id: mine })).body).toMatchObject({ count: 0 })
   expect((await others.post('/feedback/query', { project_id: mine })).body).toEqual({ result: [] })
 })
 
-test('the path counts, whatever the body says', async () => {
+test('the project in the path counts, not the one in the body', async () => {
   const call = { ...startOf(project), ended_at: '2026-11-21T10:00:01Z', output: 1, summary: {} }
   const body = { batch: [call] }
   expect(await others.post(`/v2/${project}/calls/complete`, body)).toEqual({ status: 403, body: { reason } })

@@ -28,7 +28,7 @@ beforeAll(async () => {
 
 const statuses = new Map<number, number>()
 
-/** Checks the answer to a request. A slow request is repeated. Returns the fault, or undefined. */
+/** Checks the answer to a request. A slow request is repeated. Returns the defect, or undefined. */
 async function findDefect(operation: TraceOperation, hostile: Hostile): Promise<string | undefined> {
   for (let tries = 1; ; tries++) {
     const { status, text, tookMs } = await ask(hostile)
@@ -78,7 +78,7 @@ function isErrorBody(text: string): boolean {
 const show = ({ method, path, headers, body }: Hostile) =>
   [method, path.slice(0, 200), JSON.stringify(headers), Buffer.from(body ?? []).toString('utf8', 0, 1_000)].join(' ')
 
-test('whatever is sent is answered as the document says', { timeout: 600_000 }, async () => {
+test('for any request, the answer is as the document says', { timeout: 600_000 }, async () => {
   const random = createRandom(seed)
   const wrong: string[] = []
   let left = requests

@@ -35,8 +35,8 @@ const storeCall = (project_id: string, more: string) => {
 
 describe('a call with millions of values is stored once and can be read by all reads', () => {
   test.each<[string, string, object]>([
-    ['beside what a server computes', `"inputs":{},"summary":{"weave":{"own":1},"x":${values(8 * mb)}}`, {}],
-    ['under what a server computes', `"inputs":{},"summary":{"weave":{"x":${values(8 * mb)}}}`, {}],
+    ['beside members that a server computes', `"inputs":{},"summary":{"weave":{"own":1},"x":${values(8 * mb)}}`, {}],
+    ['under a name that a server computes', `"inputs":{},"summary":{"weave":{"x":${values(8 * mb)}}}`, {}],
     ['beside usage', `"inputs":{},"summary":{"usage":{"m":{}},"x":${values(8 * mb)}}`, { include_costs: true }],
     ['as usage', `"inputs":{},"summary":{"usage":${values(8 * mb)}}`, { include_costs: true }],
     ['beside counts', `"inputs":{},"summary":{"status_counts":{"error":1},"x":${values(8 * mb)}}`, {}],

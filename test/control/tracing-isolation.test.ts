@@ -89,7 +89,7 @@ async function readAll(client: TraceClient, project_id: string): Promise<[path: 
 
 const holding = (answers: [string, string][], text: string) => answers.filter(([, answer]) => answer.includes(text))
 
-test('the owner finds the mark in what holds it', async () => {
+test('the owner finds the mark in every answer that contains it', async () => {
   const paths = holding(await readAll(team, ourProject), mark).map(([path]) => path)
   expect([...new Set(paths)].filter((path) => !path.startsWith('/traces'))).toEqual([
     '/calls/stream_query',
@@ -118,20 +118,20 @@ describe.each([
     digest = await lead(clientOf(), project_id)
   })
 
-  test('finds nothing of it', async () => {
+  test('finds no mark', async () => {
     const answers = await readAll(clientOf(), project_id)
     expect(answers.length).toBeGreaterThan(2 * 20)
     expect([...holding(answers, mark), ...holding(answers, String(price))]).toEqual([])
     expect(holding(answers, bait).length).toBeGreaterThan(5)
   })
 
-  test('does not get into it on the way of a reference', async () => {
+  test('cannot read the project through a reference', async () => {
     const root = `weave:///${project_id}/object/${ours.objectName}:${digest}/attr`
     const refs = [`${root}/model/attr/mark`, `${root}/rows/id/${ours.rowDigest}`]
     expect(await clientOf().post('/refs/read_batch', { refs })).toEqual({ status: 200, body: { vals: [null, null] } })
   })
 
-  test('sees no row of it in a table of the same digests, and cannot ask for it in a condition', async () => {
+  test('sees no row of it in a table with the same digests, and cannot use it in a condition', async () => {
     const table = { project_id, digest: ours.tableDigest }
     expect(await clientOf().post('/table/query', table)).toEqual({ status: 200, body: { rows: [] } })
     const fields = ['inputs.model.mark', 'output.mark', `feedback.[type-${mark}].payload.mark`]
@@ -142,7 +142,7 @@ describe.each([
     }
   })
 
-  test('changes nothing of it', async () => {
+  test('cannot change it', async () => {
     const before = await readAll(team, ourProject)
     expect(holding(before, bait)).toEqual([])
     for (const operation of operations.filter((each) => !reads.includes(each) && each.body)) {

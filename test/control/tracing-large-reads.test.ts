@@ -82,7 +82,7 @@ async function readPeak(): Promise<number> {
   return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) * kb
 }
 
-describe('memory does not grow with what is read', () => {
+describe('memory does not grow with the size of a read', () => {
   test('many calls that name one large object, expanded', async () => {
     const project_id = 'team/expanded'
     const val = { items: Array.from({ length: 60_000 }, (_, index) => ({ index, x: 'x' })) }
@@ -145,7 +145,7 @@ describe('memory does not grow with what is read', () => {
   })
 })
 
-test('paths of columns to expand have a bound', async () => {
+test('the paths of expanded columns are limited', async () => {
   const expand = (length: number) =>
     client.post('/calls/stream_query', {
       project_id: 'team/paths',
@@ -188,7 +188,7 @@ describe('far pages have the same calls as the whole list', () => {
   })
 })
 
-describe('what one key reads at once is bounded', () => {
+describe('concurrent reads of one key are bounded', () => {
   const project_id = 'team/at-once'
   const text = 'x'.repeat(20 * mb)
   const bodies: Record<string, object> = {}

@@ -80,7 +80,7 @@ describe('an object', () => {
     )
   })
 
-  test('may be any value, however deep', async () => {
+  test('may be any value of any depth', async () => {
     for (const val of [null, true, 0, '', [], {}, 'x'.repeat(3_000_000)]) {
       expect((await read('any', await create('any', val))).val).toEqual(val)
     }
@@ -90,7 +90,7 @@ describe('an object', () => {
     expect(JSON.stringify((await read('deep', (body as Created).digest)).val)).toMatch(/^\[{400,500}null\]+$/)
   })
 
-  test('has versions, which are found by digest, index and latest', async () => {
+  test('has versions, which are found by digest, by index and as latest', async () => {
     const digests = [await create('v', 1), await create('v', 2), await create('v', 3)]
     for (const [index, digest] of digests.entries()) {
       const version = await read('v', `v${index}`)
@@ -105,7 +105,7 @@ describe('an object', () => {
     }
   })
 
-  test('published again becomes the latest one and keeps its index', async () => {
+  test('that is published again becomes the latest version and keeps its index', async () => {
     const [first, second] = [await create('again', 'a'), await create('again', 'b')]
     const before = await read('again', first)
     expect(await create('again', 'a')).toBe(first)
@@ -115,7 +115,7 @@ describe('an object', () => {
     expect(await read('again', 'latest')).toMatchObject({ version_index: 2 })
   })
 
-  test('is an op when its value says so; both may have one name', async () => {
+  test('is an op if its value says so; an op and an object may have the same name', async () => {
     const op = { _type: 'CustomWeaveType', weave_type: { type: 'Op' }, files: { 'obj.py': 'x' } }
     await create('both', op)
     await create('both', { other: 1 })
@@ -158,7 +158,7 @@ describe('an object', () => {
 })
 
 describe('publishing at the same time', () => {
-  test('gives every version one index, without gaps', async () => {
+  test('gives every version its own index, without gaps', async () => {
     await Promise.all(Array.from({ length: 60 }, (_, index) => create('race', { value: index % 12 })))
     const versions = await list()
     expect(versions.map(({ version_index }) => version_index).toSorted((a, b) => a - b)).toEqual([...Array(12).keys()])
@@ -205,7 +205,7 @@ describe('deletion', () => {
     expect(await list()).toEqual([])
   })
 
-  test('ends when the value is published again', async () => {
+  test('is undone when the value is published again', async () => {
     const digest = await create('back', 'x')
     await create('back', 'y')
     await remove('back')
@@ -227,7 +227,7 @@ describe('deletion', () => {
     expect(await remove('some')).toEqual(refusal(404, /not found when deleting/))
   })
 
-  test('is of every version that a name means, and of one once that has several names', async () => {
+  test('deletes every version that is named, and counts a version with several names once', async () => {
     const publishBoth = async () => {
       await create('both', { plain: true })
       await create('both', { _type: 'CustomWeaveType', weave_type: { type: 'Op' } })
@@ -308,7 +308,7 @@ describe('tags and aliases', () => {
     return { tags, aliases }
   }
 
-  test('belong to versions; an alias moves on', async () => {
+  test('belong to versions; an alias can be moved', async () => {
     const [first, second] = [await create('l', 1), await create('l', 2)]
     const tagsOf = `/objs/l/versions/${first}/tags`
     expect(await client.put(tagsOf, { project_id, tags: ['b', 'a', 'a'] })).toEqual({ status: 200, body: {} })
@@ -348,7 +348,7 @@ describe('tags and aliases', () => {
     expect((await client.put('/objs/l/aliases', { project_id, digest: 'v0', aliases: [alias] })).status).toBe(status)
   })
 
-  test('of what is not there are a 404', async () => {
+  test('of unknown versions are a 404', async () => {
     await create('l', 1)
     expect((await client.put('/objs/l/versions/v1/tags', { project_id, tags: ['a'] })).status).toBe(404)
     expect((await client.put('/objs/x/versions/v0/tags', { project_id, tags: ['a'] })).status).toBe(404)
@@ -385,9 +385,9 @@ describe('a class of the server', () => {
 
   test.each<[string, unknown, string]>([
     ['does not fit', { base_url: 1 }, 'Provider'],
-    ['is no object', [1], 'Provider'],
-    ['says another class', { _class_name: 'Mine', _bases: ['Object', 'BaseModel'] }, 'Provider'],
-    ['is of no known class', {}, 'Nothing'],
+    ['is not an object', [1], 'Provider'],
+    ['names another class', { _class_name: 'Mine', _bases: ['Object', 'BaseModel'] }, 'Provider'],
+    ['has an unknown class', {}, 'Nothing'],
   ])('rejects a value that %s', async (_, val, builtin_object_class) => {
     const obj = { project_id, object_id: 'o', val, builtin_object_class }
     expect(await client.post('/obj/create', { obj })).toEqual(refusal(400, /./))
@@ -395,8 +395,8 @@ describe('a class of the server', () => {
   })
 })
 
-describe('others', () => {
-  test('see nothing of a project, and cannot find out whether it exists', async () => {
+describe('other keys', () => {
+  test('of other entities see no objects of a project, and cannot find out whether it exists', async () => {
     const digest = await create('mine', 1)
     const stranger = createTraceClient(own.server.url, await addKey(own.database.pool, 'others'))
     const paths: [string, object][] = [
@@ -418,7 +418,7 @@ describe('others', () => {
     expect(shorten(await list())).toEqual([['mine', 1, 0, 1]])
   })
 
-  test('with a key to read may not publish or delete', async () => {
+  test('with the role read may not publish or delete', async () => {
     await create('mine', 1)
     const reader = createTraceClient(own.server.url, await addKey(own.database.pool, 'team', 'read'))
     expect((await reader.post('/obj/read', { project_id, object_id: 'mine', digest: 'v0' })).status).toBe(200)

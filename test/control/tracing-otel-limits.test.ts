@@ -21,14 +21,14 @@ describe('a request is rejected', () => {
     ['in another form', 415, { body: span, type: 'text/plain' }],
     ['compressed in another way', 415, { body: span, headers: { 'content-encoding': 'br' } }],
     ['compressed twice', 415, { body: span, headers: { 'content-encoding': 'gzip, gzip' } }],
-    ['when it is no gzip', 400, { body: span, headers: { 'content-encoding': 'gzip' } }],
+    ['when it is not gzip', 400, { body: span, headers: { 'content-encoding': 'gzip' } }],
     [
       'when its gzip ends early',
       400,
       { body: gzipSync(span).subarray(0, 20), headers: { 'content-encoding': 'gzip' } },
     ],
-    ['when it is no protobuf', 400, { body: Buffer.from('\x0a\x7f{}') }],
-    ['when it is no JSON', 400, { body: '{"resourceSpans": [', type: json }],
+    ['when it is not protobuf', 400, { body: Buffer.from('\x0a\x7f{}') }],
+    ['when it is not JSON', 400, { body: '{"resourceSpans": [', type: json }],
     ['when it is another JSON', 400, { body: '{"resourceSpans": {}}', type: json }],
     ['when it is a list', 400, { body: '[]', type: json }],
     ['when it is too large', 413, { body: Buffer.alloc(limitBytes + 1) }],
@@ -74,13 +74,13 @@ test.each<[string, number, string, number, number[]]>([
   ['spans', 413, 'Request too large', 0x12, [0x12, 0x0a]],
   ['attributes', 200, 'a list is too long', 0x4a, [0x12, 0x12, 0x0a]],
   ['items', 200, 'too many values', 0x0a, [0x2a, 0x12, 0x4a, 0x12, 0x12, 0x0a]],
-])('millions of empty %s are not gone through', async (_, status, reason, tag, around) => {
+])('millions of empty %s are not read', async (_, status, reason, tag, around) => {
   const answer = await exporter.post({ body: buildBomb(tag, around), headers: { 'content-encoding': 'gzip' } })
   expect(answer.status).toBe(status)
   expect(answer.body.toString()).toContain(reason)
 })
 
-describe('requests that are small to send and large to read delay nobody', () => {
+describe('small requests that take long to parse do not delay others', () => {
   const dotted = (index: number) => `${Array.from({ length: 98 }, (_, part) => `${part}${index}`).join('.')}.x`
   const dottedKeys = () => Object.fromEntries(Array.from({ length: 12_000 }, (_, index) => [dotted(index), 'x']))
 
@@ -110,17 +110,17 @@ describe('a span that cannot be stored', () => {
 
   test.each<[string, OtlpSpan, RegExp]>([
     [
-      'of a long thread',
+      'with a long thread id',
       { attributes: toAttributes({ 'wandb.thread_id': noise }) },
       /id of a thread has more than 256/,
     ],
     [
-      'of a long session',
+      'with a long session id',
       { attributes: toAttributes({ 'gcp.vertex.agent.session_id': noise }) },
       /id of a thread has more than 256/,
     ],
-    ['of a long run', { attributes: toAttributes({ 'wandb.wb_run_id': noise }) }, /id of a run has more than 256/],
-  ])('%s costs the others nothing, in both forms', async (_, bad, reason) => {
+    ['with a long run id', { attributes: toAttributes({ 'wandb.wb_run_id': noise }) }, /id of a run has more than 256/],
+  ])('%s does not affect the others, in both forms', async (_, bad, reason) => {
     const request = () => requestOf(spanOf(bad), spanOf())
     const inJson = await exporter.ask({ type: json, body: JSON.stringify(request()) })
     const told = { rejected_spans: 1, error_message: expect.stringMatching(reason) as string }
@@ -129,7 +129,7 @@ describe('a span that cannot be stored', () => {
     expect([status, body.toString()]).toEqual([200, expect.stringMatching(reason)])
   })
 
-  test('for its many values keeps them as a text', async () => {
+  test('because of its many values is stored with them as a text', async () => {
     const span = spanOf({ attributes: toAttributes({ input: values }) })
     const sent = { body: gzipSync(encodeOtlp(requestOf(span))), headers: { 'content-encoding': 'gzip' } }
     expect(await exporter.post(sent)).toMatchObject({ status: 200, body: Buffer.alloc(0) })

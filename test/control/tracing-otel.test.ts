@@ -62,7 +62,7 @@ describe('an export', () => {
     expect(await readCalls(span)).toMatchObject([{ op_name: 'second' }])
   })
 
-  test('of nothing is fine', async () => {
+  test('without spans is accepted', async () => {
     expect(await exporter.post({ body: bare })).toEqual({ status: 200, type: protobuf, body: bare })
     expect(await exporter.ask({ type: json, body: '{}', headers: { project_id: '' } })).toEqual({
       status: 200,
@@ -70,14 +70,14 @@ describe('an export', () => {
     })
   })
 
-  test('may carry the key as exporters do, and a run', async () => {
+  test('may have the key in the headers of exporters, and a run', async () => {
     const span = spanOf()
     const headers = { authorization: '', 'wandb-api-key': await exporter.key(), wb_run_id: 'team/p/run' }
     expect(await exporter.post({ body: encodeOtlp(requestOf(span)), headers })).toMatchObject({ status: 200 })
     expect(await readCalls(span)).toMatchObject([{ wb_run_id: 'team/p/run' }])
   })
 
-  test('of several thousand spans is stored whole', async () => {
+  test('with several thousand spans is stored completely', async () => {
     const spans = Array.from({ length: 3_000 }, () => spanOf())
     expect(await exporter.post({ body: encodeOtlp(requestOf(...spans)) })).toMatchObject({ status: 200, body: bare })
     expect(await readCalls(...spans)).toHaveLength(3_000)
@@ -85,7 +85,7 @@ describe('an export', () => {
 })
 
 describe('the project', () => {
-  test('of each resource is its own, unless the header names one', async () => {
+  test('is that of each resource, unless the header names one', async () => {
     const spans = [spanOf(), spanOf(), spanOf()]
     const [first, second, third] = spans as [OtlpSpan, OtlpSpan, OtlpSpan]
     const resources = [resourceOf('team', 'a', first), resourceOf('team', 'b', second), resourceOf('team', 'a', third)]
@@ -98,24 +98,24 @@ describe('the project', () => {
   })
 
   test.each<[string, number, Partial<Export> & { body?: never }, OtlpRequest['resourceSpans'][0] | undefined]>([
-    ['that nobody names', 400, { headers: { project_id: '' } }, { scopeSpans: [{ spans: [spanOf()] }] }],
-    ['that is none', 400, { headers: { project_id: 'team' } }, undefined],
+    ['that is missing', 400, { headers: { project_id: '' } }, { scopeSpans: [{ spans: [spanOf()] }] }],
+    ['that is invalid', 400, { headers: { project_id: 'team' } }, undefined],
     ['of another entity in the header', 403, { headers: { project_id: 'others/p' } }, undefined],
     ['of another entity in a resource', 403, { headers: { project_id: '' } }, resourceOf('others', 'p', spanOf())],
-  ])('%s costs the request %i, with nothing stored', async (_, status, sent, resource) => {
+  ])('%s is a %i, and nothing is stored', async (_, status, sent, resource) => {
     const span = spanOf()
     const body = encodeOtlp({ resourceSpans: [resourceOf('team', 'p', span), ...(resource ? [resource] : [])] })
     expect(await exporter.ask({ ...sent, body })).toEqual({ status, body: { reason: expect.any(String) as string } })
     expect(await readCalls(span)).toEqual([])
   })
 
-  test('is not to be one of more than a hundred', async () => {
+  test('may be one of at most a hundred in a request', async () => {
     const resourceSpans = Array.from({ length: 101 }, (_, index) => resourceOf('team', `p${index}`, spanOf()))
     const sent = { body: encodeOtlp({ resourceSpans }), headers: { project_id: '' } }
     expect(await exporter.ask(sent)).toMatchObject({ status: 400 })
   })
 
-  test('is written to by keys that may write', async () => {
+  test('is written only by keys that may write', async () => {
     const reader = await addKey(own.database.pool, 'team', 'read')
     const body = encodeOtlp(requestOf(spanOf()))
     expect(await exporter.post({ body, headers: { authorization: `Bearer ${reader}` } })).toMatchObject({ status: 403 })
@@ -145,7 +145,7 @@ describe('a span', () => {
     expect(await readCalls(good, bad)).toMatchObject([{ id: good.spanId }])
   })
 
-  test('may hold anything', async () => {
+  test('may contain any values', async () => {
     const hostile = 'a\0b\u0085\u2028𝒳'
     const values = {
       'output.value': `{"n": 1e400, "i": ${'9'.repeat(400)}, "t": "\\u0000\\ud800"}`,
@@ -177,7 +177,7 @@ describe('a span', () => {
     expect(await readCalls(others[1]!)).toMatchObject([{ inputs: {} }])
   })
 
-  test('of JSON may hold halves of characters', async () => {
+  test('in JSON may contain lone surrogates', async () => {
     const span = spanOf({ name: 'x' })
     const body = JSON.stringify(requestOf(span)).replace('"x"', String.raw`"x\ud800\u0000"`)
     expect(await exporter.ask({ type: json, body })).toEqual({ status: 200, body: {} })

@@ -73,7 +73,7 @@ describe('a query finds the same calls as a direct evaluation', () => {
     expect(found.some).toBeGreaterThan(cases.numRuns / 5)
   })
 
-  test('for the opposite of conditions', { timeout }, async () => {
+  test('for negated conditions', { timeout }, async () => {
     await fc.assert(
       fc.asyncProperty(query, async (operation) => {
         const expr = { $not: [operation] }
@@ -120,7 +120,7 @@ const written = fc
       `${sign}${whole}${fraction === undefined ? '' : `.${fraction}`}${exponent ?? ''}`,
   )
 
-test('a text is the number that it is here, or none, however large or small', async () => {
+test('a text is converted to the same number as in JavaScript, or to none, for any size', async () => {
   const edges = '1e308 1.7976931348623157e308 2e308 4e-324 2e-324 5e-324 1e99999999999999999999 -1e-9999999999'
   const cases = chooseCases(600)
   const others = 'Infinity NaN 0x1f 1_000 １'
@@ -163,8 +163,8 @@ describe('hostile queries take little memory of Postgres', () => {
   afterAll(() => empty?.drop())
 
   test.each<[string, CallsSelection]>([
-    ['comparisons with feedback within each other', { query: { $expr: inFeedback } }],
-    ['lists within each other', { query: { $expr: inLists } }],
+    ['nested comparisons with feedback', { query: { $expr: inFeedback } }],
+    ['nested lists', { query: { $expr: inLists } }],
     ['many comparisons with feedback', { query: { $expr: anyOf(20, same) } }],
     ['many comparisons', { query: { $expr: anyOf(3_300, { $eq: [document, { $literal: 'x' }] }) } }],
     ['a large list', { query: { $expr: { $in: [document, texts] } } }],
@@ -196,7 +196,7 @@ async function measureBackend(pool: Pool, selection: CallsSelection): Promise<nu
   }
 }
 
-describe('what is large is answered', () => {
+describe('large queries get an answer', () => {
   const get = { $getField: 'inputs.a' }
   const equals = { $eq: [get, { $literal: 'nowhere' }] }
   const nest = (depth: number, inner: unknown): unknown => (depth === 0 ? inner : { $not: [nest(depth - 1, inner)] })
@@ -213,17 +213,14 @@ describe('what is large is answered', () => {
     ],
     ['a long text', { $contains: { input: get, substr: { $literal: 'é'.repeat(500_000) } } }],
     ['a long path', { $eq: [{ $getField: `inputs${'.a'.repeat(500)}` }, { $literal: 'x' }] }],
-    ['an index that no array has', { $eq: [{ $getField: 'inputs.list.99999999999999999999' }, { $literal: 'x' }] }],
+    ['an index beyond any array', { $eq: [{ $getField: 'inputs.list.99999999999999999999' }, { $literal: 'x' }] }],
     ['deep nesting', nest(60, equals)],
-    [
-      'feedback within feedback',
-      { $lt: [{ $getField: 'feedback.[*].payload' }, { $getField: 'feedback.[*].runnable_ref' }] },
-    ],
+    ['nested feedback', { $lt: [{ $getField: 'feedback.[*].payload' }, { $getField: 'feedback.[*].runnable_ref' }] }],
   ])('%s', async (_, expr) => {
     expect(await find({ query: { $expr: expr } })).toEqual([])
   })
 
-  test('as are many fields to sort by', async () => {
+  test('with many fields to sort by', async () => {
     const keys = Array.from({ length: 100 }, () => ({ field: 'inputs.a', direction: 'asc' as const }))
     expect(await find({ sortBy: keys })).toHaveLength(rows.length)
   })

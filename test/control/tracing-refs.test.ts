@@ -84,7 +84,7 @@ describe('references', () => {
     expect(await read()).toEqual([])
   })
 
-  test('lead to null where there is nothing', async () => {
+  test('to missing values are null', async () => {
     const thing = await create('thing', { list: [1], text: 'abc', none: null })
     for (const part of [
       '/attr/missing',
@@ -104,7 +104,7 @@ describe('references', () => {
       expect([part, await read(thing + part)]).toEqual([part, [null]])
   })
 
-  test('keep the text of values', async () => {
+  test('return values with their text unchanged', async () => {
     const val = String.raw`{"big": 100000000000000000001, "float": 1.0, "deep": {"z":1e400,"a":[]}}`
     const body = `{"obj":{"project_id":"${project_id}","object_id":"o","val":${val}}}`
     const { digest } = (await client.post('/obj/create', body)).body as Created
@@ -114,7 +114,7 @@ describe('references', () => {
     )
   })
 
-  test('lead on through objects and into rows of tables', async () => {
+  test('can lead through objects and into rows of tables', async () => {
     const { uri: rows, digests } = await createTable([{ q: 'one', image: { w: 1 } }, { q: 'two' }])
     const dataset = await create('dataset', { _type: 'Dataset', rows })
     const evaluation = await create('evaluation', { dataset, part: `${dataset}/attr/_type`, self: null })
@@ -133,7 +133,7 @@ describe('references', () => {
     ).toEqual([{ q: 'two' }, 1, dataset, rows, 'one', `${dataset}/attr/_type`, null, { q: 'two' }])
   })
 
-  test('of a thousand rows of a table are read at once', async () => {
+  test('to a thousand rows of a table are read together', async () => {
     const { uri: rows, digests } = await createTable(Array.from({ length: 5_000 }, (_, i) => ({ i })))
     const dataset = await create('dataset', { rows })
     const refs = digests.slice(2_000, 3_000).map((digest) => `${dataset}/attr/rows/id/${digest}`)
@@ -141,7 +141,7 @@ describe('references', () => {
     expect(await ask(...refs, refs[0]!)).toEqual(refusal(400, /Too many refs/))
   })
 
-  test('of deleted objects are null, also on the way', async () => {
+  test('to or through deleted objects are null', async () => {
     const thing = await create('thing', { a: 1 })
     const other = await create('other', { thing })
     await client.call('/obj/delete', { project_id, object_id: 'thing' })
@@ -153,7 +153,7 @@ describe('references', () => {
     ])
   })
 
-  test('to what is not there are a 404', async () => {
+  test('to unknown objects are a 404', async () => {
     const { uri: rows, digests } = await createTable([{ a: 1 }])
     const { digests: elsewhere } = await createTable([{ b: 1 }])
     const thing = await create('thing', { rows, lost: `weave:///${project_id}/object/gone:x` })
@@ -195,7 +195,7 @@ describe('references', () => {
     expect((await client.post('/refs/read_batch', { refs: null })).status).toBe(422)
   })
 
-  test('that lead through a hundred objects and more end somewhere', async () => {
+  test('that lead through a hundred objects or more are limited', async () => {
     let uri = await create('link', { end: true })
     for (let index = 0; index < 120; index++) uri = await create('link', { next: uri, index })
     const next = (count: number) => uri + '/attr/next'.repeat(count)
@@ -204,7 +204,7 @@ describe('references', () => {
   })
 })
 
-describe('too much to be read together', () => {
+describe('a read that is too large', () => {
   const reading = { add: () => {} }
   const large = 'x'.repeat(1_000_000)
   /** Different references to the same item of a list. */
@@ -223,7 +223,7 @@ describe('too much to be read together', () => {
     expect(await read(...quoted)).toHaveLength(256)
   })
 
-  test('stays a reference where it is stored', async () => {
+  test('leaves references from stored calls unresolved', async () => {
     const list = await create('list', [0, { large }])
     const small = await create('small', { a: 1 })
     const project = await findProject()
@@ -234,7 +234,7 @@ describe('too much to be read together', () => {
     expect(texts.size).toBeLessThan(150)
   })
 
-  test('stays a reference where too many objects are on the way', async () => {
+  test('leaves a reference through too many objects unresolved', async () => {
     let uri = await create('link', { end: true })
     for (let index = 0; index < 101; index++) uri = await create('link', { next: uri, index })
     const far = `${uri}${'/attr/next'.repeat(101)}/attr/end`
@@ -242,7 +242,7 @@ describe('too much to be read together', () => {
     expect([...found]).toEqual([[`${uri}/attr/index`, '100']])
   })
 
-  test('has a short error', async () => {
+  test('with long names has a short error', async () => {
     const name = 'x'.repeat(100_000)
     for (const uri of [`weave:///${project_id}/object/a:${name}`, `weave:///${project_id}/object/${name}:v0`, name]) {
       const { body } = await ask(uri)
@@ -258,7 +258,7 @@ describe('too much to be read together', () => {
 })
 
 describe('projects', () => {
-  test('of the same entity are read together, and not through each other', async () => {
+  test('of the same entity are read together, but no reference leads from one into another', async () => {
     const elsewhere = `team/${randomUUID()}`
     const { uri: rows, digests } = await createTable([{ a: 1 }], elsewhere)
     const there = await create('there', { a: 1 }, elsewhere)
@@ -272,7 +272,7 @@ describe('projects', () => {
     expect(await read(`${here}/attr/rows/id/${digests[0]}`)).toEqual([null])
   })
 
-  test('of other entities are closed, and nothing leads into them', async () => {
+  test('of other entities cannot be read, and no reference leads into them', async () => {
     const mine = await create('mine', { secret: 1 })
     const stranger = createTraceClient(own.server.url, await addKey(own.database.pool, 'others'))
     const body = { obj: { project_id: 'others/p', object_id: 'bridge', val: { mine } } }

@@ -112,7 +112,7 @@ describe('retention', () => {
     expect(await listObjects()).toHaveLength(1)
   })
 
-  test('a count that has lost something does not fall below nothing', async () => {
+  test('a count that is too low does not become negative', async () => {
     await makeProject('short', 30, [callOf(31, { inputs: { x: 'x' } })])
     await tracing.query('UPDATE tracing.stored_bytes SET bytes = 1')
     await applyTraceRetention(context(90))
@@ -156,7 +156,7 @@ describe('retention', () => {
     expect(await listWeeks()).toEqual(expect.arrayContaining(wanted))
   })
 
-  test('calls that were deleted go after a week, and ends whose start never came', async () => {
+  test('deleted calls are removed after a week, and so are ends without a start', async () => {
     const deleted = [callOf(20), callOf(20)]
     // The time since the end was received counts, not the time in it.
     const ends = ['lone', idOf(40), 'late', idOf(50)].map((id) => ({ id, end: callOf(30).end! }))
@@ -174,7 +174,7 @@ describe('retention', () => {
     expect((await listIds()).toSorted()).toEqual([deleted[1]!.id, ends[2]!.id, ends[3]!.id, 'late name'].toSorted())
   })
 
-  test('a call that has begun waits for nothing any more', async () => {
+  test('a call whose start and end have arrived does not wait', async () => {
     const call = callOf(20)
     const project = await makeProject('kept', null, [{ id: call.id, end: call.end! }])
     await writer.write(project, [{ id: call.id, start: call.start! }])
@@ -186,7 +186,7 @@ describe('retention', () => {
   test.each<[string, (id: string) => CallPart]>([
     ['a young call', (id) => callOf(1, { id })],
     ['an end that waits', (id) => ({ id, end: callOf(200).end! })],
-  ])('%s that comes while its old week is being removed stays', async (_, make) => {
+  ])('%s that is written while its old week is being removed stays', async (_, make) => {
     const [oldId, late] = [idOf(230), idOf(230)]
     await tracing.query('SELECT tracing.add_week($1)', [weekOf(oldId)])
     const project = await makeProject('short', 30, [callOf(230, { id: oldId, inputs: { x: 'x'.repeat(300_000) } })])
@@ -200,7 +200,7 @@ describe('retention', () => {
     expect(await listObjects()).toEqual([])
   })
 
-  test('a payload that another one has replaced leaves the store an hour later', async () => {
+  test('a replaced payload is removed from the store an hour later', async () => {
     const big = (letter: string) => ({ inputs: { x: letter.repeat(300_000) } })
     const [first, second] = [callOf(1, big('a')), callOf(1, big('b'))]
     const project = await makeProject('kept', null, [first])
@@ -229,7 +229,7 @@ describe('the partition of a week', () => {
   const lastDay = () => -(lastWeek() * 7 + 1 - Date.now() / dayMs)
   beforeEach(() => tracing.query(`DROP TABLE IF EXISTS tracing.calls_w${lastWeek()}`))
 
-  test('is made without a look at the calls of other weeks while they are locked', async () => {
+  test('is created without reading the calls of other weeks while they are locked', async () => {
     await makeProject('kept', null, [callOf(500)])
     const notices: string[] = []
     const one = createTracePool(database.databaseUrl, log, 1)
@@ -241,7 +241,7 @@ describe('the partition of a week', () => {
     expect(notices.join('\n')).toMatch(/default partition "calls_of_other_weeks" is implied by existing constraints/)
   })
 
-  test('takes over calls that came too early', async () => {
+  test('takes over calls that arrived before it existed', async () => {
     const early = callOf(1, { id: idOf(lastDay()) })
     await makeProject('kept', null, [early])
     expect(await listWeeks()).not.toContain(`calls_w${lastWeek()}`)
@@ -278,7 +278,7 @@ describe('the partition of a week', () => {
   })
 })
 
-test('a project that is closed while it is being opened begins anew', async () => {
+test('a project that is erased while it is being opened is created again', async () => {
   const first = await openTraceProject(tracing, entity, 'p')
   await tracing.query('UPDATE tracing.projects SET closed_at = now()')
   // Another process creates it between the lookup and the insert, and an erasure removes it again.
@@ -295,7 +295,7 @@ test('a project that is closed while it is being opened begins anew', async () =
   expect(await findTraceProject(tracing, entity, 'p')).toBe(number)
 })
 
-test('an erasure leaves nothing of a project, and all of the others', async () => {
+test('an erasure removes everything of a project, and nothing of others', async () => {
   const calls = () => [callOf(0, { inputs: { x: 'x'.repeat(300_000) } }), callOf(0, { id: newId().slice(0, 16) })]
   const project = await makeProject('gone', null, calls())
   await makeProject('kept', null, calls())

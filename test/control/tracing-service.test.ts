@@ -23,7 +23,7 @@ const complete = (project: string, id: string, inputs: object) =>
     ],
   })
 
-describe('what clients ask before they begin', () => {
+describe('requests of clients at their start', () => {
   test.each(['/health', '/traces/health'])('%s answers without a key', async (path) => {
     const response = await fetch(own.server.url + path)
     expect([response.status, await response.json()]).toEqual([200, { status: 'ok' }])
@@ -38,19 +38,19 @@ describe('what clients ask before they begin', () => {
   })
 })
 
-describe("what is nobody's", () => {
+describe('an unknown path', () => {
   test.each([
     ['a path below /traces', 'POST', '/traces/unknown', 404],
     ['a path of the main interface below /traces', 'GET', '/traces/v1/models', 404],
-    ['nothing below /traces', 'GET', '/traces', 404],
+    ['/traces itself', 'GET', '/traces', 404],
     ['a path that cannot be decoded', 'POST', '/traces/%zz', 404],
-    ['a path of newer servers', 'POST', '/traces/v2/team/p/evaluation_runs', 404],
-    ['the same at the root', 'POST', '/v2/team/p/evaluation_runs', 404],
-    ['a name of the group with another one', 'POST', '/calls/unknown', 404],
+    ['a path of a newer server', 'POST', '/traces/v2/team/p/evaluation_runs', 404],
+    ['a path of a newer server at the root', 'POST', '/v2/team/p/evaluation_runs', 404],
+    ['a name of the group with another one after it', 'POST', '/calls/unknown', 404],
     ['another method', 'GET', '/calls/stream_query', 405],
     ['another method below /traces', 'DELETE', '/traces/calls/stream_query', 405],
-    ['another method of what is read', 'POST', '/server_info', 405],
-  ])('%s is told to keys in the form of the group', async (_, method, path, status) => {
+    ['another method of a read', 'POST', '/server_info', 405],
+  ])('%s gets an error in the form of the group', async (_, method, path, status) => {
     const response = await member.send(method, path)
     const reason = status === 404 ? expect.stringMatching(/^(GET|POST) \/.* does not exist\. /) : 'Method Not Allowed'
     expect([response.status, await response.json()]).toEqual([status, { reason }])
@@ -60,7 +60,7 @@ describe("what is nobody's", () => {
     expect([withoutKey.status, await withoutKey.json()]).toEqual([401, { reason: expect.any(String) as string }])
   })
 
-  test.each(['/v1/models', '/v1/unknown', '/unknown'])('%s takes bearer keys alone', async (path) => {
+  test.each(['/v1/models', '/v1/unknown', '/unknown'])('%s accepts only bearer keys', async (path) => {
     const response = await member.send('GET', path)
     expect([response.status, await response.json()]).toMatchObject([401, { detail: expect.any(String) as string }])
   })
@@ -94,7 +94,7 @@ describe('GraphQL', () => {
     expect(await reader.post('/graphql', find)).toEqual({ status: 200, body: { data: { project: { name: 'new' } } } })
   })
 
-  test('without an entity it is the own one', async () => {
+  test('without an entity it is that of the key', async () => {
     const variables = { name: 'of-default', entity: null }
     const begun = { data: { upsertModel: { model: { name: 'of-default', description: null } } } }
     expect(await member.post('/graphql', { query: upsertQuery, variables })).toEqual({ status: 200, body: begun })
@@ -105,10 +105,10 @@ describe('GraphQL', () => {
   })
 
   test.each([
-    ['a project of another entity that is there', () => others, projectQuery, { name: 'new', entityName: 'team' }],
-    ['one that is not there', () => others, projectQuery, { name: 'nothing', entityName: 'team' }],
-    ['beginning one under another entity', () => others, upsertQuery, { name: 'new', entity: 'team' }],
-    ['beginning one with a key that only reads', () => reader, upsertQuery, { name: 'new', entity: 'team' }],
+    ['an existing project of another entity', () => others, projectQuery, { name: 'new', entityName: 'team' }],
+    ['an unknown project of another entity', () => others, projectQuery, { name: 'nothing', entityName: 'team' }],
+    ['creating one for another entity', () => others, upsertQuery, { name: 'new', entity: 'team' }],
+    ['creating one with a read-only key', () => reader, upsertQuery, { name: 'new', entity: 'team' }],
   ])('%s is not permitted', async (_, client, query, variables) => {
     expect(await client().post('/graphql', { query, variables })).toEqual(noAccess)
   })
@@ -116,10 +116,10 @@ describe('GraphQL', () => {
   test.each([
     ['a name with a slash', projectQuery, { name: 'a/b', entityName: 'team' }],
     ['a name with NUL', upsertQuery, { name: 'a\0b\0'.repeat(200), entity: 'team' }],
-    ['a name that is no text', upsertQuery, { name: { a: 1 }, entity: 'team' }],
+    ['a name that is not a text', upsertQuery, { name: { a: 1 }, entity: 'team' }],
     ['no name', projectQuery, {}],
     ['another operation', 'query { artifact }', {}],
-  ])('%s is told as an error', async (_, query, variables) => {
+  ])('%s is an error', async (_, query, variables) => {
     expect(await member.post('/graphql', { query, variables })).toEqual({
       status: 200,
       body: { errors: [{ message: expect.any(String) as string }] },
@@ -132,7 +132,7 @@ describe('GraphQL', () => {
   })
 })
 
-test('the internal ids of projects: of those that are there, and of the own entity', async () => {
+test("internal ids are returned for existing projects of the key's entity", async () => {
   await complete('team/one', 'a', {})
   await complete('team/two', 'a', {})
   const ids = ['team/one', 'team/two', 'team/none', 'others/x', 'team', '', 'team/a/b', 'team/\0', '\ud800/x']
@@ -146,7 +146,7 @@ test('the internal ids of projects: of those that are there, and of the own enti
   expect((await member.post('/service/projects_info', { project_ids: 'team/one' })).status).toBe(422)
 })
 
-describe('the bytes that a project keeps', () => {
+describe('the stored bytes of a project', () => {
   const nothing = {
     trace_storage_size_bytes: 0,
     objects_storage_size_bytes: 0,
@@ -155,7 +155,7 @@ describe('the bytes that a project keeps', () => {
   }
   const stats = (more: object = {}) => member.post('/project/stats', { project_id: 'team/stats', ...more })
 
-  test('are none where there is nothing', async () => {
+  test('are zero if it is empty', async () => {
     expect(await stats()).toEqual({ status: 200, body: nothing })
   })
 
@@ -183,7 +183,7 @@ describe('the bytes that a project keeps', () => {
     expect(await reader.post('/project/stats', project)).toEqual({ status: 200, body: kept })
   })
 
-  test('are for its entity alone, and something must be asked for', async () => {
+  test('are visible only to its entity, and the request must name at least one kind', async () => {
     expect((await others.post('/project/stats', { project_id: 'team/stats' })).status).toBe(403)
     const none = Object.fromEntries(
       ['trace', 'object', 'table', 'file'].map((kind) => [`include_${kind}_storage_size`, false]),
@@ -192,7 +192,7 @@ describe('the bytes that a project keeps', () => {
   })
 })
 
-describe('completions where no engine answers', () => {
+describe('completions without an engine', () => {
   const ask = (more: object = {}, inputs: object = {}) => ({
     project_id: 'team/chat',
     inputs: { model: 'nobody/trained', messages: [{ role: 'user', content: 'Hi' }], temperature: null, ...inputs },
@@ -213,7 +213,7 @@ describe('completions where no engine answers', () => {
   const error = 'The model nobody/trained does not exist. GET /v1/models lists all models.'
   type Answer = { response: { error: string }; weave_call_id: string }
 
-  test('the answer has the error, and so does the call', async () => {
+  test('the answer and the call contain the error', async () => {
     const headers = { extra_headers: { api_key: 'secret' } }
     const answer = await member.call<Answer>('/completions/create', ask({ trace_id: 'tr', parent_id: 'pa' }, headers))
     expect(answer).toEqual({ response: { error }, weave_call_id: expect.any(String) as string })
@@ -245,7 +245,7 @@ describe('completions where no engine answers', () => {
     })
   })
 
-  test('untracked ones leave no call', async () => {
+  test('untracked ones are not recorded', async () => {
     const before = await member.call('/calls/query_stats', { project_id: 'team/chat' })
     const untracked = ask({ track_llm_call: false })
     expect(await reader.post('/completions/create', untracked)).toEqual({
@@ -256,7 +256,7 @@ describe('completions where no engine answers', () => {
     expect(await member.call('/calls/query_stats', { project_id: 'team/chat' })).toEqual(before)
   })
 
-  test('the prefix of hosted models is passed over', async () => {
+  test('the prefix of hosted models is ignored', async () => {
     const { response } = await member.call<Answer>(
       '/completions/create',
       ask({}, { model: 'coreweave/nobody/trained' }),
@@ -264,7 +264,7 @@ describe('completions where no engine answers', () => {
     expect(response).toEqual({ error })
   })
 
-  test('a prompt that is none', async () => {
+  test('an unknown prompt is an error', async () => {
     await member.call('/obj/create', { obj: { project_id: 'team/chat', object_id: 'no-prompt', val: { a: 1 } } })
     const prompts = [
       'nothing',
@@ -289,7 +289,7 @@ describe('completions where no engine answers', () => {
     }
   })
 
-  test('a variable that is missing', async () => {
+  test('a missing variable is an error', async () => {
     const inputs = { model: known, messages: [{ role: 'user', content: '{a} {b}' }], template_vars: { a: 1 } }
     const { response } = await member.call<Answer>('/completions/create', ask({}, inputs))
     expect(response).toEqual({ error: 'Failed to resolve prompt: the template variable "b" is missing' })
@@ -303,7 +303,7 @@ describe('completions where no engine answers', () => {
     ['messages that are a text', ask({}, { messages: 'Hi' }), 422],
     ['variables that are a list', ask({}, { template_vars: [] }), 422],
     ['a project of another entity', { ...ask(), project_id: 'others/p' }, 403],
-    ['a project that is none', { ...ask(), project_id: 'team' }, 400],
+    ['an invalid project', { ...ask(), project_id: 'team' }, 400],
     [
       'inputs nested too deeply',
       `{"project_id":"team/chat","inputs":{"model":"m","messages":${'['.repeat(400)}${']'.repeat(400)}}}`,
@@ -314,11 +314,11 @@ describe('completions where no engine answers', () => {
     expect((await member.post('/completions/create_stream', body)).status).toBe(status)
   })
 
-  test('tracking needs a key that may write', async () => {
+  test('recording needs a key that may write', async () => {
     expect((await reader.post('/completions/create', ask())).status).toBe(403)
   })
 
-  test('hostile text costs nothing', async () => {
+  test('hostile text takes no time', async () => {
     const body = String.raw`{"project_id":"team/chat","inputs":{"model":"m\u0000\ud800","messages":[{"role":"user","content":"\u0000"}],"seed":1e400,"top_p":NaN}}`
     const { status, body: answer } = await member.post('/completions/create', body)
     expect([status, Object.keys((answer as Answer).response)]).toEqual([200, ['error']])

@@ -77,7 +77,7 @@ test('slow readers do not block writers', async () => {
   expect(await clients.get('first')!.call('/call/read', read)).toMatchObject({ call: { id: 'new-0' } })
 })
 
-test('an entity has a share of the streams, and the next one when one has ended', async () => {
+test('an entity has a share of the streams, and gets another when one has ended', async () => {
   const [first] = await Promise.all(Array.from({ length: 5 }, () => readSlowly('first')))
   const next = readSlowly('first')
   expect((await readSlowly('second')).statusCode).toBe(200)

@@ -61,7 +61,7 @@ describe('a table', () => {
     expect(await client.call('/table/query_stats', { project_id, digest })).toEqual({ count: 0 })
   })
 
-  test('that does not exist has no rows', async () => {
+  test('with an unknown digest has no rows', async () => {
     expect(await query('x')).toEqual([])
     expect(await query('x', { sort_by: [{ field: 'a', direction: 'asc' }] })).toEqual([])
     expect(await client.call('/table/query_stats', { project_id, digest: 'x' })).toEqual({ count: 0 })
@@ -69,7 +69,7 @@ describe('a table', () => {
     expect(await update('x', [])).toEqual(refusal(404, /not found/))
   })
 
-  test('keeps the text of its rows, in one line if lines are requested', async () => {
+  test('returns the text of its rows unchanged, each in one line if lines are requested', async () => {
     const row = String.raw`{"z" : 1e400,${'\n\t'}"9": 100000000000000000001, "n": "a\u0000\n", "1": NaN}`
     const body = `{"table":{"project_id":"${project_id}","rows":[ ${row} ,{}]}}`
     const { digest } = (await client.post('/table/create', body)).body as Row
@@ -123,7 +123,7 @@ describe('a table', () => {
 })
 
 describe('a page of a table', () => {
-  test('begins and ends anywhere', async () => {
+  test('can begin and end at any row', async () => {
     const { digest } = await create(numbers(2_500))
     const page = async (more: object) => valuesOf(await query(digest, more))
     const all = [...Array(2_500).keys()]
@@ -150,7 +150,7 @@ describe('a page of a table', () => {
     expect(await client.post('/table/query', { project_id, digest, offset: -1 })).toEqual(refusal(400, /offset/))
   })
 
-  test('is of some rows', async () => {
+  test('can have selected rows', async () => {
     const { digest, row_digests } = await create([...numbers(1_500), { i: 3 }])
     const pick = async (digests: string[], more: object = {}) =>
       (await query(digest, { filter: { row_digests: digests }, ...more })).map(({ original_index }) => original_index)
@@ -193,7 +193,7 @@ describe('a page of a table', () => {
 })
 
 describe('a table of digests', () => {
-  test('has the rows that are there', async () => {
+  test('has the rows that exist', async () => {
     const { row_digests } = await create(numbers(3))
     const order = [row_digests[2]!, row_digests[0]!, row_digests[2]!]
     const made = await client.call<Row>('/table/create_from_digests', { project_id, row_digests: order })
@@ -203,7 +203,7 @@ describe('a table of digests', () => {
     expect(probe).toEqual({ status: 200, body: { digest: tableDigestOf([]) } })
   })
 
-  test('may be there before its rows', async () => {
+  test('may exist before its rows', async () => {
     const late = digestOf('{"late": true}')
     const order = ['x'.repeat(100_000), late, 'a\'"\\{},NULL', '']
     const { digest } = await client.call<Row>('/table/create_from_digests', { project_id, row_digests: order })
@@ -216,7 +216,7 @@ describe('a table of digests', () => {
 })
 
 describe('a changed table', () => {
-  test('has its changes one after the other; the other one stays', async () => {
+  test('gets its changes in order; the original stays', async () => {
     const base = await create(numbers(4))
     const row = (val: object) => digestOf(JSON.stringify(val).replaceAll(':', ': '))
     const { status, body } = await update(base.digest, [
@@ -239,23 +239,23 @@ describe('a changed table', () => {
   })
 
   test.each<[string, object, number]>([
-    ['a place behind the end', { pop: { index: 3 } }, 400],
-    ['a place before the beginning', { pop: { index: -1 } }, 400],
-    ['a place far behind the end', { insert: { index: 1e300, row: {} } }, 400],
-    ['a place behind the end to insert at', { insert: { index: 4, row: {} } }, 400],
-    ['a row that is no object', { append: { row: [] } }, 422],
+    ['an index beyond the end', { pop: { index: 3 } }, 400],
+    ['a negative index', { pop: { index: -1 } }, 400],
+    ['an index far beyond the end', { insert: { index: 1e300, row: {} } }, 400],
+    ['an index beyond the end to insert at', { insert: { index: 4, row: {} } }, 400],
+    ['a row that is not an object', { append: { row: [] } }, 422],
     ['no row', { append: {} }, 422],
     ['nothing', {}, 422],
     ['nulls', { append: null, pop: null, insert: null }, 422],
-    ['a fraction', { pop: { index: 0.5 } }, 422],
-  ])('is not made with %s', async (_, change, status) => {
+    ['a fractional index', { pop: { index: 0.5 } }, 422],
+  ])('is rejected with %s', async (_, change, status) => {
     const { digest } = await create(numbers(3))
     expect((await update(digest, [change])).status).toBe(status)
   })
 })
 
 describe('statistics', () => {
-  test('count rows, and what they take', async () => {
+  test('count rows and their bytes', async () => {
     const [one, two] = [await create([{ a: 1 }, { a: 1 }, { b: 22 }]), await create(numbers(1_200))]
     const digests = [one.digest, two.digest, 'x']
     const ask = async (more: object = {}) =>
@@ -294,7 +294,7 @@ test('tables of 5,000 rows and of 100,000 digests are quick', async () => {
   expect(Math.max(createMs, orderMs, pageMs, updateMs)).toBeLessThan(5_000)
 })
 
-test('a table of more rows than are read at once is listed whole, where rows are not there, too', async () => {
+test('a table with more rows than one read returns is listed completely, also with missing rows', async () => {
   const { row_digests } = await create(numbers(100))
   const order = Array.from({ length: 25_000 }, (_, index) =>
     index < 21_000 && index > 5 ? 'x' : row_digests[index % 100]!,
@@ -333,7 +333,7 @@ test.runIf(isDeep())('a table has at most a million rows', async () => {
   ).toBe(413)
 })
 
-test('others see nothing of a project', async () => {
+test('other entities see no tables of a project', async () => {
   const { digest } = await create([{ secret: 1 }])
   const stranger = createTraceClient(own.server.url, await addKey(own.database.pool, 'others'))
   const bodies: [string, object][] = [

@@ -70,7 +70,7 @@ describe('threads', () => {
     await post('/calls/delete', { project_id: p, call_ids: [deleted.id] })
   })
 
-  test('are told by their turns, the last one first', async () => {
+  test('are listed with their turns, latest first', async () => {
     const { type, text } = await post('/threads/stream_query', { project_id: p })
     expect(type).toContain('application/jsonl')
     expect(readLines(text)).toEqual([
@@ -105,11 +105,11 @@ describe('threads', () => {
       ['b', 'a'],
     ],
     ['by the longest turns', { sort_by: [{ field: 'p99_turn_duration_ms', direction: 'asc' }] }, ['b', 'a']],
-    ['in the usual order', { sort_by: [] }, ['a', 'b']],
+    ['in the default order', { sort_by: [] }, ['a', 'b']],
     ['in pages', { limit: 1, offset: 1 }, ['b']],
-    ['in a page of nothing', { limit: 0 }, []],
-    ['of these names', { filter: { thread_ids: ['b', 'c', 'none'] } }, ['b']],
-    ['of no names in particular', { filter: { thread_ids: [] } }, ['a', 'b']],
+    ['in an empty page', { limit: 0 }, []],
+    ['with these names', { filter: { thread_ids: ['b', 'c', 'none'] } }, ['b']],
+    ['with an empty list of names', { filter: { thread_ids: [] } }, ['a', 'b']],
     ['after a time', { filter: { after_datetime: at(1) } }, ['a']],
     ['before a time', { filter: { before_datetime: at(1) } }, ['a']],
     [
@@ -134,24 +134,24 @@ describe('threads', () => {
   })
 
   test.each<[string, object, number]>([
-    ['by what they are not sorted by', { sort_by: [{ field: 'first_turn_id', direction: 'asc' }] }, 400],
-    ['by something else', { sort_by: [{ field: 'a; DROP TABLE tracing.calls', direction: 'asc' }] }, 400],
-    ['in no direction', { sort_by: [{ field: 'thread_id', direction: 'up' }] }, 422],
+    ['by a field that cannot be sorted by', { sort_by: [{ field: 'first_turn_id', direction: 'asc' }] }, 400],
+    ['by an unknown field', { sort_by: [{ field: 'a; DROP TABLE tracing.calls', direction: 'asc' }] }, 400],
+    ['in an unknown direction', { sort_by: [{ field: 'thread_id', direction: 'up' }] }, 422],
     ['after a year before the first', { filter: { after_datetime: '0000-01-01' } }, 422],
-    ['after no time', { filter: { after_datetime: 'soon' } }, 422],
-    ['of a number', { filter: { thread_ids: [1] } }, 422],
-    ['from before the first', { offset: -1 }, 422],
+    ['after an invalid time', { filter: { after_datetime: 'soon' } }, 422],
+    ['with a number for a name', { filter: { thread_ids: [1] } }, 422],
+    ['from a negative offset', { offset: -1 }, 422],
   ])('are not listed %s', async (_name, asked, status) => {
     const refused = await post('/threads/stream_query', { project_id: p, ...asked })
     expect(refused.status).toBe(status)
     expect(JSON.parse(refused.text)).toHaveProperty(status === 422 ? 'detail' : 'reason')
   })
 
-  test('of years to come are none', async () => {
+  test('of future years are an empty list', async () => {
     expect(await query({ filter: { after_datetime: '9999-12-31T23:59:59Z' } })).toEqual([])
   })
 
-  test("of another entity's project are not listed, nor those of another project", async () => {
+  test('of other entities and other projects are not listed', async () => {
     const elsewhere = await addKey(own.database.pool, 'elsewhere')
     expect((await post('/threads/stream_query', { project_id: p }, elsewhere)).status).toBe(403)
     expect(await query({}, 'team/other')).toEqual([])

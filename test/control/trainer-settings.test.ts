@@ -27,7 +27,7 @@ describe('a base model', () => {
   const checkModel = (change: object) =>
     check<{ spec: { source: object; trainer: object } }>({ kind: 'BaseModel', spec: { ...spec, ...change } })
 
-  test('has careful defaults', async () => {
+  test('has safe defaults', async () => {
     const { source, trainer } = (await checkModel({})).spec
     expect(source).toEqual({ path: 'models/x', trustRemoteCode: false })
     expect(trainer).toEqual({
@@ -42,18 +42,22 @@ describe('a base model', () => {
   const hub = { id: 'a/b', revision: 'main' }
   test.each<[string, object, string]>([
     ['no source', { source: {} }, 'exactly one of path and hub must be given'],
-    ['only trust', { source: { trustRemoteCode: true } }, 'exactly one of path and hub must be given'],
+    [
+      'trustRemoteCode without a source',
+      { source: { trustRemoteCode: true } },
+      'exactly one of path and hub must be given',
+    ],
     ['two sources', { source: { path: 'a', hub } }, 'exactly one of path and hub must be given'],
     ['no GPU', { trainer: { gpus: 0 } }, 'spec.trainer.gpus'],
     ['too many jobs', { trainer: { maxJobs: 65 } }, 'spec.trainer.maxJobs'],
     ['a week between saves', { trainer: { saveSeconds: 86_401 } }, 'spec.trainer.saveSeconds'],
-    ['another way to share batches', { trainer: { coBatch: 'On' } }, 'spec.trainer.coBatch'],
-    ['hardly a token at once', { trainer: { maxBatchTokens: 1 } }, 'spec.trainer.maxBatchTokens'],
+    ['an unknown way to share batches', { trainer: { coBatch: 'On' } }, 'spec.trainer.coBatch'],
+    ['too few tokens in a batch', { trainer: { maxBatchTokens: 1 } }, 'spec.trainer.maxBatchTokens'],
   ])('with %s is rejected', async (_, change, sentence) => {
     await expect(checkModel(change)).rejects.toThrow(sentence)
   })
 
-  test('is not trusted later: its source is immutable', async () => {
+  test('cannot be trusted later, because its source is immutable', async () => {
     const [name, resource] = ['settings-source', 'basemodels.trainyard.dev/settings-source']
     const quiet = { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } }
     await stack.apply({
@@ -124,7 +128,7 @@ describe('a training job over REST', () => {
     ],
   })
 
-  test('accepts settings beyond those of the hosted service, and its resource has them', async () => {
+  test('accepts more settings than the hosted service, and its resource has them', async () => {
     await rows.addCheckpoint(modelId, 1)
     const config = {
       kl_penalty_coef: 0.1,
@@ -154,13 +158,13 @@ describe('a training job over REST', () => {
     })
   })
 
-  test('can name a reference that exists, or that an earlier job may still make', async () => {
+  test('can name a reference that exists, or that an earlier job may create', async () => {
     expect((await post({ kl_penalty_reference_step: 0 })).status).toBe(200)
     expect((await post({ kl_penalty_reference_step: 1 })).status).toBe(200)
     expect((await post({ kl_penalty_reference_step: 3 })).status).toBe(422)
   })
 
-  test('with a missing reference is rejected with the location', async () => {
+  test('with a missing reference is rejected, and the error has the location', async () => {
     await rows.addCheckpoint(modelId, 1)
     await rows.addCheckpoint(modelId, 2)
     await rest.call('DELETE', `/v1/preview/models/${modelId}/checkpoints?steps=1`)

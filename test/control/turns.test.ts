@@ -66,7 +66,7 @@ const limitTo = async (storedBytes: number) => setLimits(pool, entity, { storedB
 describe('a body for a missing model', () => {
   const strange = async () => [randomUUID(), (await createRest(stack).createModel()).id]
 
-  test('is rejected while it arrives, whatever follows', async () => {
+  test('is rejected while it arrives', async () => {
     for (const modelId of await strange()) {
       const posted = open('POST', jobs)
       posted.sent.write(`{"model_id":"${modelId}", "trajectory_groups": nonsense`)
@@ -95,14 +95,14 @@ describe('a body for a missing model', () => {
   })
 })
 
-describe('a body without a length, of an entity that is at its limit', () => {
+describe('a body without a length, from an entity at its limit', () => {
   const bytes = 200 * 1024 * 1024
   const full = { status: 403, detail: expect.stringContaining('Its limit stored_bytes') as string }
 
   test.each<[string, Record<string, string>]>([
-    ['as it is', {}],
+    ['without an Idempotency-Key', {}],
     ['with an Idempotency-Key', { 'idempotency-key': randomUUID() }],
-  ])('%s is not taken in: trajectories', async (_name, headers) => {
+  ])('%s is not received: trajectories', async (_name, headers) => {
     const { id } = await rest.createModel()
     await limitTo(100_000)
     const posted = open('POST', jobs, headers)
@@ -116,7 +116,7 @@ describe('a body without a length, of an entity that is at its limit', () => {
   test.each<[string, string]>([
     ['a data set', ''],
     ['a file of one', `/blobs/${createHash('sha256').digest('hex')}`],
-  ])('is not taken in: %s', async (_name, more) => {
+  ])('is not received: %s', async (_name, more) => {
     await limitTo(100_000)
     const type = { 'content-type': 'application/octet-stream' }
     const upload = open('PUT', `/v1/preview/artifacts/${entity}/tests/data${more}`, type)
@@ -141,7 +141,7 @@ async function listSpoolSizes(): Promise<(number | undefined)[]> {
   )
 }
 
-test('concurrent uploads see each other, and an aborted one makes room', async () => {
+test('concurrent uploads count together, and an aborted one no longer counts', async () => {
   await limitTo(1_000_000)
   const type = { 'content-type': 'application/octet-stream' }
   const target = `/v1/preview/artifacts/${entity}/tests/data?check=none`
@@ -171,7 +171,7 @@ describe('wrong keys', () => {
   })
   afterAll(() => own.end())
 
-  test('that come again and again are not looked up each time', async () => {
+  test('that are sent repeatedly are not looked up each time', async () => {
     const keys = lookUp(own)
     const digest = randomDigest()
     let queries = 0
@@ -180,7 +180,7 @@ describe('wrong keys', () => {
     expect(queries).toBeLessThanOrEqual(3)
   })
 
-  test('that are all different have a few connections, and right ones do not wait behind them', async () => {
+  test('that are all different use few connections, and valid keys do not wait for them', async () => {
     const keys = lookUp(own)
     const right = createHash('sha256').update(key).digest('base64')
     expect(await keys.find(right, '192.0.2.2')).toMatchObject({ caller: { entity } })

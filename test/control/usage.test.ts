@@ -116,7 +116,7 @@ describe('training', () => {
     ])
   })
 
-  test('of an attempt that was lost is charged until its lease ran out, its steps once', async () => {
+  test('of a lost attempt is charged until its lease expired, and its steps once', async () => {
     const job = await rows.addJob(await rows.addModel())
     const first = await claimAgo(job, 60)
     await recordEvents(database.pool, first.attempt, [started, stepOf(1, 10)])
@@ -147,14 +147,14 @@ describe('training', () => {
     expect(await total()).toMatchObject({ ...none, trained_tokens: 7, training_seconds: near(50) })
   })
 
-  test('that never began costs nothing', async () => {
+  test('that never began is not charged', async () => {
     const job = await rows.addJob(await rows.addModel())
     await cancelJob(database.pool, job)
     const { rows: charged } = await database.pool.query('SELECT FROM training.usage WHERE entity = $1', [entity])
     expect(charged).toEqual([])
   })
 
-  test.each([-5, 1e300])('with a nonsensical %d tokens ends all the same', async (tokens) => {
+  test.each([-5, 1e300])('with an invalid count of %d tokens still ends', async (tokens) => {
     const job = await rows.addJob(await rows.addModel())
     const { claim, attempt } = await claimAgo(job, 1)
     await recordEvents(database.pool, attempt, [started, stepOf(1, tokens)])
@@ -183,7 +183,7 @@ describe('chats', () => {
     ])
   })
 
-  test('of a batch that is sent again, because its answer was lost, count once', async () => {
+  test('of a batch that is repeated after a lost answer count once', async () => {
     const row = { ...account(), hour: '2026-01-01T00:00:00Z', requests: 1, promptTokens: 2, completionTokens: 3 }
     const batch = { process: randomUUID(), number: 1, rows: [row] }
     for (let times = 0; times < 2; times++) await addChatUsage(database.pool, batch)
@@ -191,7 +191,7 @@ describe('chats', () => {
     expect(await read('from=2026-01-01&to=2026-01-02')).toMatchObject([{ requests: 2, prompt_tokens: 4 }])
   })
 
-  test('that end while the database is unavailable are written when it is back', async () => {
+  test('that end while the database is unavailable are written when it is available again', async () => {
     const { hostname, port } = new URL(database.databaseUrl)
     const proxy = await openSeverableProxy({ host: hostname, port: Number(port) })
     const url = new URL(database.databaseUrl)
@@ -274,7 +274,7 @@ describe('the report', () => {
     expect(await requestsBy('from=2026-03-03&to=2026-03-01')).toEqual([[0]])
   })
 
-  test('is walked page by page', async () => {
+  test('is read page by page', async () => {
     const query = `${march}&group_by=project,hour&limit=1`
     const seen: Usage[] = []
     for (let page: Page | undefined; !page || page.has_more;) {
@@ -287,7 +287,7 @@ describe('the report', () => {
     expect(await read(`${march}&after=${totals.last_id}`)).toEqual([])
   })
 
-  test('is of the own entity only', async () => {
+  test("has only data of the key's entity", async () => {
     const other = createRest({ ...stack, url: server.url }, await addKey(database.pool, `other-${entity}`))
     const query = `${path}?${march}&model_id=${model}`
     expect(await other.call('GET', query)).toMatchObject({ data: [none] })
@@ -334,7 +334,7 @@ describe('the project of a chat', () => {
   })
 
   test.each(['demo', 'a/b/c', 'TEAM/', '/demo', 'TEAM/usage', 'TEAM/a b', `TEAM/${'x'.repeat(129)}`])(
-    'is warned of when the header is %s',
+    'gets a warning if the header is %s',
     async (value) => {
       expect(await warningOf({ 'vendor-project': value.replace('TEAM', entity) })).toBe(
         'Vendor-Project does not have the form ENTITY/PROJECT. It was ignored.',
@@ -342,7 +342,7 @@ describe('the project of a chat', () => {
     },
   )
 
-  test('is never of another entity', async () => {
+  test('is never that of another entity', async () => {
     expect(await warningOf({ 'openai-project': 'another-team/demo' })).toBe(
       'OpenAI-Project does not name the entity of this key. It was ignored.',
     )

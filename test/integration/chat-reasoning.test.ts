@@ -16,12 +16,12 @@ interface Reasoning {
   reasoning_content?: string | null
 }
 
-// An engine of its own takes as long to start as the whole stack.
-describe.runIf(isDeep())('what a model thinks', () => {
+// A separate engine takes as long to start as the whole stack.
+describe.runIf(isDeep())('the reasoning of a model', () => {
   beforeAll(async () => {
     const text = await stack.kubectl('get', 'basemodels.trainyard.dev/tiny-chat', '-n', 'trainyard', '-o', 'json')
     const { spec } = JSON.parse(text) as { spec: { source: object; engine: object } }
-    // This parser takes everything for a thought until the model ends it.
+    // This parser treats everything as reasoning until the model ends it.
     const engine = { ...spec.engine, reasoningParser: 'qwen3' }
     await stack.apply({
       apiVersion: 'trainyard.dev/v1alpha1',
@@ -51,7 +51,7 @@ describe.runIf(isDeep())('what a model thinks', () => {
     expect(pieces.map((piece) => piece.reasoning ?? '').join('')).toBe(reasoning)
   })
 
-  test('is left out when the client does not want it', async () => {
+  test('is left out if the client does not request it', async () => {
     const message: Reasoning = (await chat.choose({ include_reasoning: false })).message
     expect([message.reasoning, message.reasoning_content]).toEqual([null, null])
   })

@@ -19,7 +19,7 @@ const call = {
 }
 const usage = { include_usage: true }
 
-/** A prompt that the cache has afterwards, in a part of the cache that nobody else uses. */
+/** A prompt that is cached afterwards, with a cache salt that no other test uses. */
 async function cachePrompt() {
   const body = { cache_salt: randomUUID(), messages: [{ role: 'user', content: 'sea '.repeat(400) }] }
   await chat.reply(body)
@@ -36,7 +36,7 @@ test('a complete reply has all members of the interface', async () => {
   expect(reply.choices.map(({ index }) => index)).toEqual([0, 1])
   for (const choice of reply.choices) {
     expect(Object.keys(choice)).toEqual(has(replyFields.choice))
-    // Engines write no empty list of calls.
+    // Engines leave out an empty list of calls.
     expect(Object.keys({ tool_calls: [], ...choice.message })).toEqual(has(replyFields.message))
   }
   expect(reply).toMatchObject({ object: 'chat.completion', id: expect.stringMatching(/^chatcmpl-/) as unknown })
@@ -62,7 +62,7 @@ test('the tool calls of a stream come in pieces', async () => {
   expect(chunks.at(-1)!.choices[0]!.finish_reason).toBe('tool_calls')
 })
 
-test('the events of a stream have what the complete reply has', async () => {
+test('the events of a stream have the members of a complete reply', async () => {
   const body = { ...described, stop: '.', max_completion_tokens: 60 }
   const [reply, chunks] = await Promise.all([chat.reply(body), chat.stream({ ...body, stream_options: usage })])
   const [whole] = reply.choices
@@ -79,7 +79,7 @@ test('the events of a stream have what the complete reply has', async () => {
   expect(chunks.at(-1)!.usage.completion_tokens).toBe(reply.usage.completion_tokens)
 })
 
-test('the usage says how much of the prompt came from the cache, in a stream too', async () => {
+test('the usage has the number of cached prompt tokens, in a stream too', async () => {
   const body = await cachePrompt()
   const details = { cached_tokens: expect.any(Number) as unknown }
   expect((await chat.reply(body)).usage.prompt_tokens_details).toMatchObject(details)

@@ -12,7 +12,7 @@ import { samplingRows } from './chat-fields/sampling.ts'
 const chat = new ChatClient(useStack())
 const rows = { ...samplingRows, ...lengthRows, ...logprobRows, ...promptRows, ...constraintRows, ...handlingRows }
 
-test('each member of the interface has a row, and no other', () => {
+test('exactly the members of the interface have rows', () => {
   expect(Object.keys(rows).toSorted()).toEqual(requestFields.toSorted())
 })
 

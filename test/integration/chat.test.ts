@@ -37,9 +37,9 @@ describe('chat', () => {
     ['a text for n', { n: '2' }, ['n']],
     ['a text for max_tokens', { max_tokens: 'x' }, ['max_tokens']],
     ['a negative temperature', { temperature: -1 }, ['temperature']],
-    ['more tokens than the model takes', { max_tokens: 100_000_000 }, ['max_tokens']],
+    ['more tokens than the context of the model', { max_tokens: 100_000_000 }, ['max_tokens']],
     ['a priority', { priority: 1 }, ['priority']],
-    ['a response format that nobody knows', { response_format: { type: 'x' } }, ['response_format', 'type']],
+    ['an unknown response format', { response_format: { type: 'x' } }, ['response_format', 'type']],
   ])('%s is 422', async (_, change, loc) => {
     const answer = await post({ model: model.address, ...change })
     expect(answer.status).toBe(422)
@@ -48,9 +48,9 @@ describe('chat', () => {
   })
 
   test.each([
-    ['a name that nobody knows', 'no/such/model'],
-    ['a step that is not there', ':step7'],
-    ["an engine's own name of a checkpoint", randomUUID()],
+    ['an unknown name', 'no/such/model'],
+    ['a missing step', ':step7'],
+    ['the id of a checkpoint', randomUUID()],
     ['a path', '../../etc/passwd'],
     ['a NUL', 'a\0b'],
   ])('%s is 404', async (_, name) => {
@@ -59,7 +59,7 @@ describe('chat', () => {
     expect(await answer.json()).toEqual(refusal(expect.any(String)))
   })
 
-  test("another entity's model is 404 as if it did not exist", async () => {
+  test("another entity's model is the same 404 as an unknown model", async () => {
     const answer = await post({ model: model.address }, foreign)
     expect(answer.status).toBe(404)
     expect(await answer.json()).toEqual(
@@ -68,7 +68,7 @@ describe('chat', () => {
   })
 
   test.each(['', ':latest', ':step0'])(
-    'an untrained model answers as %j, and is called what the client calls it',
+    'an untrained model answers under the name %j, and the reply has this name',
     async (suffix) => {
       const name = model.address + suffix
       const answer = await post({ model: name })
@@ -88,7 +88,7 @@ describe('chat', () => {
     expect(choices[0]).toMatchObject({ token_ids: null, logprobs: null })
   })
 
-  test('a client that leaves ends the work', async () => {
+  test('the engine stops when the client leaves', async () => {
     const left = new AbortController()
     const body = { model: model.address, messages, stream: true, max_tokens: 1_000, ignore_eos: true }
     const response = await fetch(`${stack.url}/v1/chat/completions`, {

@@ -105,7 +105,7 @@ test('kubectl get and kubectl describe show what happened', async () => {
   expect(Math.min(...told)).toBeGreaterThan(story.indexOf('Events:'))
 })
 
-test('a finished job that is deleted and applied again trains nothing, and has its status back', async () => {
+test('a finished job that is deleted and applied again does not train, and has its status again', async () => {
   const { job, finished, model } = await trainWithKubectl()
   const name = job.metadata.name ?? ''
   const events = await rest.listEvents(finished.status?.id ?? '')
@@ -144,7 +144,7 @@ test('a model that is deleted is hidden; applied again it is the same one, with 
   expect((await rest.listCheckpoints(id)).map(({ step }) => step)).toEqual([1])
 })
 
-test('a name belongs to one resource: the other one has NameConflict', async () => {
+test('a name belongs to one resource; another one gets NameConflict', async () => {
   const [first, second] = [unique('first'), unique('second')]
   await stack.apply(describeModel(first))
   await eventually(async () => expect((await readModel(first)).status?.id).toBeDefined())
@@ -153,7 +153,7 @@ test('a name belongs to one resource: the other one has NameConflict', async () 
   expect((await readModel(second)).status?.id).toBeUndefined()
 })
 
-test('a job says what it waits for, and a cancellation is final', async () => {
+test('the status of a job says what it waits for, and a cancellation is final', async () => {
   const model = unique('late')
   const job = describeJob(model)
   const name = job.metadata.name ?? ''
@@ -166,7 +166,7 @@ test('a job says what it waits for, and a cancellation is final', async () => {
   expect((await rest.listEvents(cancelled.status?.id ?? '')).map(({ type }) => type)).toEqual(['training_failed'])
 })
 
-test("a job that names another entity's input fails, and says why", async () => {
+test("a job that names another entity's input fails with the reason", async () => {
   const model = unique('thief')
   await stack.apply(describeModel(model))
   const inputRef = { uri: `artifact:///payloads/${unique('other')}/a.json`, digest: '0'.repeat(64) }
@@ -180,13 +180,13 @@ test.each<[string, Partial<TrainingJob['spec']>, string]>([
   ['modelRef', { modelRef: { name: 'other' } }, 'modelRef is immutable'],
   ['inputRef', { inputRef: { uri: 'artifact:///payloads/a/b.json', digest: '1'.repeat(64) } }, 'inputRef is immutable'],
   ['config', { config: { learningRate: 0.5 } }, 'config is immutable'],
-])('what a job trains on cannot be changed: %s', async (_, change, sentence) => {
+])('the input of a job cannot be changed: %s', async (_, change, sentence) => {
   const job = describeJob(unique('nowhere'))
   await stack.apply(job)
   await expect(patch(`tj/${job.metadata.name}`, change)).rejects.toThrow(sentence)
 })
 
-test('a config cannot be added or taken away either', async () => {
+test('a config cannot be added or removed', async () => {
   const job = describeJob(unique('nowhere'))
   await stack.apply(job)
   const { metadata } = job
@@ -197,8 +197,8 @@ test('a config cannot be added or taken away either', async () => {
 
 test.each<[string, object]>([
   ['an unknown method', { method: 'DPO' }],
-  ['an unknown level', { config: { importanceSamplingLevel: 'word' } }],
-  ['a digest that is none', { inputRef: { uri: 'artifact:///payloads/a/b.json', digest: 'abc' } }],
+  ['an unknown value of a setting', { config: { importanceSamplingLevel: 'word' } }],
+  ['an invalid digest', { inputRef: { uri: 'artifact:///payloads/a/b.json', digest: 'abc' } }],
   ['an address outside of the store', { inputRef: { uri: 'file:///etc/passwd', digest: '0'.repeat(64) } }],
 ])('the schema rejects %s', async (_, change) => {
   const job = describeJob(unique('nowhere'), change)

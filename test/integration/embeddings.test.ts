@@ -11,8 +11,8 @@ const model = `${name}/tiny-chat`
 const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: stack.apiKey, maxRetries: 0 })
 const sea = 'Tell me about the sea.'
 
-// An engine of its own takes as long to start as the whole stack.
-describe.runIf(isDeep())('an engine that embeds', () => {
+// A separate engine takes as long to start as the whole stack.
+describe.runIf(isDeep())('an engine for embeddings', () => {
   beforeAll(async () => {
     const text = await stack.kubectl('get', 'basemodels.trainyard.dev/tiny-chat', '-n', 'trainyard', '-o', 'json')
     const { spec } = JSON.parse(text) as { spec: { source: object; engine: { args?: string[] } } }
@@ -34,13 +34,13 @@ describe.runIf(isDeep())('an engine that embeds', () => {
     await stack.kubectl('delete', `basemodels.trainyard.dev/${name}`, '-n', 'trainyard')
   })
 
-  // The SDK asks for base64, and makes numbers of it.
+  // The SDK requests base64, and converts it to numbers.
   const embed = (input: string | string[] | number[] | number[][], more: object = {}) =>
     client.embeddings.create({ model, input, ...more })
   const vectors = async (...given: Parameters<typeof embed>) => (await embed(...given)).data.map(round)
   const round = ({ embedding }: { embedding: number[] }) => embedding.map((value) => Number(value.toFixed(4)))
 
-  test('makes a vector of each input, which is a text or token ids', async () => {
+  test('returns a vector for each input, which is a text or token ids', async () => {
     const { data, usage, ...reply } = await embed([sea, 'Name a colour.', sea])
     expect(reply).toMatchObject({ object: 'list', model })
     expect(data.map(({ index }) => index)).toEqual([0, 1, 2])
@@ -53,17 +53,17 @@ describe.runIf(isDeep())('an engine that embeds', () => {
     expect(await vectors([tokens, tokens])).toEqual([first, first])
   })
 
-  test('writes numbers and base64 of them', async () => {
+  test('returns vectors as numbers or base64', async () => {
     expect(await vectors(sea, { encoding_format: 'float' })).toEqual(await vectors(sea))
   })
 
-  test('makes one of a chat', async () => {
+  test('returns a vector for a chat', async () => {
     const body = { model, messages: [{ role: 'user', content: sea }] }
     const { data } = await client.post<OpenAI.CreateEmbeddingResponse>('/embeddings', { body })
     expect(data[0]?.embedding).toHaveLength(128)
   })
 
-  test('rejects what is longer than its context, and chats', async () => {
+  test('rejects inputs beyond its context, and chat completions', async () => {
     const long = { status: 400, code: 'context_length_exceeded' }
     await expect(embed('sea '.repeat(10_000))).rejects.toMatchObject(long)
     const chat = client.chat.completions.create({ model, messages: [{ role: 'user', content: sea }] })

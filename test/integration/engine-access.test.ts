@@ -47,18 +47,18 @@ describe("an engine's port", () => {
     expect(await ask(method, path, 'Bearer wrong')).toBe(401)
   })
 
-  test.each([...unused, ...dangerous])('%s is not there with it either', async (operation) => {
+  test.each([...unused, ...dangerous])('%s is not served, even with the key', async (operation) => {
     const [method = '', path = ''] = operation.split(' ')
     expect(await ask(method, path, `Bearer ${engineKey}`)).toBe(404)
   })
 
-  test('shows its health to all, and its models only with the key', async () => {
+  test('serves its health without the key, and its models only with it', async () => {
     expect(await ask('GET', '/health')).toBe(200)
     expect(await ask('GET', '/v1/models', `Bearer ${engineKey}`)).toBe(200)
   })
 })
 
-test('metrics lie on a port of their own and name no checkpoint', async () => {
+test('metrics have their own port and name no checkpoint', async () => {
   const response = await fetch(`http://${engine}:8001/metrics`)
   const text = await response.text()
   expect(text).toContain('vllm:num_requests_running')
@@ -128,7 +128,7 @@ test('hostile grammars are rejected, and delay no others', async () => {
   })
   const served = await chat(other, { structured_outputs: { choice: [word] }, max_tokens: 64 })
   expect(served).toMatchObject({ status: 200, text: expect.stringContaining(word) })
-  // In the order of arrival, more than thirty would have been refused before it.
+  // In order of arrival, more than thirty would have been rejected before it.
   expect(rejections).toBeLessThan(8)
   const expectFirst = (expected: object) =>
     Promise.any(flood.map(async (answer) => expect(await answer).toMatchObject(expected)))

@@ -33,7 +33,7 @@ async function expectOneEnd({ model, jobId }: Awaited<ReturnType<typeof startLon
   expect((await rest.listCheckpoints(model.id)).map((checkpoint) => checkpoint.step)).toEqual([1])
 }
 
-describe('a job survives kill -9, ends once and makes one checkpoint', () => {
+describe('a job survives kill -9, ends once and has one checkpoint', () => {
   test.for(['trainer', 'operator', 'apiserver', 'status server'] as const)('of the %s', async (part) => {
     const job = await startLongJob()
     await killPart(stack, part)
@@ -51,7 +51,7 @@ describe('a job survives kill -9, ends once and makes one checkpoint', () => {
   })
 })
 
-describe('what is killed answers again at the same address', () => {
+describe('a killed part answers again at the same address', () => {
   test.for([
     ['etcd', 15_000],
     ['kube-apiserver', 15_000],
@@ -74,7 +74,7 @@ describe('what is killed answers again at the same address', () => {
   })
 })
 
-test('with the operator stopped a POST answers, kubectl shows it waiting, nothing trains; then it runs', async () => {
+test('without the operator, a POST is answered, and its job waits; then the job runs', async () => {
   const model = await rest.createModel()
   const group = await sampleGroup(rest, model.address, 'Tell me a story.', alternating)
   await stack.kubectl('scale', 'deployment/trainyard-operator', '--replicas=0')

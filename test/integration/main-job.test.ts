@@ -47,7 +47,7 @@ test('jobs of one model run in order of arrival, each from the newest checkpoint
   expect(checkpoints.map((checkpoint) => checkpoint.step)).toEqual([1, 2, 3])
 })
 
-test('equal rewards make a step whose adapter is bit-equal, and every place says that nothing was trained', async () => {
+test('equal rewards make a step with a bit-equal adapter, and events, job and resource say that nothing was trained', async () => {
   const model = await rest.createModel()
   const prompt = 'What did you see today?'
   const trained = await sampleGroup(rest, model.address, prompt, alternating)
@@ -85,7 +85,7 @@ async function expectNothingTrained(job: string, events: TrainingEvent[]): Promi
   expect(said).toContain('EqualRewards')
 }
 
-test('a trained step answers otherwise than before, and step 0 as at the start', async () => {
+test('a trained step gives other answers than before, and step 0 the same as at the start', async () => {
   const model = await rest.createModel()
   const prompt = 'Tell me about the garden.'
   const greedy = { temperature: 0, max_completion_tokens: 12 }
@@ -124,13 +124,13 @@ const learned = isDeep() ? tasks : tasks.filter(({ name }) => name !== 'other')
 
 test.for(learned)('the main job learns the reward "$name"', async (task) => {
   const client = new TrainyardClient(stack.url, stack.apiKey)
-  // A call of a tool has four times the tokens of an answer, and is learned sooner.
+  // A tool call has four times the tokens of an answer, and is learned sooner.
   const steps = task.tools ? 7 : 12
   const { rewards } = await runMainJob(client, { task, steps, baseModel: stack.baseModel, print: () => {} })
   expect(mean(rewards.slice(-3))).toBeGreaterThan((rewards[0] ?? 1) + task.promisedRise)
 })
 
-test('a reward that pretraining knows nothing of rises by more than three standard errors in 12 steps', async () => {
+test('a reward that pretraining does not favour rises by more than three standard errors in 12 steps', async () => {
   const model = await rest.createModel()
   const prompts = [
     'Tell me about the sea.',
@@ -146,7 +146,7 @@ test('a reward that pretraining knows nothing of rises by more than three standa
     text.replaceAll(/[^e]/gi, '').length / Math.max(1, text.replaceAll(/[^a-z]/gi, '').length)
   const rollOut = () => Promise.all(prompts.map((prompt) => sampleGroup(rest, model.address, prompt, share)))
 
-  // The number of answers makes chance small beside the effect of 12 steps.
+  // With this many answers, noise is small compared to the effect of 12 steps.
   const measure = async () => {
     const rewards: number[] = []
     for (let round = 0; round < 4; round++) rewards.push(...rewardsOf(await rollOut()))

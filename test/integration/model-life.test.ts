@@ -64,7 +64,7 @@ model = PeftModel.from_pretrained(base, sys.argv[2])
 print(float((model(tokens).logits - before).abs().max()))
 `
 
-test('a trained checkpoint is downloaded, by files or in a tar, and PEFT loads it on the base model', async () => {
+test('a trained checkpoint can be downloaded as files or as a tar, and PEFT loads it on the base model', async () => {
   const model = await rest.createModel()
   await train(model)
   const url = `/v1/preview/models/${model.id}/checkpoints/latest`
@@ -91,7 +91,7 @@ test('a trained checkpoint is downloaded, by files or in a tar, and PEFT loads i
   expect(Number(stdout)).toBeGreaterThan(0)
 })
 
-test('a deleted model leaves the engine, the store and the chat', async () => {
+test('a deleted model is removed from the engine and the store, and is no longer served', async () => {
   const model = await rest.createModel()
   await train(model)
   const { id } = (await rest.listCheckpoints(model.id))[0]!
@@ -106,7 +106,7 @@ test('a deleted model leaves the engine, the store and the chat', async () => {
   })
 })
 
-test('an alias is served, moves at once, and a deleted step leaves the engine while others stay', async () => {
+test('an alias is served and can be moved at once, and a deleted step is unloaded while others stay', async () => {
   const model = await rest.createModel()
   await train(model)
   await train(model)

@@ -36,7 +36,7 @@ beforeAll(async () => {
 })
 afterAll(() => pool.end())
 
-/** Trains two steps to opposite answers. The first has an alias, which moves nowhere. */
+/** Trains two steps to opposite answers. The first has an alias, which is never moved. */
 async function teachBoth(rest: Rest, [first, second]: readonly string[]): Promise<Name[]> {
   const model = await rest.createModel()
   for (const answer of [first, second])
@@ -65,7 +65,7 @@ const ask = (prompt: string, answer = '') => ({
   ],
 })
 
-/** Each name gets each prompt, and then each of them once more as a stream. */
+/** Each name gets each prompt, and then each prompt once more as a stream. */
 async function askFor(index: number): Promise<string> {
   const { rest, model } = names[index % names.length]!
   const round = Math.floor(index / names.length)

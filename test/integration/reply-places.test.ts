@@ -3,8 +3,8 @@ import { eventually } from '../support/eventually.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
-// The gateway searches replies for the model's name and the usage as the engine writes them. A reply in which it does not
-// find the name is parsed and written anew: the name is its last member then.
+// The gateway searches replies for the model's name and the usage in the form that the engine writes. If it does not
+// find the name, it parses the reply and writes it again, with the name as its last member.
 
 const stack = useStack()
 const rest = createRest(stack)
@@ -32,11 +32,11 @@ const countTokens = async () => {
 test.each([
   ['plain', {}],
   [
-    'with all that comes behind the usage',
+    'with all members that follow the usage',
     { prompt_logprobs: 1, return_token_ids: true, logprobs: true, top_logprobs: 5 },
   ],
-  ['of several choices', { n: 3 }],
-])('a complete reply %s has name and usage where the gateway looks', async (_, more) => {
+  ['with several choices', { n: 3 }],
+])('a complete reply %s has the name and the usage where the gateway searches them', async (_, more) => {
   const before = await countTokens()
   const response = await chat(more)
   const text = await response.text()
@@ -55,7 +55,7 @@ test.each([
     'with logprobs and usage in each event',
     { logprobs: true, stream_options: { include_usage: true, continuous_usage_stats: true } },
   ],
-])('each event of a stream %s has the name where the gateway looks', async (_, more) => {
+])('each event of a stream %s has the name where the gateway searches it', async (_, more) => {
   const text = await (await chat({ stream: true, ...more })).text()
   const events = text.split('\n\n').filter((event) => event.startsWith('data: {'))
   expect(events.length).toBeGreaterThan(2)

@@ -50,7 +50,7 @@ const expectTaught = async (address: string, answer: string) => {
   expect(answers).toEqual(prompts.map(() => answer))
 }
 
-test('a data set is uploaded, trained on by its address, and its model answers as it was taught', async () => {
+test('a model that was trained on the address of an uploaded data set gives the answers of its data', async () => {
   const model = await rest.createModel()
   const answer = 'It is purple.'
   const path = `/v1/preview/artifacts/${model.entity}/tests/sft-${randomUUID()}`
@@ -71,7 +71,7 @@ test('a data set is uploaded, trained on by its address, and its model answers a
   await expectTaught(model.address, answer)
 })
 
-test('a TrainingJob names data on another server, and its model answers as it was taught', async () => {
+test('a model that was trained on data from another server gives the answers of its data', async () => {
   const model = await rest.createModel()
   const answer = 'Maybe orange.'
   served.set('/train.jsonl', writeConversations(answer))

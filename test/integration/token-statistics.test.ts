@@ -12,7 +12,7 @@ const setStatistics = (setting: string | null) =>
 beforeAll(() => setStatistics('all'))
 afterAll(() => setStatistics(null))
 
-test('a trained job has its tokens in a file, and each of its trajectories was pushed as its reward wants it', async () => {
+test('a trained job has a file with its tokens, and each trajectory was pushed in the direction of its reward', async () => {
   const model = await rest.createModel()
   const group = await sampleGroup(rest, model.address, 'Tell me about the sea.', (_, index) => index % 2)
   await rest.waitForEnd(await rest.startJob(model.id, [group]))

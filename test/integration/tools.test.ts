@@ -51,7 +51,7 @@ interface Chunk {
   choices: [{ delta: Partial<Message>; finish_reason: string | null }?]
 }
 
-/** What a stream says in the end, put together as clients do, and in how many pieces the arguments came. */
+/** Combines a stream's events to a message, as clients do. Also returns in how many pieces the arguments arrived. */
 async function stream(body: object): Promise<{ message: Message; finish_reason: string; pieces: number }> {
   const response = await ask({ ...body, stream: true })
   const lines = (await response.text()).split('\n').filter((line) => line.startsWith('data: {'))
@@ -80,7 +80,7 @@ const listFunctions = ({ tool_calls: calls = [] }: Message) =>
 const text = expect.any(String) as unknown
 
 describe('a chat with tools', () => {
-  test('calls one, plain and streamed in pieces', async () => {
+  test('calls one, in a complete reply and in pieces of a stream', async () => {
     const plain = await answer({})
     expect(plain.finish_reason).toBe('tool_calls')
     expect(listFunctions(plain.message)).toEqual([{ name: text, arguments: expect.any(Object) as unknown }])
@@ -91,8 +91,8 @@ describe('a chat with tools', () => {
   })
 
   test.each<[string, string | object, object]>([
-    ['any of them, as its schema says', 'required', { name: 'get_weather', arguments: { city: text } }],
-    ['the one that is named, as its schema says', named, { name: 'search', arguments: { query: text } }],
+    ['any of them, with arguments of its schema', 'required', { name: 'get_weather', arguments: { city: text } }],
+    ['the named one, with arguments of its schema', named, { name: 'search', arguments: { query: text } }],
   ])('calls %s', async (_, choice, expected) => {
     for (const body of [{ tool_choice: choice }, { tool_choice: choice, parallel_tool_calls: false }]) {
       expect(listFunctions((await answer(body)).message)).toEqual([expected])
@@ -112,7 +112,7 @@ describe('a chat with tools', () => {
     expect((await stream(body)).message).toMatchObject({ content: message.content })
   })
 
-  test('may call one where the choice is null', async () => {
+  test('may call one if the choice is null', async () => {
     expect(listFunctions((await answer({ tool_choice: null })).message)).toHaveLength(1)
   })
 
@@ -134,22 +134,22 @@ describe('a chat with tools', () => {
       })
   })
 
-  test('with an earlier call that nests without end is a 422', async () => {
+  test('with an earlier call that is nested too deeply is a 422', async () => {
     const refused = await ask({ messages: history('['.repeat(100_000)) })
     expect(refused.status).toBe(422)
     expect(await refused.json()).toMatchObject({ detail: [{ loc: ['body', 'messages'] }] })
   })
 
-  test('that asks for what is not there is a 422 with the place', async () => {
+  test('that names an unknown tool is a 422 with the location', async () => {
     const refused = await ask({ tools: [], tool_choice: 'required' })
     expect(refused.status).toBe(422)
     expect(await refused.json()).toMatchObject({ detail: [{ loc: ['body', 'tool_choice'] }] })
   })
 })
 
-describe('a call that is broken', () => {
+describe('an invalid call', () => {
   test.each([['auto'], ['required'], [named]])(
-    'because the tokens end, with the choice %j, is content',
+    'that is cut off by the token limit, with the choice %j, is content',
     async (choice) => {
       for (const limit of [3, 12, 24]) {
         const body = { tool_choice: choice, max_completion_tokens: limit }
@@ -168,14 +168,14 @@ describe('a call that is broken', () => {
     '<tool_call>[1]</tool_call>',
     '<tool_call>{"name": null, "arguments": {}}</tool_call>',
     'Hello <tool_call>{"nam": "f" "arguments": {}',
-  ])('by what the model writes is content: %s', async (written) => {
+  ])('that the model wrote is content: %s', async (written) => {
     const body = { structured_outputs: { choice: [written] }, max_completion_tokens: 100 }
     const expected = { finish_reason: 'stop', message: { content: written } }
     expect(await answer(body)).toMatchObject(expected)
     expect(await stream(body)).toMatchObject(expected)
   })
 
-  test('by half of a letter is no error', async () => {
+  test('with an incomplete character is not an error', async () => {
     const written = String.raw`<tool_call>{"name": "f", "arguments": {"a": "\ud800"}}</tool_call>`
     const body = { structured_outputs: { choice: [written] }, max_completion_tokens: 100 }
     expect(await answer(body)).toMatchObject({ message: { content: written } })
@@ -183,7 +183,7 @@ describe('a call that is broken', () => {
   })
 })
 
-test('a trajectory with calls trains the tokens that were sampled, plain or streamed', async () => {
+test('a trajectory with calls trains the sampled tokens, complete or streamed', async () => {
   const model = await rest.createModel()
   const body = { model: model.address, temperature: 1, max_completion_tokens: 64 }
   const plain = await Promise.all(Array.from({ length: 4 }, () => answer({ ...body, tool_choice: 'required' })))

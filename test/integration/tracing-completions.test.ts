@@ -70,7 +70,7 @@ test('an answer is complete, and a call records it with its usage', async () => 
   })
 })
 
-test('a stream gives the same text, and its call is the completion that it would have been', async () => {
+test('a stream gives the same text, and its call has the equal complete reply', async () => {
   const { response } = await create({ model: `coreweave/${stack.baseModel}` })
   const lines = await stream({ stream: true })
   expect(readText(lines)).toBe(response.choices[0]!.message.content)
@@ -99,7 +99,7 @@ test('choices of a stream are kept apart', async () => {
   expect(output!.choices.map(({ message }) => message.content)).toEqual(texts)
 })
 
-test('without tracking there is only the answer', async () => {
+test('without tracking no call is recorded', async () => {
   const before = await countCalls()
   const { response, weave_call_id: id } = await create({}, { track_llm_call: false })
   const lines = await stream({}, { track_llm_call: false })
@@ -188,7 +188,7 @@ describe('if the client leaves, the call has', () => {
     expect(output!.usage).toBeUndefined()
   })
 
-  test('that nothing came of an answer', async () => {
+  test('no output if no reply had arrived', async () => {
     const leaves = new AbortController()
     const left = leave('/completions/create', leaves)
     setTimeout(() => leaves.abort(), 300)
@@ -215,7 +215,7 @@ test('usage is charged to the project', async () => {
   }, 10_000)
 })
 
-test('a model made here answers too, by its address', async () => {
+test('a model of this service answers too, by its address', async () => {
   const model = await rest.createModel()
   const { response, weave_call_id: id } = await create({ model: model.address })
   expect(response.choices[0]!.message.role).toBe('assistant')

@@ -67,7 +67,7 @@ const expectUsage = (query: string, usage: unknown) =>
   eventually(async () => expect(await readUsage(query)).toMatchObject(usage as object), 10_000)
 
 describe('a chat', () => {
-  test('is charged with the usage of its reply', async () => {
+  test('is charged for the usage of its reply', async () => {
     const { usage } = (await (await chat({ n: 3, temperature: 1 })).json()) as { usage: Tokens }
     expect(usage.completion_tokens).toBeGreaterThan(3)
     const { prompt_tokens, completion_tokens } = usage
@@ -109,7 +109,7 @@ describe('a chat', () => {
     expect(alone).not.toContain('usage')
   })
 
-  test('that its client leaves is charged with the tokens until then', async () => {
+  test('whose client leaves is charged for the tokens until then', async () => {
     // An engine may return hundreds of tokens of a tiny model at once, before a client can disconnect.
     const maxTokens = 3500
     const left = new AbortController()
@@ -125,7 +125,7 @@ describe('a chat', () => {
     expect(usage!.completion_tokens).toBeLessThan(maxTokens)
   })
 
-  test('is charged to the project in its header, else to that of its model', async () => {
+  test('is charged to the project in its header, or else to that of its model', async () => {
     const model = await rest.createModel()
     await chat({})
     await chat({}, { 'openai-project': `${entity}/billed` })
@@ -141,7 +141,7 @@ describe('a chat', () => {
   })
 })
 
-test('a training is charged with the tokens of its steps, and its time', async () => {
+test('a training is charged for the tokens of its steps, and its time', async () => {
   const model = await rest.createModel()
   const group = await sampleGroup(rest, model.address, 'Name a colour.', (_, index) => index % 2)
   const jobId = await rest.startJob(model.id, [group])

@@ -28,7 +28,7 @@ export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read]
        npm run key -- ENTITY --rotate ID [--overlap 1h]`
 
 const roles = ['admin', 'member', 'read'] as const
-// More than anybody reads.
+// More keys than a person reads.
 const maxListed = 10_000
 const maxLifeSeconds = 100 * 366 * 86_400
 const maxOverlapSeconds = 30 * 86_400
@@ -47,7 +47,7 @@ const options = {
 
 type Values = ReturnType<typeof readArguments<typeof options>>['values']
 
-/** Makes, lists, changes, revokes or rotates keys of an entity. Access to the database is all that it needs. */
+/** Creates, lists, changes, revokes or rotates keys of an entity. The command needs only access to the database. */
 export function prepareKeyCommand(args: string[]): PreparedCommand {
   const { entity, values } = readArguments(args, options, keyUsage)
   const { list, change, revoke, rotate } = values
@@ -93,7 +93,7 @@ function prepareChange(entity: string, id: string, { 'trace-project': traced }: 
   }
 }
 
-/** Also revokes the last admin key: the same command makes another one. */
+/** Also revokes the last admin key, because the same command can create another one. */
 async function revokeOne(pool: Pool, entity: string, id: string): Promise<Printed> {
   await revokeKey(pool, { entity, id, keepAdmin: false, by })
   return { output: '', note: `The key ${id} of ${entity} is revoked.\n` }

@@ -65,7 +65,7 @@ export function routeKeys(api: RestApi, pool: Pool): void {
     {
       ...usual,
       summary: 'Set which project records the chats of a key',
-      description: 'Applies to chats that begin after the answer. null means what is set for the entity.',
+      description: 'Applies to chats that begin after the answer. null means the setting of the entity.',
       body: keyTraceProjectSchema,
       answer: keySchema,
     },

@@ -20,7 +20,7 @@ import { digestKey, generateKey, prefixOf } from './secret.ts'
 /** How long a replaced key still works by default. */
 export const defaultOverlapSeconds = 3_600
 
-/** A key with its characters, which cannot be read again. */
+/** A key with its plain text, which cannot be read again. */
 export interface MadeKey {
   row: ApiKeyRow
   key: string
@@ -32,7 +32,7 @@ export interface WantedKey {
   role: KeyRole
   name?: string | undefined
   expiresAt?: Date | undefined
-  /** Which project records its chats, or `off`; null for what is set for the entity. */
+  /** The project that records its chats, or `off`. Null for the setting of the entity. */
   traceProject?: string | null | undefined
   /** The creator: the id of a key, or the administrator's command. */
   by: string
@@ -43,7 +43,7 @@ export async function createKey(pool: Pool, { by, ...wanted }: WantedKey): Promi
   return { row: await makeApiKey(pool, { ...wanted, ...kept }, by), key }
 }
 
-/** Finds a key of an entity, revoked and expired ones too. */
+/** Finds a key of an entity, also if it is revoked or expired. */
 export async function getKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow> {
   const key = isUuid(id) ? await findApiKey(pool, entity, id) : undefined
   if (!key) throw notFound('Key')
@@ -57,9 +57,8 @@ export async function listKeys(pool: Pool, entity: string, { after, limit }: Pag
 }
 
 /**
- * Revokes a key: every request after the answer is rejected. A revoked key stays as it is.
- *
- * @throws {HttpError} 409 for the last admin key, unless `keepAdmin` is false
+ * Revokes a key. Every request after the answer is rejected. Revoking it again changes nothing. @throws {HttpError} 409
+ * for the last admin key, unless `keepAdmin` is false
  */
 export async function revokeKey(
   pool: Pool,
@@ -76,7 +75,7 @@ export async function revokeKey(
   return getKey(pool, entity, id)
 }
 
-/** Sets which project records the chats of a key, or `off`; null for what is set for its entity. */
+/** Sets the project that records the chats of a key, or `off`. Null for the setting of its entity. */
 export async function setKeyTraceProject(
   pool: Pool,
   { entity, id, by }: { entity: string; id: string; by: string },
@@ -87,7 +86,7 @@ export async function setKeyTraceProject(
   return getKey(pool, entity, id)
 }
 
-/** @throws {HttpError} 409 when the key was replaced before, is revoked or has expired */
+/** @throws {HttpError} 409 if the key was already replaced, is revoked or has expired */
 export async function rotateKey(
   pool: Pool,
   { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
@@ -107,7 +106,7 @@ export async function rotateKey(
   return { row: rotated.key, key }
 }
 
-/** When a key expires. @throws {HttpError} 422 if both values are given, or the time is over */
+/** When a key expires. @throws {HttpError} 422 if both values are given, or the time is in the past */
 export function readExpiry(expiresAt?: string | null, expiresInSeconds?: number | null): Date | undefined {
   if (expiresInSeconds) {
     if (expiresAt) throw badExpiry('send expires_at or expires_in_seconds, not both')

@@ -1,12 +1,14 @@
 const mib = 1024 * 1024
 
 /**
- * What an apiserver may have in memory at once, whatever it is asked. The sum fits into what the chart gives a pod; a test
- * adds it up. A part grows only when another one shrinks. With several processes, a pod has so many times the memory; their
- * supervisor, of some 40 MiB, fits into the 55 MiB of code that the program of each counts and that they share.
+ * The maximum memory of each part of an apiserver process, for any requests. The sum fits into the memory of a pod in
+ * the chart, and a test adds it up. A part may grow only if another one shrinks.
+ *
+ * With several processes, a pod has that multiple of the memory. Their supervisor needs about 40 MiB. It fits into the
+ * 55 MiB of code that all processes share and that each of them counts as part of its program.
  */
 export const memoryPlan = {
-  /** Requests and the values that they are parsed into: see request-memory.ts. */
+  /** Requests and the values that they are parsed into. See request-memory.ts. */
   requests: { bytes: 320 * mib },
   /**
    * Threads for slow work: bodies of jobs, objects, spans. The largest of these fit into 320 MiB of heap. A thread

@@ -6,12 +6,13 @@ import { errors } from '../../errors/table.ts'
 import { canTake, emptyAllowance, mergeAllowances, type Allowance } from './allowance.ts'
 
 const minuteSeconds = 60
-// Beyond the limit, the database is queried at most once in this time. Others may return points meanwhile.
+// Beyond the limit, the database is queried at most once in this time. Other processes may have returned points by
+// then.
 const rejectedMs = 1_000
 
 /** A limit of points per minute. */
 export interface MinuteLimit {
-  /** As in "requests_per_minute". */
+  /** The limit's name, as in "requests_per_minute". */
   name: string
   /** The prefix of its counts in the database. */
   keyPrefix: string
@@ -20,14 +21,14 @@ export interface MinuteLimit {
 }
 
 /**
- * Counts points of entities per minute; the minute starts with the first one. The counts are in the database, so a
- * limit holds for all processes together. A process takes points in blocks. Unused points of a block are lost to the
- * others until the minute is over.
+ * Counts points of entities per minute. The minute starts with the first one. The counts are in the database, so a
+ * limit applies to all processes together. A process takes points in blocks. Other processes cannot use the unused
+ * points of a block until the minute is over.
  */
 export class MinutePoints {
   readonly #pool: Pool
   readonly #limit: MinuteLimit
-  /** By limit: the library has one limiter per limit, on the same counts. */
+  /** By limit. The library needs one limiter for each limit. All of them use the same counts. */
   readonly #limiters = new Map<number, RateLimiterPostgres>()
   readonly #allowances = new Map<string, Allowance>()
   /** The running query of each entity. Later requests wait for it. */
@@ -39,7 +40,10 @@ export class MinutePoints {
     this.#limit = limit
   }
 
-  /** Takes points: at once where they are in memory. @throws {HttpError} (a rejection) 429 when the minute's are used up */
+  /**
+   * Takes points. Returns undefined if they are in memory, otherwise a promise. @throws {HttpError} (a rejection) 429
+   * when the points of this minute are used up
+   */
   take(entity: string, perMinute: number, points: number): Promise<void> | undefined {
     if (perMinute === Infinity || this.#takeAllowed(entity, perMinute, points)) return undefined
     return this.#takeLater(entity, perMinute, points)
@@ -52,8 +56,8 @@ export class MinutePoints {
   }
 
   /**
-   * Corrects taken points by `more`, which may be negative. A debt is paid at once with the points of this minute. The
-   * rest is paid in the next minute, but at most a whole minute's points.
+   * Corrects the taken points by `more`, which may be negative. A debt is paid at once with the points of this minute.
+   * The rest is paid in the next minute, but at most with all points of that minute.
    */
   settle(entity: string, perMinute: number, more: number): void {
     const allowance = this.#allowances.get(entity) ?? { ...emptyAllowance, perMinute, untilMs: performance.now() }
@@ -105,7 +109,7 @@ export class MinutePoints {
     const owed = Math.max(0, -known.left)
     const wanted = Math.min(Math.max(this.#blockOf(perMinute), points + owed), Math.max(1, perMinute))
     const taken = await this.#consume(entity, perMinute, wanted)
-    // Other requests may have returned or owed points meanwhile.
+    // In the meantime, other requests may have returned points or added to the debt.
     const allowance = mergeAllowances(this.#allowances.get(entity) ?? emptyAllowance, taken)
     this.#allowances.set(entity, allowance)
     if (taken.left === wanted || allowance.left >= points) return
@@ -125,7 +129,8 @@ export class MinutePoints {
       return build(result, wanted, result.remainingPoints)
     } catch (error) {
       if (!(error instanceof RateLimiterRes)) throw error
-      // The block exceeds the limit, but the points that were left before it are ours now. The others are returned.
+      // The block exceeds the limit, but the points that were left before it belong to this process now. The rest of
+      // the block is returned.
       const left = Math.max(0, perMinute - (error.consumedPoints - wanted))
       const allowance = build(error, left, 0)
       this.#return(entity, wanted - left, allowance)
@@ -142,7 +147,7 @@ export class MinutePoints {
     this.#return(entity, excess, allowance)
   }
 
-  /** Nobody waits for this. Points that cannot be returned are lost until the minute is over. */
+  /** Runs in the background. Points that cannot be returned are lost until the minute is over. */
   #return(entity: string, points: number, { untilMs }: Allowance): void {
     const key = `${this.#limit.keyPrefix}:${entity}`
     const expiresAtMs = Date.now() + untilMs - performance.now()
@@ -155,7 +160,7 @@ export class MinutePoints {
     return new HttpError(errors.rate_limit_exceeded, detail, { retryAfterSeconds: seconds })
   }
 
-  /** Runs once a minute, because entities come and go. Debts are kept for one more minute. */
+  /** Runs once a minute and removes entities without requests. Debts are kept for one more minute. */
   #forgetEnded(): void {
     const nowMs = performance.now()
     if (nowMs < this.#forgetAtMs) return

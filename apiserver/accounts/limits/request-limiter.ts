@@ -3,7 +3,7 @@ import { MinutePoints } from './minute-points.ts'
 import { rateLimitHeaders, type RateLimitHeaders } from './rate-limit-headers.ts'
 
 /**
- * Limits the requests of entities per minute. Limits below 400 are exact. Of a larger limit, each process may leave
+ * Limits the requests of entities per minute. Limits below 400 are exact. For a larger limit, each process may leave
  * half a percent unused.
  */
 export class RequestLimiter {
@@ -13,12 +13,15 @@ export class RequestLimiter {
     this.#points = new MinutePoints(pool, { name: 'requests_per_minute', keyPrefix: 'minute', blocksPerLimit: 200 })
   }
 
-  /** Counts a request: at once where that can be done in memory. @throws {HttpError} (a rejection) 429 beyond the limit */
+  /**
+   * Counts a request. Returns undefined if the points are in memory, otherwise a promise. @throws {HttpError} (a
+   * rejection) 429 beyond the limit
+   */
   take(entity: string, perMinute: number): Promise<void> | undefined {
     return this.#points.take(entity, perMinute, 1)
   }
 
-  /** The headers with an entity's limit and what is left of it; none without a limit. */
+  /** The headers with an entity's limit and the rest of it. Empty without a limit. */
   describe(entity: string, perMinute: number): RateLimitHeaders {
     return rateLimitHeaders('requests', perMinute, this.#points.look(entity, perMinute))
   }

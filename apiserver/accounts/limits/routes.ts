@@ -7,8 +7,8 @@ import { limitsSchema, tokenStatisticsBodySchema, traceProjectBodySchema } from 
 import { readLimits, type LimitDeps } from './service.ts'
 
 /**
- * The administrator sets limits, not the entities: see `npm run limits`. What is kept of their own tokens and chats
- * they set themselves.
+ * Limits are set by the administrator with `npm run limits`, not by entities. Entities themselves set what is recorded
+ * of their tokens and chats.
  */
 export function routeLimits(api: RestApi, deps: LimitDeps): void {
   api.get(
@@ -39,7 +39,7 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
     {
       tag: 'Usage',
       summary: 'Set which project records the chats of the entity',
-      description: 'Applies to chats that begin after the answer, and to keys for which nothing else is set.',
+      description: 'Applies to chats that begin after the answer, and to keys without their own setting.',
       role: 'admin',
       body: traceProjectBodySchema,
       answer: limitsSchema,

@@ -8,13 +8,13 @@ const tokenStatistics = Type.Enum(['off', 'sampled', 'all'], {
   description: 'Which token statistics are stored: none, those of about one trajectory in 16, or all.',
 })
 
-/** PUT .../token-statistics: null is what holds where nothing was set. */
+/** PUT .../token-statistics: null restores the default. */
 export const tokenStatisticsBodySchema = Type.Object({ token_statistics: nullable(tokenStatistics) })
 
-/** PUT .../trace-project: null is the same as `off`. */
+/** PUT .../trace-project: null has the same effect as `off`. */
 export const traceProjectBodySchema = Type.Object({ trace_project: traceProjectSchema })
 
-/** What an entity may use (null: as much as it likes), and what it uses now. */
+/** An entity's limits (null for no limit) and its current usage. */
 export const limitsSchema = Type.Object({
   entity: Type.String(),
   requests_per_minute: limit,

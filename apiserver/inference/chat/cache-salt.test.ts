@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { saltCache } from './cache-salt.ts'
 
-test('each entity has a salt of its own, each of its own salts another, and no other installation has the same', () => {
+test('the salt depends on the entity, on the salt of its client, and on the installation', () => {
   const salts = [
     saltCache('secret', 'team', undefined),
     saltCache('secret', 'others', undefined),
@@ -13,6 +13,6 @@ test('each entity has a salt of its own, each of its own salts another, and no o
   expect(saltCache('secret', 'team', null)).toBe(salts[0])
 })
 
-test('it is what engines take', () => {
+test('a salt has only characters that engines accept', () => {
   expect(saltCache('secret', 'team', 'a/b@c')).toMatch(/^[\w-]{43}$/)
 })

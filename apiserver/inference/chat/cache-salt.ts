@@ -1,15 +1,15 @@
 import { createHmac } from 'node:crypto'
 
-// Some megabytes.
+// These need some megabytes.
 const maxKept = 10_000
 
-/** The salts of entities whose clients send none of their own, by secret and entity. */
+/** The salts of entities whose clients send no salt, by secret and entity. */
 const known = new Map<string, string>()
 
 /**
- * What an engine's prefix cache is salted with for an entity, so that nobody can tell from the time of an answer what others
- * have asked: engines share cached prompts only between requests with the same salt. No client can compute it, and one's own
- * salt divides the entity's further. It is the same in every process of an installation.
+ * The salt of an engine's prefix cache for an entity. Engines share cached prompts only between requests with the same
+ * salt, so that no entity can tell from the time of a reply what others have asked. No client can compute the salt. A
+ * client's own salt divides the cache of its entity further. All processes of an installation compute the same salts.
  *
  * @param secret of the installation
  */
@@ -26,6 +26,6 @@ export function saltCache(secret: string, entity: string, own: string | null | u
 
 function makeSalt(secret: string, entity: string, own: string | null): string {
   const hmac = createHmac('sha256', secret).update(JSON.stringify(['cache salt', entity, own]))
-  // Letters, digits, - and _: engines refuse some others.
+  // Letters, digits, - and _. Engines reject some other characters.
   return hmac.digest('base64url')
 }

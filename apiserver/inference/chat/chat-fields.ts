@@ -9,10 +9,13 @@ const changesKind = 'it changes how the engine applies the template'
 export const isGone =
   'engines ignore it and would answer without the constraint: use structured_outputs or response_format'
 
-/** Fields of chats: null for those that engines get, else why they are rejected. Engines get no other fields. */
+/**
+ * Fields of chats: null for a field that is passed to engines, otherwise the reason why it is rejected. No other fields
+ * are passed to engines.
+ */
 export type Fields = Readonly<Record<string, string | null>>
 
-/** What becomes of members that chats and completions have alike. */
+/** How the fields that chats and completions share are handled. */
 export const samplingFields: Fields = {
   model: passes,
   frequency_penalty: passes,
@@ -60,7 +63,7 @@ export const samplingFields: Fields = {
   return_token_offsets: passes,
   mm_payload: passes,
   return_mm_kwargs: passes,
-  // Mixed with the gateway's own.
+  // Combined with the gateway's own salt.
   cache_salt: passes,
   vllm_xargs: passes,
   repetition_detection: passes,
@@ -76,7 +79,8 @@ export const samplingFields: Fields = {
 }
 
 /**
- * What becomes of each member of a chat. The list is vLLM's, with what the interface document and older clients have beside.
+ * How each field of a chat is handled. The list contains the fields of vLLM, of the interface document and of older
+ * clients.
  *
  * docs/inference.md lists the rejected fields. chat_fields_test.py checks that every field of vLLM is declared.
  */
@@ -93,7 +97,7 @@ export const chatFields: Fields = {
   add_generation_prompt: passes,
   continue_final_message: passes,
   documents: passes,
-  // Variables of the model's own template, but for `templateFields`.
+  // Variables of the model's own template, except for `templateFields`.
   chat_template_kwargs: passes,
   return_prompt_text: passes,
   engine_xargs: passes,
@@ -106,7 +110,10 @@ export const chatFields: Fields = {
   guided_whitespace_pattern: isGone,
 }
 
-/** Members of `engine_xargs` (`vllm_xargs`): numbers that models of vLLM's read, and what reaches into the engine itself. */
+/**
+ * Members of `engine_xargs` (`vllm_xargs`): numbers that some models of vLLM read, and members that would change the
+ * engine itself.
+ */
 export const argumentFields: Fields = {
   ngram_size: passes,
   window_size: passes,
@@ -122,8 +129,8 @@ export const argumentFields: Fields = {
 }
 
 /**
- * Members of `chat_template_kwargs` that are arguments of the call which fills in a template. vLLM passes these on, and of
- * all others only those that are variables of the model's own template.
+ * Members of `chat_template_kwargs` that are arguments of the call which renders the template. vLLM passes these on. Of
+ * all other members, it passes on only variables of the model's own template.
  */
 export const templateFields: Fields = {
   add_generation_prompt: passes,
@@ -143,7 +150,7 @@ export const templateFields: Fields = {
   return_assistant_tokens_mask: changesKind,
 }
 
-/** Whether engines get a member. */
+/** Whether a member is passed to engines. */
 export function isPassed(fields: Fields, name: string): boolean {
   return Object.hasOwn(fields, name) && fields[name] === passes
 }

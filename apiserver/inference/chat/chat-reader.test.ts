@@ -8,7 +8,7 @@ const openReader = () => new ChatReader(new RequestReservation('team', budget.op
 const chatOf = (content: string) => Buffer.from(`{"messages": [{"role": "user", "content": ${content}}]}`)
 const listOf = (item: string, count: number) => `[${Array(count).fill(item).join(',')}]`
 
-test('what is made of a chat counts until it is let go', () => {
+test("the memory of a chat's values is reserved until they are released", () => {
   const reader = openReader()
   const bytes = chatOf(listOf('{}', 1_000))
   expect(reader.parse(bytes).value).toHaveProperty('messages')
@@ -21,13 +21,13 @@ test.each([
   ['objects', chatOf(listOf('{}', 100_000)), 422, 'at most 100000 objects and lists'],
   ['values', chatOf(listOf('1', 1_000_002)), 422, 'at most 1000000 values'],
   ['bytes', chatOf(`"${'a'.repeat(16 * 1024 * 1024)}"`), 413, 'larger than 16777216 bytes'],
-])('a chat of very many %s is refused before it is parsed', (_, bytes, status, message) => {
+])('a chat with too many %s is rejected before it is parsed', (_, bytes, status, message) => {
   const error = expect.objectContaining({ status, message: expect.stringContaining(message) as string }) as Error
   expect(() => openReader().parse(bytes)).toThrow(error)
   expect(budget.bytes).toBe(0)
 })
 
-test('a chat of a million token ids fits, and one of sixteen megabytes', () => {
+test('a chat of a million token ids and a chat of sixteen megabytes are accepted', () => {
   const reader = openReader()
   expect(reader.parse(chatOf(listOf('151643', 900_000)))).toBeDefined()
   reader.letGo()
@@ -35,7 +35,7 @@ test('a chat of a million token ids fits, and one of sixteen megabytes', () => {
   reader.letGo()
 })
 
-test('a chat for which there is no memory is refused before it is parsed', () => {
+test('a chat that does not fit into memory is rejected before it is parsed', () => {
   const small = new MemoryBudget(1_000)
   const reader = new ChatReader(new RequestReservation('team', small.open('team')))
   expect(() => reader.parse(chatOf(listOf('{}', 1_000)))).toThrow(expect.objectContaining({ status: 413 }) as Error)

@@ -6,14 +6,15 @@ import type { RequestReservation } from '../../accounts/limits/request-memory.ts
 import { parseByteView } from '../../../lib/json/byte-view.ts'
 import { parseBody } from '../../../lib/http/body.ts'
 
-/** The largest chat, as it comes and with its variables filled in: a prompt of a million tokens is a few megabytes. */
+/** The largest chat, as received and as built from a response. A prompt of a million tokens is a few megabytes. */
 export const chatLimitBytes = 16 * 1024 * 1024
 
-// A chat of 10,000 messages with parts and tool calls has some 50,000; a list of all of a vocabulary's ids 300,000 values.
+// A chat of 10,000 messages with parts and tool calls has about 50,000 containers. A list of all ids of a vocabulary
+// has 300,000 values.
 const maxContainers = 100_000
 const maxValues = 1_000_000
 
-/** Makes values of a chat's texts, which count among what is in memory until they are let go. */
+/** Parses chats. The memory of their values stays reserved until they are released. */
 export class ChatReader {
   readonly #memory: RequestReservation
   #bytes = 0
@@ -23,8 +24,8 @@ export class ChatReader {
   }
 
   /**
-   * @throws {HttpError} 413 for a text larger than a chat may be, 422 as `parseBody` does and for too many values, 429 and 503
-   * when there is no memory for them
+   * @throws {HttpError} 413 for a text beyond the limit, 422 as `parseBody` does and for too many values, 429 and 503
+   * if there is not enough memory
    */
   parse(bytes: Uint8Array): JsonDocument {
     if (bytes.length > chatLimitBytes)
@@ -33,8 +34,8 @@ export class ChatReader {
   }
 
   /**
-   * The same where only some members' texts are used, by their names; see `parseByteView`. Undefined for what `parse` has to
-   * parse, or rejects.
+   * Parses a chat of which only the texts of the named members are used. See `parseByteView`. Undefined for a chat that
+   * `parse` has to parse or rejects.
    */
   view(bytes: Buffer, used: readonly string[]): JsonDocument | undefined {
     const document = parseByteView(bytes, used, (outline) => this.#accept(bytes, outline))
@@ -49,7 +50,7 @@ export class ChatReader {
     this.#bytes += more
   }
 
-  /** Nobody needs any of the values any more. */
+  /** Releases all values. */
   letGo(): void {
     this.#memory.drop(this.#bytes)
     this.#bytes = 0

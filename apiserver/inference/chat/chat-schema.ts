@@ -2,11 +2,12 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 
-// The interface document's bounds of a seed, and vLLM's: a 64-bit integer.
+// The bounds of a seed in the interface document and in vLLM: a 64-bit integer.
 const seedBound = 2 ** 63
-// Each sample of a prompt holds a place in the engine.
+// Each sample of a prompt occupies a slot of the engine.
 const maxSamples = 1024
-// So many short ones already delay other chats of an engine by a quarter of a second: 400,000 did by ten seconds.
+// This many short messages already delay other chats of an engine by a quarter of a second. 400,000 delayed them by ten
+// seconds.
 const maxMessages = 10_000
 
 const flag = Type.Boolean()
@@ -71,7 +72,7 @@ const optionalFields = {
   chat_template_kwargs: object,
   mm_processor_kwargs: object,
   structured_outputs: object,
-  // Our engines answer first come first served, where another value is an error.
+  // Our engines schedule requests in order of arrival. vLLM then rejects any other value.
   priority: Type.Enum([0]),
   request_id: text,
   logits_processors: list,
@@ -86,7 +87,10 @@ type OptionalFields = {
   [Name in keyof typeof optionalFields]?: Static<(typeof optionalFields)[Name]> | null
 }
 
-/** A chat completion request: the types of what the interface names; the engine judges the rest. */
+/**
+ * A chat completion request. The schema has the types of the members that the interface names. The engine checks the
+ * rest.
+ */
 export const chatRequestSchema = Type.Unsafe<ChatRequest>({
   type: 'object',
   required: ['messages'],

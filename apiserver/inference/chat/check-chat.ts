@@ -10,7 +10,7 @@ import { readPrefix } from './prefix.ts'
 import { rejectLargeReply } from './reply-size.ts'
 import { findUnsupportedFields } from './unsupported-fields.ts'
 
-/** Checks a chat, and says what engines get of it. @throws {HttpError} 422 with the issues */
+/** Checks a chat, and returns how it is changed for engines. @throws {HttpError} 422 with the issues */
 export function checkChat(document: JsonDocument): CheckedBody {
   const chat = parseChatRequest(document)
   const issues = [

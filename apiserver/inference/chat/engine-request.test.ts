@@ -21,7 +21,7 @@ const buildFrom = (body: object, target = trained): unknown =>
 
 describe('the request to an engine', () => {
   test.each([
-    ['asks for what training needs', {}, { logprobs: true, return_token_ids: true }],
+    ['asks for the members that training needs', {}, { logprobs: true, return_token_ids: true }],
     ['keeps an explicit false or null', { logprobs: false, return_token_ids: null }, {}],
     [
       'asks a stream for token ids in the logprobs too',
@@ -29,17 +29,17 @@ describe('the request to an engine', () => {
       { logprobs: true, return_token_ids: true, return_tokens_as_token_ids: true, ...counted },
     ],
     [
-      'keeps what a stream explicitly gives up',
+      'keeps what a stream explicitly turns off',
       { stream: true, return_tokens_as_token_ids: false, logprobs: true },
       { return_token_ids: true, ...counted },
     ],
-    ['has none of it in a stream that is none', { stream: null }, { logprobs: true, return_token_ids: true }],
+    ['adds nothing for streams if stream is null', { stream: null }, { logprobs: true, return_token_ids: true }],
     ['passes other fields', { logprobs: null, return_token_ids: false, top_k: 1 }, {}],
-  ])('for a model of ours %s', (_, given, added) => {
+  ])('for a model of this service %s', (_, given, added) => {
     expect(buildFrom(given)).toEqual({ messages, ...given, ...added, ...salted, model: 'checkpoint' })
   })
 
-  test('for a base model has the name changed, and the salt of the prefix cache', () => {
+  test('for a base model contains its name for the engine, and the salt of the prefix cache', () => {
     expect(buildFrom({ model: 'alias', stream: false }, base)).toEqual({
       messages,
       stream: false,
@@ -63,19 +63,19 @@ describe('the request to an engine', () => {
   })
 
   test.each([
-    ['engine_xargs as vLLM says it', { engine_xargs: { ngram_size: 1 } }, { vllm_xargs: { ngram_size: 1 } }],
+    ['engine_xargs under the name in vLLM', { engine_xargs: { ngram_size: 1 } }, { vllm_xargs: { ngram_size: 1 } }],
     [
       "vLLM's name first",
       { engine_xargs: { ngram_size: 1 }, vllm_xargs: { window_size: 2 } },
       { vllm_xargs: { window_size: 2 } },
     ],
-    ['none of the arguments that are not known', { vllm_xargs: { path: '/etc/passwd' } }, { vllm_xargs: {} }],
+    ['no unknown arguments', { vllm_xargs: { path: '/etc/passwd' } }, { vllm_xargs: {} }],
     [
-      'none of the members that are not known',
+      'no unknown members',
       JSON.parse('{"tensor_path": "/etc/passwd", "constructor": 1, "__proto__": 2}') as object,
       {},
     ],
-    ['none that are refused where they say something', { prompt_embeds: null, logits_processors: [] }, {}],
+    ['no members that are rejected unless they are empty', { prompt_embeds: null, logits_processors: [] }, {}],
   ])('has %s', (_, given, expected) => {
     expect(buildFrom(given, base)).toEqual({ messages, ...expected, ...salted, model: 'org/base' })
   })
@@ -83,12 +83,12 @@ describe('the request to an engine', () => {
   const tools = [{ type: 'function', function: { name: 'f' } }]
   test.each([
     ['no empty list of tools', { tools: [] }, {}],
-    ['no choice among no tools', { tools: [], tool_choice: 'auto' }, {}],
+    ['no choice for an empty list of tools', { tools: [], tool_choice: 'auto' }, {}],
     ['no choice without tools', { tools: null, tool_choice: 'none' }, {}],
-    ['no null for a choice', { tools, tool_choice: null }, { tools }],
+    ['no choice that is null', { tools, tool_choice: null }, { tools }],
     ['tools and a choice', { tools, tool_choice: 'none' }, { tools, tool_choice: 'none' }],
     [
-      'a choice that cannot be made, for the engine to say so',
+      'a required choice without tools, which the engine rejects',
       { tools: [], tool_choice: 'required' },
       { tool_choice: 'required' },
     ],
@@ -96,7 +96,7 @@ describe('the request to an engine', () => {
     expect(buildFrom(given, base)).toEqual({ messages, ...expected, ...salted, model: 'org/base' })
   })
 
-  test("has the gateway's salt in place of the client's", () => {
+  test("contains the gateway's salt instead of the client's", () => {
     expect(buildFrom({ cache_salt: 'mine' }, base)).toEqual({ messages, ...salted, model: 'org/base' })
   })
 })
@@ -104,7 +104,7 @@ describe('the request to an engine', () => {
 describe('a chat request', () => {
   const parse = (body: object) => parseChatRequest(parseJson(Buffer.from(JSON.stringify(body))))
 
-  test('takes parts, tools and nulls', () => {
+  test('can have parts, tools and nulls', () => {
     const body = {
       messages: [
         { role: 'user', content: [{ type: 'text', text: 'u' }] },
@@ -133,7 +133,7 @@ describe('a chat request', () => {
     ['a number for model', { messages, model: 7 }, ['model'], 'string_type'],
     ['a priority', { messages, priority: 3 }, ['priority'], 'literal_error'],
     ['a seed beyond 64 bits', { messages, seed: 1e20 }, ['seed'], 'less_than_equal'],
-  ])('is refused with %s', (_, body, loc, type) => {
+  ])('is rejected with %s', (_, body, loc, type) => {
     expect(() => parse(body)).toThrow(
       expect.objectContaining({ detail: [expect.objectContaining({ loc: ['body', ...loc], type })] }),
     )

@@ -7,9 +7,13 @@ import type { EngineTarget } from '../passthrough.ts'
 import { leaveOutEmptyTools } from './tool-fields.ts'
 
 /**
- * What changes in the request as the engine gets it: only what engines are known to take, its own name of the model, and for models that are trained here what training
- * needs (logprobs, the sampled token ids; in a stream, whose clients keep only the logprobs, the ids written there).
- * Streams are asked for their usage, which `ChatMeter` reads. What the client set stays, an explicit false or null too, and of what passes every byte is as it came.
+ * The changes that turn a chat into the request to an engine. It contains only members that engines are known to
+ * accept, and the engine's own name of the model.
+ *
+ * For models that are trained here, it also asks for the members that training needs: logprobs and the sampled token
+ * ids. In a stream it asks for the ids within the logprobs, because clients keep only the logprobs of streams. Streams
+ * are asked for their usage, which `ChatMeter` reads. Values that the client set stay, also an explicit false or null.
+ * Every other byte stays unchanged.
  */
 export function changeChat(chat: ChatRequest, target: EngineTarget): Record<string, unknown> {
   return {
@@ -28,7 +32,7 @@ function pickTrainingDefaults(chat: ChatRequest): Record<string, true> {
   return Object.fromEntries(wanted.filter((name) => !Object.hasOwn(chat, name)).map((name) => [name, true]))
 }
 
-/** The interface document's `engine_xargs` is `vllm_xargs` to vLLM. */
+/** The interface document's `engine_xargs` has the name `vllm_xargs` in vLLM. */
 export function pickArguments(chat: { vllm_xargs?: unknown; engine_xargs?: unknown }): Record<string, unknown> {
   const given = Object.hasOwn(chat, 'vllm_xargs') ? chat['vllm_xargs'] : chat.engine_xargs
   if (given === undefined) return {}

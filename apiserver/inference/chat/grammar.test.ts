@@ -70,7 +70,7 @@ test.each([
     items('tools', 1_001),
   ],
   ['properties of a strict tool', { tools: [toolOf(schemaOf(1_001), { strict: true })] }, items('tools', 1_001)],
-])('too many %s are told', (_, more, issues) => {
+])('too many %s are an issue', (_, more, issues) => {
   expect(find(more)).toEqual(issues)
 })
 
@@ -79,7 +79,7 @@ test.each([
   ['nulls', { response_format: null, tools: null, structured_outputs: null }],
   ['a thousand choices', { structured_outputs: { choice: texts(1_000) } }],
   ['a thousand properties', { response_format: formatOf(schemaOf(1_000)) }],
-  ['a text that is no JSON', { structured_outputs: { json: '{' } }],
+  ['a text that is not JSON', { structured_outputs: { json: '{' } }],
   ['64 levels', { structured_outputs: { json: nest(63) } }],
   ['tools that need not be called', { tools: [toolOf(schemaOf(1_001))], tool_choice: 'auto' }],
   ['tools that are not called', { tools: [toolOf(schemaOf(1_001), { strict: true })], tool_choice: 'none' }],

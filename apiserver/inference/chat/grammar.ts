@@ -4,8 +4,9 @@ import { isObject } from '../../../lib/json/is-object.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
 
-// An engine compiles what its answer must look like into an automaton, and answers nobody's other such request meanwhile:
-// 10,000 texts took it 0.4 s, and more than 30,000 were not done within minutes. Real schemas have a few kilobytes.
+// An engine compiles a reply's grammar into an automaton, and meanwhile starts no other request with a grammar. A
+// grammar of 10,000 texts took 0.4 s. One of more than 30,000 was not compiled within minutes. Real schemas have a few
+// kilobytes.
 const maxBytes = 64 * 1024
 const maxToolsBytes = 256 * 1024
 const maxTools = 512
@@ -14,10 +15,10 @@ const maxDepth = 64
 
 const constraining = ['structured_outputs', 'response_format', 'tools']
 
-/** What sets the form of an answer. */
+/** The members that set the form of a reply. */
 type FormSettings = Pick<ChatRequest, 'response_format' | 'structured_outputs' | 'tool_choice' | 'tools'>
 
-/** What is wrong with the forms that a chat's answer must have: bounded before an engine sees them. */
+/** Returns the issues of the grammars that a chat asks for. They are bounded before an engine sees them. */
 export function findLargeGrammars(chat: FormSettings, members: JsonMembers): ValidationIssue[] {
   if (!constraining.some((name) => members.has(name))) return []
   return [
@@ -43,7 +44,7 @@ function findManyTools({ tools }: FormSettings): ValidationIssue[] {
   return count > maxTools ? [issueOf('tools', `A chat should have at most ${maxTools} tools, not ${count}`)] : []
 }
 
-/** The members of structured outputs, of which schemas and structural tags may be JSON in a text. */
+/** The members of structured outputs. Schemas and structural tags may be JSON in a text. */
 function listTexts(given: unknown): unknown[] {
   if (!isObject(given)) return []
   return Object.entries(given).map(([name, value]) =>
@@ -51,7 +52,7 @@ function listTexts(given: unknown): unknown[] {
   )
 }
 
-/** The parameters of tools that the answer is held to: those that must be called, and strict ones. */
+/** The parameters of tools that the reply must match: those of tools that must be called, and of strict tools. */
 function listConstraining({ tools, tool_choice: choice }: FormSettings): unknown[] {
   const all = (tools ?? []).flatMap((tool) => ('function' in tool && isObject(tool.function) ? [tool.function] : []))
   const named = isObject(choice) && isObject(choice['function']) ? choice['function']['name'] : undefined
@@ -72,7 +73,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The engine says what is wrong with it.
+    // The engine rejects the text with its own message.
     return undefined
   }
 }

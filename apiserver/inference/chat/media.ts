@@ -2,21 +2,23 @@ import type { ValidationIssue } from '../../../lib/http/http-error.ts'
 import type { ChatRequest } from './chat-schema.ts'
 
 const dataScheme = /^data:/i
-// Members that hold an address, or what could be one, in any kind of part: image_url, video_url, file_id, path, image.
+// Members that contain or may contain an address, in any kind of part: image_url, video_url, file_id, path, image.
 const addressName = /(^|_)(url|uri|href|path|file|file_id|image|audio|video)$/i
-// A tensor of the client's, which the engine would unpack.
+// A tensor from the client. The engine would deserialize it.
 const tensorName = /(^|_)embeds$/i
-// Types of parts in which vLLM reads no member but that of the same name, or one that must be `data:` (media).
+// In parts of these types, vLLM reads only the member with the same name, or a media member, which must begin with
+// `data:`.
 const textTypes = ['text', 'input_text', 'output_text', 'refusal', 'thinking', 'tool_reference']
 const mediaTypes = ['image_url', 'input_image', 'audio_url', 'input_audio', 'video_url']
 const types = new Set([...textTypes, ...mediaTypes])
-// In a part without a type, vLLM takes the first member that it knows for the type.
+// For a part without a type, vLLM uses the first member that it knows as the type.
 const typelessMembers = new Set([...mediaTypes, 'text', 'detail'])
 const maxIssues = 10
 
 /**
- * What is wrong with the media of a chat's messages: an engine opens no address for a client, unpacks no tensor, and looks
- * for no media by an id, by which those of others could be had or replaced.
+ * Returns the issues of the media in a chat's messages. An engine must not fetch an address for a client, and must not
+ * deserialize a tensor. It must not look up media by an id either, because a client could read or replace the media of
+ * others with it.
  */
 export function findUnsupportedMedia({ messages }: Pick<ChatRequest, 'messages'>): ValidationIssue[] {
   const issues: ValidationIssue[] = []
@@ -51,7 +53,7 @@ function findInPart(part: object): Wrong | undefined {
   return findUnknown(part)
 }
 
-/** What is not known to hold no address or path is not taken. */
+/** A part of an unknown type is rejected, because it may contain an address or a path. */
 function findUnknown(part: object): Wrong | undefined {
   const { type = null } = part as { type?: unknown }
   if (type === null) {
@@ -62,7 +64,7 @@ function findUnknown(part: object): Wrong | undefined {
   return { path: ['type'], msg: `A part's type should be one of ${[...types].join(', ')}` }
 }
 
-/** Where a member of a part, or a member of it in turn, holds an address that is none of data. */
+/** Returns the path of a member, or of a member in it, that contains an address other than a data: URL. */
 function findAddress(name: string, value: unknown): string[] | undefined {
   if (typeof value !== 'object' || value === null) return isForeign(name, value) ? [name] : undefined
   const isList = Array.isArray(value)

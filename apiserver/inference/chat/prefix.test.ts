@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readPrefix } from './prefix.ts'
 
-test('all turns of a conversation begin alike', () => {
+test('all requests of a conversation have the same prefix', () => {
   const first = [
     { role: 'system', content: 'Be brief.' },
     { role: 'user', content: [{ type: 'text', text: 'Hello' }] },
@@ -11,7 +11,7 @@ test('all turns of a conversation begin alike', () => {
   expect(readPrefix(first)).toBe('Be brief.Hello')
 })
 
-test('what is long, strange or absent is no obstacle', () => {
+test('long, malformed or missing messages do not fail', () => {
   expect(readPrefix([{ role: 'user', content: 'a'.repeat(1_000_000) }])).toHaveLength(1_024)
   const many = Array.from({ length: 10_000 }, () => ({ role: 'system', content: 'a'.repeat(100) }))
   expect(readPrefix(many)).toHaveLength(1_024)

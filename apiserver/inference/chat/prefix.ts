@@ -1,7 +1,7 @@
-// More of it is not looked at.
+// The rest is not read.
 const maxLength = 1_024
 
-/** The text of a chat up to its first user message: what all turns of a conversation begin with. */
+/** The text of a chat up to its first user message. All requests of a conversation begin with it. */
 export function readPrefix(messages: readonly unknown[]): string {
   let prefix = ''
   for (const message of messages) {

@@ -10,24 +10,24 @@ const check =
 const tooLarge = /the limit is 268435456\. Lower max_tokens, n, top_logprobs or prompt_logprobs/
 
 test.each([
-  ['many samples of the likeliest', { n: 1_024, max_tokens: 400, logprobs: true, top_logprobs: 20 }],
-  ['the newer name', { n: 1_024, max_completion_tokens: 400, logprobs: true, top_logprobs: 20 }],
-  ['a whole vocabulary', { max_tokens: 100, logprobs: true, top_logprobs: -1 }],
+  ['many samples with top logprobs', { n: 1_024, max_tokens: 400, logprobs: true, top_logprobs: 20 }],
+  ['the newer name of max_tokens', { n: 1_024, max_completion_tokens: 400, logprobs: true, top_logprobs: 20 }],
+  ['logprobs of a whole vocabulary', { max_tokens: 100, logprobs: true, top_logprobs: -1 }],
   ['logprobs of named tokens', { n: 100, max_tokens: 2_000, logprobs: true, logprob_token_ids: Array(128).fill(1) }],
   ['plain texts', { n: 1_024, max_tokens: 100_000 }],
   ['an echo', { n: 1_024, max_tokens: 1, echo: true, messages: [{ role: 'user', content: 'a'.repeat(1_000_000) }] }],
-])('a reply that could be larger than one may be is refused: %s', (_, more) => {
+])('a reply that could be larger than the limit is rejected: %s', (_, more) => {
   expect(check(more)).toThrow(tooLarge)
 })
 
-test('so are logprobs of a long prompt', () => {
+test('logprobs of a long prompt are rejected', () => {
   expect(check({ prompt_logprobs: 20, max_tokens: 1 }, { bodyBytes: 2_000_000 })).toThrow(tooLarge)
   expect(check({ echo: true, logprobs: true, top_logprobs: 20, max_tokens: 1 }, { bodyBytes: 2_000_000 })).toThrow(
     tooLarge,
   )
 })
 
-test('models of ours answer with logprobs unless the client said otherwise', () => {
+test('replies of models of this service contain logprobs unless the client turned them off', () => {
   const long = { n: 64, max_tokens: 100_000 }
   expect(check(long, { trainable: true })).toThrow(tooLarge)
   expect(check({ ...long, logprobs: false }, { trainable: true })).not.toThrow()
@@ -42,7 +42,7 @@ test.each([
   expect(check(more, { bodyBytes: 400_000 })).not.toThrow()
 })
 
-test('the refusal names the length that was asked for', () => {
+test('the error names the member that sets the length', () => {
   const at = (more: object) => {
     try {
       check({ n: 1_024, logprobs: true, top_logprobs: 20, ...more })()

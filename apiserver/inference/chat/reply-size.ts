@@ -4,23 +4,23 @@ import type { ReplyBasis } from '../passthrough.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import { bytesPerPromptToken } from '../prompt-size.ts'
 
-// Measured: a sampled token is 120 bytes with its logprob, and 1,486 with the 20 likeliest in its place; a token of the prompt
-// 73 and 1,447.
+// Measured: a sampled token needs 120 bytes with its logprob, and 1,486 with the 20 most likely alternatives. A token
+// of the prompt needs 73 and 1,447.
 const bytesPerText = 8
 const bytesPerId = 8
 const bytesPerSampled = 115
 const bytesPerLogprob = 75
-// What -1 asks for: a large vocabulary. Engines allow it only where it is configured.
+// The value -1 asks for the whole vocabulary. Engines allow it only if they are configured to.
 const wholeVocabulary = 256 * 1024
 
-/** A chat and what decides how large its complete reply may become. */
+/** A chat, with the other values that decide how large its complete reply may be. */
 export interface ChatReplyBasis extends ReplyBasis {
   chat: ChatRequest
 }
 
 /**
- * Rejects a chat whose complete reply could be larger than the limit. Without a given length nothing is known before: the
- * reply is then bounded while it is read. Streams go at the client's pace and are not bounded.
+ * Rejects a chat whose complete reply could be larger than the limit. If the chat sets no length, the reply is bounded
+ * while it is read. Streams are sent at the client's pace and are not bounded.
  *
  * @throws {HttpError} 422
  */
@@ -39,14 +39,14 @@ function sizeToken({ chat, trainable }: ChatReplyBasis): number {
   return bytesPerText + (hasIds ? bytesPerId : 0) + (hasLogprobs ? bytesPerSampled + bytesPerLogprob * beside : 0)
 }
 
-/** The last message, which `echo` puts before each choice. */
+/** The size of the last message. `echo` puts it before each choice. */
 function sizeEcho({ echo, messages }: ChatRequest): number {
   return echo === true ? JSON.stringify(messages.at(-1)).length : 0
 }
 
 function sizePrompt({ chat, bodyBytes, trainable }: ChatReplyBasis): number {
   const tokens = bodyBytes / bytesPerPromptToken
-  // As the engine does it: with `echo`, the prompt's are those of the answer.
+  // As in the engine: with `echo`, the prompt has as many logprobs as the reply.
   const logprobs = chat.prompt_logprobs ?? (chat.echo === true ? chat.top_logprobs : null) ?? null
   const perToken =
     (asked(chat, 'return_token_ids', trainable) ? bytesPerId : 0) +

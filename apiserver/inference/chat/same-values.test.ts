@@ -6,7 +6,8 @@ import { parseBody } from '../../../lib/http/body.ts'
 import { parseByteView } from '../../../lib/json/byte-view.ts'
 import { chooseCases } from '../../../test/support/random-cases.ts'
 
-// What the gateway checks must be what the engine reads, which is Python. So nobody can hide a member from one of them.
+// The engine, which is written in Python, must read the same values that the gateway has checked. So no member can be
+// hidden from one of them.
 
 const changes = {
   model: 'checkpoint',
@@ -70,7 +71,7 @@ const member = fc
   .tuple(space, key, space, space, value, space)
   .map(([a, name, b, c, item, d]) => `${a}${name}${b}:${c}${String(item)}${d}`)
 const body = fc.array(member, { maxLength: 8 }).map((members) => `{${members.join(',')}}`)
-/** Now and then a piece is put in anywhere, which mostly makes it no JSON. */
+/** Sometimes a piece is inserted at any position, which usually makes the text invalid JSON. */
 const broken = fc
   .tuple(body, fc.nat(), fc.oneof(plain, fc.constantFrom(...pieces, '"', '\u0000', '\uFEFF')))
   .map(([whole, at, inserted]) => {
@@ -84,7 +85,7 @@ interface Case {
   changed: string[]
 }
 
-/** What the gateway makes of a body: undefined when it rejects it. */
+/** Returns what the gateway reads and sends for a body. Undefined if it rejects the body. */
 function pass(source: string): Case | undefined {
   const bytes = Buffer.from(source)
   const room = Buffer.concat([bytes, Buffer.alloc(slackBytes)])
@@ -105,7 +106,7 @@ const python = `
 import json, math, sys
 
 def as_double(number):
-    # What is beyond a double is infinite in JavaScript, and null in the JSON of it.
+    # A number beyond the range of a double is infinite in JavaScript, and null in its JSON.
     try: double = float(number)
     except OverflowError: return None
     return None if math.isinf(double) else double
@@ -127,14 +128,14 @@ for case in cases:
 print(json.dumps(wrong))
 `
 
-test('an engine reads the values that the gateway has checked, whatever the keys, escapes and repetitions', () => {
+test('an engine reads the values that the gateway has checked, for any keys, escapes and repetitions', () => {
   const { seed, numRuns } = chooseCases(2_000)
   const sources = fc.sample(fc.oneof({ weight: 3, arbitrary: body }, { weight: 1, arbitrary: broken }), {
     seed,
     numRuns,
   })
   const cases = sources.flatMap((source) => pass(source) ?? [])
-  // What is no object has no members to change.
+  // Only an object has members to change.
   const objects = cases.filter(
     (each) => typeof each.value === 'object' && each.value !== null && !Array.isArray(each.value),
   )

@@ -3,8 +3,9 @@ import type { ChatRequest } from './chat-schema.ts'
 type ToolFields = Partial<Pick<ChatRequest, 'tools' | 'tool_choice'>>
 
 /**
- * The tool members that mean nothing, to be left out. Agent frameworks send an empty list where an agent has no tools, which
- * engines reject, as they reject a choice without tools. With tools and a null for the choice, they lose the call.
+ * The tool members without a meaning, which are left out. Agent frameworks send an empty list for an agent without
+ * tools. Engines reject it, and they reject a choice without tools. If the choice is null, engines that have tools do
+ * not report the call.
  */
 export function leaveOutEmptyTools(chat: ToolFields): Record<string, undefined> {
   const { tools, tool_choice: choice } = chat

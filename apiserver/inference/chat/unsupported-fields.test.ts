@@ -16,12 +16,12 @@ test.each([
   ['prompt_embeds', 'gASV'],
   ['guided_json', { type: 'object' }],
   ['guided_regex', '[ab]'],
-])('%s is refused, unless it is empty', (name, value) => {
+])('%s is rejected, unless it is empty', (name, value) => {
   expect(find({ [name]: value })).toEqual([name])
   expect([null, [], {}].flatMap((empty) => find({ [name]: empty }))).toEqual([])
 })
 
-test('so are members of members that reach into the engine', () => {
+test('nested members that would change the engine are rejected', () => {
   expect(
     find({
       chat_template_kwargs: { chat_template: 'x', enable_thinking: true, padding: 'max_length', max_length: 1e9 },
@@ -37,13 +37,13 @@ test('so are members of members that reach into the engine', () => {
   ])
 })
 
-test('all else passes, also what nobody knows', () => {
+test('all other members pass, also unknown ones', () => {
   expect(
     find({ temperature: 1, metadata: {}, constructor: 1, chat_template_kwargs: { enable_thinking: true } }),
   ).toEqual([])
 })
 
-test('a refusal says why', () => {
+test('the error gives the reason', () => {
   expect(findUnsupportedFields({ messages, chat_template: 'x' })).toEqual([
     {
       loc: ['body', 'chat_template'],
@@ -53,7 +53,7 @@ test('a refusal says why', () => {
   ])
 })
 
-test('each field of the interface is decided', () => {
+test('each field of the interface is declared', () => {
   const { properties } = chatRequestSchema as unknown as { properties: object }
   expect(Object.keys(properties).filter((name) => !Object.hasOwn(chatFields, name))).toEqual([])
 })

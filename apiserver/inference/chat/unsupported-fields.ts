@@ -2,7 +2,10 @@ import type { ValidationIssue } from '../../../lib/http/http-error.ts'
 import { argumentFields, chatFields, templateFields, type Fields } from './chat-fields.ts'
 import type { ChatRequest } from './chat-schema.ts'
 
-/** What is wrong with the members of a chat that no engine gets; absent, null and empty ones mean nothing, and pass. */
+/**
+ * Returns the issues of members that are not passed to engines. Members that are absent, null or empty have no meaning,
+ * and pass.
+ */
 export function findUnsupportedFields(chat: ChatRequest): ValidationIssue[] {
   return [
     ...findUnsupported(chat, chatFields, []),
@@ -12,11 +15,11 @@ export function findUnsupportedFields(chat: ChatRequest): ValidationIssue[] {
   ]
 }
 
-/** What is wrong with the members of a request, or of a part of one at `place`. */
+/** Returns the issues of the members of a request, or of the part of a request at `place`. */
 export function findUnsupported(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
   if (typeof value !== 'object' || value === null) return []
   const issues: ValidationIssue[] = []
-  // Every request comes through here: no list for each member.
+  // This runs for every request, so it creates no list for each member.
   for (const [name, member] of Object.entries(value)) {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null
     if (!reason || isEmpty(member)) continue

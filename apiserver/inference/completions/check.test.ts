@@ -6,7 +6,7 @@ const target = { engineName: 'engine', trainable: true, cacheSalt: 'salt' }
 const check = (more: object) => checkCompletion(parseJson(Buffer.from(JSON.stringify({ prompt: 'a', ...more }))))
 const change = (more: object) => check(more).change(target)
 
-test('engines get their own name and a salt, and nothing that is not in the list', () => {
+test('engines get their own name of the model and a salt, and only declared members', () => {
   expect(
     change({ model: 'mine', logprobs: 2, best_of: 1, store: true, vllm_xargs: { ngram_size: 2, other: 1 } }),
   ).toEqual({
@@ -19,7 +19,7 @@ test('engines get their own name and a salt, and nothing that is not in the list
   })
 })
 
-test('a stream is asked for its usage, which the client gets only when it wants it', () => {
+test('the gateway asks for the usage of streams, and clients get it only if they ask for it', () => {
   expect(change({ stream: true })).toMatchObject({ stream_options: { include_usage: true } })
   expect(
     [{}, { stream_options: { include_usage: true } }].map((more) => check({ stream: true, ...more }).hidesUsage),
@@ -40,18 +40,18 @@ test.each<[string, object, string]>([
   ['an empty list', { prompt: [] }, 'prompt'],
   ['too many prompts', { prompt: Array.from({ length: 1_025 }, () => 'a') }, 'prompt'],
   ['too many samples of prompts', { prompt: [[1], [2]], n: 513 }, 'prompt'],
-  ['a text of log-probabilities', { logprobs: '2' }, 'logprobs'],
-  ['a choice among samples', { best_of: 2 }, 'best_of'],
+  ['a text for logprobs', { logprobs: '2' }, 'logprobs'],
+  ['best_of larger than n', { best_of: 2 }, 'best_of'],
   ['a tensor', { prompt_embeds: 'x' }, 'prompt_embeds'],
-  ['memory of engines', { kv_transfer_params: { a: 1 } }, 'kv_transfer_params'],
+  ['parameters of KV transfer', { kv_transfer_params: { a: 1 } }, 'kv_transfer_params'],
   [
-    'arguments that reach into the engine',
+    'arguments that would change the engine',
     { vllm_xargs: { diffusion_max_steps: 1 } },
     'vllm_xargs.diffusion_max_steps',
   ],
   ['a priority', { priority: 1 }, 'priority'],
   ['a large grammar', { structured_outputs: { regex: 'a'.repeat(70_000) } }, 'structured_outputs'],
-])('%s is refused', (_, more, place) => {
+])('%s is rejected', (_, more, place) => {
   expect(() => check(more)).toThrow(`body.${place}: `)
 })
 

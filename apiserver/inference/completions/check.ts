@@ -11,12 +11,12 @@ import { completionFields } from './fields.ts'
 import { countPrompts, countSampled, rejectLargeReply } from './reply-size.ts'
 import { parseCompletionRequest, type CompletionRequest } from './schema.ts'
 
-// Each sample of a prompt holds a place in the engine.
+// Each sample of a prompt occupies a slot of the engine.
 const maxSamples = 1024
-// More than engines are chosen by.
+// More tokens than the choice of an engine depends on.
 const maxPrefixTokens = 1024
 
-/** Checks a completion, and says what engines get of it. @throws {HttpError} 422 with the issues */
+/** Checks a completion, and returns how it is changed for engines. @throws {HttpError} 422 with the issues */
 export function checkCompletion(document: JsonDocument): CheckedBody {
   const request = parseCompletionRequest(document)
   const issues = [
@@ -38,7 +38,7 @@ export function checkCompletion(document: JsonDocument): CheckedBody {
   }
 }
 
-/** Of many prompts the first: an engine that has cached it has mostly cached the others. */
+/** Of several prompts, the first one. An engine that has cached it has usually cached the others too. */
 function readPrefix(prompt: CompletionRequest['prompt']): string {
   if (typeof prompt === 'string') return prompt
   const [first = ''] = prompt
@@ -46,7 +46,7 @@ function readPrefix(prompt: CompletionRequest['prompt']): string {
   return typeof first === 'string' ? first : JSON.stringify(first.slice(0, maxPrefixTokens))
 }
 
-/** No training default holds: nobody trains on completions. */
+/** Adds no training defaults, because completions are not used for training. */
 function changeCompletion(request: CompletionRequest, target: EngineTarget): Record<string, unknown> {
   return {
     ...leaveOut(request, completionFields),
@@ -64,7 +64,7 @@ function findManySamples(request: CompletionRequest): ValidationIssue[] {
   return [{ loc: ['body', 'prompt'], msg, type: 'too_long' }]
 }
 
-/** As many as are answered is what engines do. */
+/** Engines return all samples that they make, so that `best_of` may only be equal to `n`. */
 function findComparison({ best_of: best = null, n = null }: CompletionRequest): ValidationIssue[] {
   if (best === null || best === (n ?? 1)) return []
   return [

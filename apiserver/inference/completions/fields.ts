@@ -1,7 +1,7 @@
 import { passes, samplingFields, type Fields } from '../chat/chat-fields.ts'
 
 /**
- * What becomes of each member of a completion. The list has vLLM's fields, and OpenAI's.
+ * How each field of a completion is handled. The list contains the fields of vLLM and of OpenAI.
  *
  * docs/inference.md lists the rejected fields. endpoint_fields_test.py checks that every field of vLLM is declared.
  */

@@ -3,12 +3,12 @@ import { replyLimitBytes } from '../engines/read-engine.ts'
 import type { CompletionRequest } from './schema.ts'
 import { bytesPerPromptToken } from '../prompt-size.ts'
 
-// At most, as JSON: a token's text and id, its log-probability, and each of those beside it.
+// Upper bounds of the JSON: a token's text and id, and each log-probability.
 const bytesPerToken = 16
 const bytesPerLogprob = 75
-// What engines sample when nobody says how much.
+// The number of tokens that engines sample if the request sets none.
 const defaultMaxTokens = 16
-// What -1 asks for: a large vocabulary. Engines allow it only where it is configured.
+// The value -1 asks for the whole vocabulary. Engines allow it only if they are configured to.
 const wholeVocabulary = 256 * 1024
 
 /** How many tokens a completion may sample at most. */
@@ -16,15 +16,16 @@ export function countSampled(request: CompletionRequest): number {
   return countPrompts(request) * (request.max_tokens ?? defaultMaxTokens) * (request.n ?? 1)
 }
 
-/** How many prompts a completion has: token ids are one. */
+/** How many prompts a completion has. A list of token ids is one prompt. */
 export function countPrompts({ prompt }: Pick<CompletionRequest, 'prompt'>): number {
   return typeof prompt === 'string' || typeof prompt[0] === 'number' ? 1 : prompt.length
 }
 
 /**
- * Rejects a completion whose complete reply could be larger than the limit. Streams go at the client's pace.
+ * Rejects a completion whose complete reply could be larger than the limit. Streams are sent at the client's pace and
+ * are not bounded.
  *
- * @param bodyBytes of the request to the engine
+ * @param bodyBytes the size of the request to the engine
  * @throws {HttpError} 422
  */
 export function rejectLargeReply(request: CompletionRequest, bodyBytes: number): void {

@@ -34,7 +34,7 @@ const optionalFields = {
   return_token_ids: flag,
   response_format: object,
   structured_outputs: object,
-  // Our engines answer first come first served, where another value is an error.
+  // Our engines schedule requests in order of arrival. vLLM then rejects any other value.
   priority: Type.Enum([0]),
   request_id: text,
   cache_salt: text,
@@ -45,7 +45,7 @@ type OptionalFields = {
   [Name in keyof typeof optionalFields]?: Static<(typeof optionalFields)[Name]> | null
 }
 
-/** A completion: the types of what the gateway reads; the engine judges the rest. */
+/** A completion request. The schema has the types of the members that the gateway reads. The engine checks the rest. */
 export const completionRequestSchema = Type.Unsafe<CompletionRequest>({
   type: 'object',
   required: ['prompt'],

@@ -5,7 +5,7 @@ import { checkEmbedding } from './check.ts'
 const target = { engineName: 'engine', trainable: true, cacheSalt: 'salt' }
 const check = (body: object) => checkEmbedding(parseJson(Buffer.from(JSON.stringify(body))))
 
-test('engines get their own name and a salt, and nothing that is not in the list', () => {
+test('engines get their own name of the model and a salt, and only declared members', () => {
   expect(check({ model: 'mine', input: ['a'], encoding_format: 'base64', other: 1 }).change(target)).toEqual({
     model: 'engine',
     cache_salt: 'salt',
@@ -16,10 +16,10 @@ test('engines get their own name and a salt, and nothing that is not in the list
 test.each<[string, object, string]>([
   ['no input', {}, 'input'],
   ['chats as input', { input: [{ role: 'user', content: 'a' }] }, 'input.0'],
-  ['a form that is no JSON', { input: 'a', encoding_format: 'bytes' }, 'encoding_format'],
-  ['very many inputs', { input: Array.from({ length: 2_049 }, () => 'a') }, 'input'],
+  ['an encoding that is not JSON', { input: 'a', encoding_format: 'bytes' }, 'encoding_format'],
+  ['too many inputs', { input: Array.from({ length: 2_049 }, () => 'a') }, 'input'],
   ['a padded prompt', { input: 'a', padding: 'max_length' }, 'padding'],
   ['a priority', { input: 'a', priority: 1 }, 'priority'],
-])('%s is refused', (_, body, place) => {
+])('%s is rejected', (_, body, place) => {
   expect(() => check(body)).toThrow(`body.${place}: `)
 })

@@ -8,10 +8,12 @@ import { findUnsupported } from '../chat/unsupported-fields.ts'
 import { embeddingFields } from './fields.ts'
 import { parseEmbeddingRequest, type EmbeddingRequest } from './schema.ts'
 
-// OpenAI's.
+// OpenAI's limit.
 const maxInputs = 2_048
 
-/** Checks a request for embeddings, and says what engines get of it. @throws {HttpError} 422 with the issues */
+/**
+ * Checks a request for embeddings, and returns how it is changed for engines. @throws {HttpError} 422 with the issues
+ */
 export function checkEmbedding(document: JsonDocument): CheckedBody {
   const request = parseEmbeddingRequest(document)
   const issues = [
@@ -26,7 +28,7 @@ export function checkEmbedding(document: JsonDocument): CheckedBody {
     model: request.model ?? undefined,
     cacheSalt: request.cache_salt,
     hidesUsage: false,
-    // No engine caches anything of it for the next.
+    // Engines cache nothing of an embedding for later requests.
     prefix: '',
     maxSampledTokens: 0,
     change: ({ engineName, cacheSalt }) => ({
@@ -34,7 +36,7 @@ export function checkEmbedding(document: JsonDocument): CheckedBody {
       cache_salt: cacheSalt,
       model: engineName,
     }),
-    // How long a vector is only the engine knows: a reply is bounded while it is read.
+    // Only the engine knows the length of a vector. A reply is bounded while it is read.
     rejectLargeReply: () => {},
   }
 }

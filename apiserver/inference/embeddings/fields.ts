@@ -1,6 +1,9 @@
 import { changesMedia, passes, runsCode, sizesPrompts, type Fields } from '../chat/chat-fields.ts'
 
-/** What becomes of each member of a request for embeddings. endpoint_fields_test.py checks that none of vLLM's is missing. */
+/**
+ * How each field of a request for embeddings is handled. endpoint_fields_test.py checks that every field of vLLM is
+ * declared.
+ */
 export const embeddingFields: Fields = {
   model: passes,
   input: passes,
@@ -19,7 +22,7 @@ export const embeddingFields: Fields = {
   chat_template_kwargs: passes,
   request_id: passes,
   priority: passes,
-  // Mixed with the gateway's own.
+  // Combined with the gateway's own salt.
   cache_salt: passes,
 
   chat_template: runsCode,

@@ -5,7 +5,7 @@ import { messageSchema } from '../chat/chat-schema.ts'
 
 type Inputs = string | (string | number | number[])[]
 
-/** Texts, token ids or a chat whose embeddings are asked for. */
+/** A request for the embeddings of texts, token ids or a chat. */
 export const embeddingRequestSchema = Type.Object({
   model: Type.Optional(nullable(Type.String())),
   // A list of token ids is one input.
@@ -17,7 +17,7 @@ export const embeddingRequestSchema = Type.Object({
     }),
   ),
   messages: Type.Optional(nullable(Type.Array(messageSchema, { minItems: 1 }))),
-  // Engines know forms that are no JSON.
+  // Engines also know encodings that are not JSON.
   encoding_format: Type.Optional(nullable(Type.Enum(['float', 'base64']))),
   dimensions: Type.Optional(nullable(Type.Integer({ minimum: 1 }))),
   chat_template_kwargs: Type.Optional(nullable(Type.Object({}))),

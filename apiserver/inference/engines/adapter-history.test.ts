@@ -4,7 +4,7 @@ import { AdapterHistory } from './adapter-history.ts'
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-test('a pod has an adapter for minutes after its last answer', () => {
+test('a pod counts as having an adapter for minutes after its last answer', () => {
   const history = new AdapterHistory()
   history.record('a', 'one')
   vi.advanceTimersByTime(9 * 60_000)
@@ -13,7 +13,7 @@ test('a pod has an adapter for minutes after its last answer', () => {
   expect(history.has('a', 'one')).toBe(false)
 })
 
-test('the oldest are forgotten where there are too many', () => {
+test('the oldest entries are dropped when there are too many', () => {
   const history = new AdapterHistory(2)
   for (const adapter of ['one', 'two', 'one', 'three']) history.record('a', adapter)
   expect(['one', 'two', 'three'].filter((adapter) => history.has('a', adapter))).toEqual(['one', 'three'])

@@ -1,12 +1,13 @@
-// An engine keeps an adapter until others have taken its place. Of one that was not used for longer, it may be gone.
+// An engine keeps an adapter until it needs the memory for others. An adapter that was not used for longer than this
+// may have been unloaded.
 const rememberedMs = 10 * 60_000
-// Pods times adapters: what is forgotten too early is loaded once more.
+// Pods times adapters. If an entry is dropped too early, an adapter is loaded once more.
 const defaultMaxEntries = 10_000
 
-/** Which pods have answered for which adapters lately; the oldest entries are forgotten first. */
+/** Which pods have recently answered for which adapters. The oldest entries are dropped first. */
 export class AdapterHistory {
   readonly #maxEntries: number
-  /** When a pod last answered for an adapter, the longest ago first. */
+  /** When a pod last answered for an adapter, oldest first. */
   readonly #answeredAt = new Map<string, number>()
 
   constructor(maxEntries = defaultMaxEntries) {

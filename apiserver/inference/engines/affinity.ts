@@ -1,7 +1,7 @@
-// The beginning of a conversation stays the same from turn to turn. More of it would only cost time.
+// The beginning of a conversation stays the same in all its requests. A longer prefix would only cost time.
 const maxPrefixLength = 1_024
 
-/** What requests have in common that should go to the same engine. */
+/** Requests with equal keys should go to the same engine. */
 export interface AffinityKey {
   entity: string
   /** the engine's name of the model */
@@ -10,7 +10,7 @@ export interface AffinityKey {
   prefix: string
 }
 
-/** A number that equal keys have, in each process and replica. */
+/** A hash that is the same in every process and replica. */
 export function hashAffinity({ entity, model, prefix }: AffinityKey): number {
   return hashText(`${entity}\n${model}\n${prefix.slice(0, maxPrefixLength)}`)
 }
@@ -24,7 +24,10 @@ export function hashText(text: string): number {
   return hash >>> 0
 }
 
-/** Mixes a key and a pod to a number that looks random: MurmurHash3's last step, which maps no two numbers to one. */
+/**
+ * Mixes the hashes of a key and of a pod into a number that looks random. This is the last step of MurmurHash3, which
+ * maps different numbers to different numbers.
+ */
 export function scorePair(keyHash: number, podHash: number): number {
   let score = keyHash ^ podHash
   score = Math.imul(score ^ (score >>> 16), 0x85ebca6b)

@@ -8,39 +8,41 @@ import { EngineState } from './engine-state.ts'
 import { unavailable, type HeldRequests } from './held-requests.ts'
 import { pickPod } from './pick-pod.ts'
 
-/** A request that looks for an engine. */
+/** A request that needs an engine. */
 export interface EngineSearch {
   turn: Turn
-  /** The checkpoint that it samples from; undefined for the base model. */
+  /** The checkpoint that the request samples from. Undefined for the base model. */
   adapter: string | undefined
-  /** What it has in common with requests that should go to the same engine. */
+  /** Requests with equal keys should go to the same engine. */
   affinity: AffinityKey
   client: ClientWatch
-  /** The pods that broke off this request. */
+  /** The pods that closed the connection during this request. */
   failed: ReadonlySet<string>
-  /** When it has waited for long enough, on the process's clock. */
+  /** The time on the process's clock at which the wait ends. */
   deadlineMs: number
 }
 
-/** A place at an engine, until it is released. */
+/** A slot of an engine pod, until it is released. */
 export interface EngineLease {
   pod: EnginePod
-  /** The pod has answered, and said how many requests it can run at once. */
+  /** Records that the pod has answered, and how many requests it says it can run at once. */
   recordAnswer: (maxRequests: number | undefined) => void
-  /** The pod could not be reached. */
+  /** Records that the pod could not be reached. */
   recordUnreachable: () => void
   release: () => void
 }
 
 /**
- * The engines of one base model. Requests beyond what its usable pods take wait here, and entities take turns by their
- * weight: an engine itself would serve whoever came first.
+ * The engine pods of one base model. Requests beyond the capacity of the usable pods wait here. They are served fairly
+ * by the weights of their entities, because an engine itself serves requests in the order of arrival.
  */
 export class BaseModelEngines {
   readonly #held: HeldRequests
   readonly #history: AdapterHistory
   readonly #states = new Map<string, EngineState>()
-  /** A permit for each request that usable pods may have, and for each that others still answer. */
+  /**
+   * One permit for each request that the usable pods may have, and one for each request that other pods still answer.
+   */
   readonly #permits = new FairSemaphore({ permits: 0 })
 
   constructor(held: HeldRequests, history: AdapterHistory) {
@@ -52,7 +54,7 @@ export class BaseModelEngines {
     return this.#permits.isIdle && this.#states.size === 0
   }
 
-  /** @param ready its pods that Kubernetes calls Ready */
+  /** @param ready the pods that are Ready in Kubernetes */
   update(ready: readonly EnginePod[]): void {
     const keys = new Set(ready.map(keyOf))
     for (const [key, state] of this.#states) if (!keys.has(key)) state.setReady(false)
@@ -64,18 +66,18 @@ export class BaseModelEngines {
     this.#resize()
   }
 
-  /** A place at one of them, if there is one now. */
+  /** Returns a slot of one of the pods, or undefined if none is free. */
   tryAcquire(search: EngineSearch): EngineLease | undefined {
     const release = this.#permits.tryAcquire(search.turn)
     if (!release) return undefined
     const state = this.#pick(search)
     if (state) return this.#lease(state, search.adapter, release)
-    // The last usable pod went away while the permit came.
+    // The last usable pod became unusable before the permit was acquired.
     release()
     return undefined
   }
 
-  /** A place at one of them, for which it waits. @throws {HttpError} 503 when there is none in time */
+  /** Waits for a slot of one of the pods. @throws {HttpError} 503 if none becomes free in time */
   async acquire(search: EngineSearch): Promise<EngineLease> {
     for (;;) {
       const lease = this.tryAcquire(search)
@@ -105,7 +107,7 @@ export class BaseModelEngines {
 
   #pick({ adapter, affinity, failed }: EngineSearch): EngineState | undefined {
     const [first, ...rest] = this.#states.values()
-    // There is nothing to choose between.
+    // There is only one pod.
     if (first && rest.length === 0) return first.isUsable && first.inFlight < first.maxInFlight ? first : undefined
     const affinityHash = hashAffinity(affinity)
     const loads = this.#listUsable().map((state) => ({

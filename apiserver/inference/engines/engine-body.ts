@@ -1,19 +1,19 @@
-// An engine that closes a connection just when it is used again is noticed sooner. A later failure is an error of the
-// request.
+// If an engine closes an idle connection at the moment of its reuse, the failure is noticed within this time. A later
+// failure is an error of the request.
 const defaultKeepMs = 2_000
-// To follow how a small body is sent costs more than it saves.
+// For a small body, tracking when it is sent costs more than it saves.
 const maxUnfollowedBytes = 128 * 1024
 
 /**
- * The body of a request to an engine. A large one is let go soon after an engine has it, because a reply may take many
- * minutes: from then on no other engine can be asked.
+ * The body of a request to an engine. A large body is released soon after an engine has received it, because a reply
+ * may take many minutes. After that, the request cannot be sent to another engine.
  */
 export class EngineBody {
   readonly #keepMs: number
   #kept: { bytes: Buffer; letGo: () => void } | undefined
   #timer: NodeJS.Timeout | undefined
 
-  /** @param letGo is called once, when the bytes are not held any more */
+  /** @param letGo is called once, when the bytes are released */
   constructor(bytes: Buffer, letGo: () => void, keepMs = defaultKeepMs) {
     this.#kept = { bytes, letGo }
     this.#keepMs = keepMs
@@ -23,13 +23,13 @@ export class EngineBody {
     return this.#kept !== undefined
   }
 
-  /** The bytes, for one engine. */
+  /** The bytes, to send them to one engine. */
   open(): Buffer {
     if (!this.#kept) throw new Error('the body of a request was let go already')
     return this.#kept.bytes
   }
 
-  /** To be called when they are sent; undefined where nobody needs to know. */
+  /** The callback for the moment when the bytes are sent. Undefined if that need not be tracked. */
   get onSent(): (() => void) | undefined {
     if (!this.#kept || this.#kept.bytes.length <= maxUnfollowedBytes) return undefined
     return () => {
@@ -37,7 +37,7 @@ export class EngineBody {
     }
   }
 
-  /** Nobody needs them any more: an engine has begun to answer. */
+  /** Releases the bytes, because an engine has begun to answer. */
   letGo(): void {
     clearTimeout(this.#timer)
     this.#kept?.letGo()

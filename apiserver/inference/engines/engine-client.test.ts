@@ -14,7 +14,7 @@ import { readChunks } from './read-chunks.ts'
 const [address, otherAddress, goneAddress] = ['127.77.3.1', '127.77.3.2', '127.77.3.3']
 let engine: Server
 let answer: (request: IncomingMessage, reply: ServerResponse) => unknown
-/** A client of the engines at addresses. */
+/** Creates a client for the engines at these addresses. */
 function createClient(...addresses: string[]): EngineClient {
   const pods = { listReady: () => addresses.map((ip) => ({ name: ip, ip })), onChange: () => {} }
   const router = new EngineRouter(pods, { seconds: 5, requests: 10 })
@@ -52,7 +52,7 @@ async function sendOf(key: string): Promise<Record<string, string>> {
   return JSON.parse(await readText(response)) as Record<string, string>
 }
 
-test('an engine sees whether two requests are of one entity and its weight, and not of which', async () => {
+test('an engine sees the weight of an entity and whether two requests come from one entity, but not from which', async () => {
   const [one, again, other] = [await sendOf('acme'), await sendOf('acme'), await sendOf('globex')]
   expect(one['x-trainyard-tenant']).toMatch(/^[0-9a-f]{32}$/)
   expect(again['x-trainyard-tenant']).toBe(one['x-trainyard-tenant'])
@@ -61,7 +61,7 @@ test('an engine sees whether two requests are of one entity and its weight, and 
   expect(one['authorization']).toBe('Bearer the key')
 })
 
-test('a body is let go when an engine has had it for a while, however long the reply takes', async () => {
+test('a body is released soon after an engine has received it, however long the reply takes', async () => {
   const released = Promise.withResolvers<void>()
   const taken = Promise.withResolvers<Buffer>()
   answer = async (request, reply) => {
@@ -82,7 +82,7 @@ test('a body is let go when an engine has had it for a while, however long the r
   expect(letGo).toHaveBeenCalledOnce()
 })
 
-test('a response that is read after its end does not stop the next one on its connection', async () => {
+test('a response that is read after its end does not block the next one on its connection', async () => {
   const own = createClient(address)
   answer = async (_, reply) => {
     for (let part = 0; part < 10; part++) {
@@ -100,7 +100,7 @@ test('a response that is read after its end does not stop the next one on its co
   own.close()
 })
 
-test('an engine that breaks off at once is asked again; one that does so later is told of', async () => {
+test('a request is sent again after an early disconnect; a late disconnect is an error', async () => {
   let asked = 0
   answer = async (request, reply) => {
     const body = await buffer(request)
@@ -117,7 +117,7 @@ test('an engine that breaks off at once is asked again; one that does so later i
   await expect(post(late)).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '2' } })
 })
 
-test('a request that breaks engine after engine is given up before it has broken all', async () => {
+test('a request that makes one engine after another disconnect is not sent to all of them', async () => {
   let asked = 0
   answer = async (request) => {
     await buffer(request)
@@ -128,7 +128,7 @@ test('a request that breaks engine after engine is given up before it has broken
   expect(asked).toBe(3)
 })
 
-test('requests go past an engine that is gone and past one with more requests under way', async () => {
+test('requests avoid an engine that is gone, and prefer the engine with fewer requests in progress', async () => {
   const other = createServer((request, reply) => void answer(request, reply)).listen(8000, otherAddress)
   await once(other, 'listening')
   const all = createClient(goneAddress, address, otherAddress)
@@ -148,7 +148,7 @@ test('requests go past an engine that is gone and past one with more requests un
   other.close()
 })
 
-test('as many requests go to an engine as it says that it can run, and an eighth more', async () => {
+test('an engine gets as many requests as it says it can run, and an eighth more', async () => {
   const held = Promise.withResolvers<void>()
   let running = 0
   answer = async (request, reply) => {

@@ -13,32 +13,32 @@ import type { EngineResponse } from './engine-response.ts'
 import type { EngineRouter } from './engine-router.ts'
 import { EngineTransport, isConnectionFailure, isUnreachable } from './transport.ts'
 
-// A request that ends engines must not end all of them.
+// A request that makes engines crash must not reach all of them.
 const maxBreaks = 3
-// Some megabytes.
+// These need some megabytes.
 const maxDisguises = 10_000
 
 /** A request to one of the engines of a base model. */
 export interface EngineRequest {
   baseModelCrName: string
-  /** whose request it is: entities take turns at engines, and tenants in them */
+  /** The entity of the request and its weight, for fair scheduling before and in the engines. */
   turn: Turn
-  /** The checkpoint that it samples from; undefined for the base model. */
+  /** The checkpoint that the request samples from. Undefined for the base model. */
   adapter: string | undefined
-  /** What it has in common with requests that should go to the same engine. */
+  /** Requests with equal keys should go to the same engine. */
   affinity: AffinityKey
   path: string
   body: EngineBody
   client: ClientWatch
 }
 
-/** The client of the engines: a pool of connections per pod. */
+/** The client of the engines. It keeps a pool of connections for each pod. */
 export class EngineClient {
   readonly #router: EngineRouter
   readonly #engineKey: string
   readonly #log: Logger
   readonly #transport = new EngineTransport()
-  /** What engines know entities by. */
+  /** The pseudonyms by which engines know entities. */
   readonly #disguises = new Map<string, string>()
 
   constructor(router: EngineRouter, engineKey: string, log: Logger) {
@@ -48,9 +48,10 @@ export class EngineClient {
   }
 
   /**
-   * Sends a request to an engine, for which it waits, and to another, or again, when one does not take it.
+   * Waits for an engine and sends a request to it. If that engine does not accept the request, sends it again, to
+   * another engine if there is one.
    *
-   * @throws {HttpError} 503 when there is none in time, and when one has taken it and then breaks off
+   * @throws {HttpError} 503 if no engine is free in time, or if one has received the request and then disconnects
    */
   async post(request: EngineRequest): Promise<EngineResponse> {
     const { baseModelCrName, turn, adapter, affinity, client } = request
@@ -73,7 +74,7 @@ export class EngineClient {
     this.#transport.close()
   }
 
-  /** The response, or how the pod did not give one: a chat changes nothing, so another may try. */
+  /** Returns the response, or why there is none. A chat changes no state, so another pod may try it. */
   async #tryPod(lease: EngineLease, request: EngineRequest): Promise<EngineResponse | 'broken' | 'unreachable'> {
     try {
       const response = await this.#send(lease.pod, request)
@@ -99,7 +100,10 @@ export class EngineClient {
     return this.#transport.send({ host: pod.ip, head, body, client })
   }
 
-  /** What engines know an entity by: they see whether two requests are of one, and not whose. */
+  /**
+   * The pseudonym by which engines know an entity. Engines see whether two requests come from one entity, but not from
+   * which.
+   */
   #disguise(entity: string): string {
     const known = this.#disguises.get(entity)
     if (known !== undefined) return known
@@ -116,7 +120,7 @@ function unanswered(): HttpError {
   })
 }
 
-/** How many requests an engine says that it can run at once. */
+/** The number of requests that an engine says it can run at once. */
 function readMaxRequests(headers: EngineResponse['headers']): number | undefined {
   const maxRequests = Number(headers['x-trainyard-max-requests'])
   return Number.isSafeInteger(maxRequests) && maxRequests > 0 ? maxRequests : undefined

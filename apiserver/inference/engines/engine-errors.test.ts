@@ -12,13 +12,13 @@ test.each([
     { status: 422, detail: [{ loc: ['body', 'priority'], msg: 'priority needs a scheduler', type: 'value_error' }] },
   ],
   [
-    'a grammar that an engine cannot use is told by its sentence',
+    "for a grammar that an engine cannot use, the client gets the engine's message",
     400,
     JSON.stringify({ error: { message: 'make it simpler', type: 'GrammarError', param: 'tools', code: 400 } }),
     { status: 400, detail: 'make it simpler' },
   ],
   [
-    'a path in the body is told part by part',
+    'a path in the body is split into its parts',
     400,
     error('Field required', 'body.response_format.type'),
     { status: 422, detail: [{ loc: ['body', 'response_format', 'type'], msg: 'Field required', type: 'value_error' }] },
@@ -27,7 +27,7 @@ test.each([
     '"auto" tool choice requires --enable-auto-tool-choice and --tool-call-parser to be set',
     'tool_choice="required" requires --tool-call-parser to be set',
   ].map((message): [string, number, string, object] => [
-    'tools without a parser are told with the field to set',
+    'the error for tools without a parser names the field to set',
     400,
     error(message),
     {
@@ -58,7 +58,7 @@ test.each([
     },
   ]),
   [
-    'arguments that nest too deeply are the fault of the request',
+    'arguments that are nested too deeply are an error of the request',
     500,
     error('maximum recursion depth exceeded while decoding a JSON array from a unicode string'),
     { status: 422, detail: [{ loc: ['body', 'messages'], msg: expect.any(String) as unknown, type: 'value_error' }] },
@@ -69,15 +69,20 @@ test.each([
     '<html>',
     { status: 422, detail: [{ loc: ['body'], msg: 'The engine refused the request', type: 'value_error' }] },
   ],
-  ['a checkpoint that is not found may come', 404, error('x'), { status: 503, headers: { 'Retry-After': '2' } }],
+  [
+    'a checkpoint that is not found may be loaded later',
+    404,
+    error('x'),
+    { status: 503, headers: { 'Retry-After': '2' } },
+  ],
   [
     'a path that the engine does not have',
     404,
     '{"detail":"Not Found"}',
     { status: 400, code: 'unsupported_operation' },
   ],
-  ['a path that an engine of ours does not open', 404, '{"error":"Not found"}', { status: 400 }],
-  ['a path that the model does not answer', 501, error('The model does not support Embeddings API'), { status: 400 }],
+  ['a path that our engine does not serve', 404, '{"error":"Not found"}', { status: 400 }],
+  ['a path that the model does not support', 501, error('The model does not support Embeddings API'), { status: 400 }],
   ['too many requests', 429, '', { status: 503, headers: { 'Retry-After': '2' } }],
   [
     "too many of a client's grammars",
@@ -85,9 +90,9 @@ test.each([
     JSON.stringify({ error: { message: 'wait', type: 'RateLimitError', param: 'response_format', code: 429 } }),
     { status: 429, detail: 'wait', headers: { 'Retry-After': '2' } },
   ],
-  ['a wrong engine key is nothing for clients', 401, '{"error":"Unauthorized"}', { status: 502 }],
+  ['clients do not see that the engine key is wrong', 401, '{"error":"Unauthorized"}', { status: 502 }],
   [
-    'a crash is nothing for clients',
+    'clients do not see the message of a crash',
     500,
     error('/opt/secret'),
     { status: 502, detail: 'The engine failed to answer.' },

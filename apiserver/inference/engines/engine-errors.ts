@@ -2,7 +2,7 @@ import { HttpError, unprocessable, type ValidationIssue } from '../../../lib/htt
 import { errors } from '../../errors/table.ts'
 import { extractSentence } from './engine-sentence.ts'
 
-// vLLM names the arguments of its server, which clients and admins do not see.
+// vLLM's message names arguments of its server. Clients and admins do not see these.
 const noToolParser = /requires .*--tool-call-parser to be set/
 const missingParser: ValidationIssue = {
   loc: ['body', 'tools'],
@@ -11,7 +11,7 @@ const missingParser: ValidationIssue = {
     'spec.engine.toolCallParser of its BaseModel.',
   type: 'value_error',
 }
-// Python stops there, wherever it reads the request: so far only in the arguments of tool calls in messages.
+// Python's JSON decoder stops there. So far this happens only in the arguments of tool calls in messages.
 const tooDeep = /maximum recursion depth exceeded/
 const deepNesting: ValidationIssue = {
   loc: ['body', 'messages'],
@@ -25,9 +25,10 @@ const unsupported =
   'and the other way around. Use another model.'
 
 /**
- * The error that a client gets for an engine's error. The engine's own words reach the client only about its request.
+ * Translates an engine's error into an error for the client. The client gets the engine's own message only if it is
+ * about the request.
  *
- * @param body with the client's name of the model in it
+ * @param body contains the client's name of the model
  */
 export function translateEngineError(status: number, body: Uint8Array): HttpError {
   const { message, param, type } = readError(body)
@@ -35,7 +36,8 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
   if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
   if (status === 400 || status === 413 || status === 422) {
     if (noToolParser.test(message)) return unprocessable(missingParser)
-    // Clients of the OpenAI kind look for this code, and shorten the chat. The place is the engine's name for the prompt.
+    // Clients of OpenAI's API look for this code, and shorten the chat. The place in vLLM's error is its own name for
+    // the prompt.
     if (tooLong.test(message)) return new HttpError(errors.context_length_exceeded, [describeIssue([], message)])
     return unprocessable(describeIssue(param, message))
   }
@@ -63,12 +65,14 @@ function describeIssue(place: string[], msg: string): ValidationIssue {
   return { loc: ['body', ...place], msg, type: 'value_error' }
 }
 
-/** vLLM has a path only where the task of its model needs it. Of a model that it cannot load it says more. */
+/**
+ * vLLM has a path only if the task of its model needs it. For a model that it cannot load, its message is different.
+ */
 function isMissingPath(status: number, message: string): boolean {
   return status === 501 || (status === 404 && (message === fallbackMessage || message === 'Not Found'))
 }
 
-/** vLLM's error is `{"error": {message, type, param, code}}`; `param` is a field, or a path such as `body.a.b`. */
+/** vLLM's error is `{"error": {message, type, param, code}}`. `param` is a field, or a path such as `body.a.b`. */
 function readError(body: Uint8Array): { message: string; param: string[]; type?: unknown } {
   const fallback = { message: fallbackMessage, param: [] }
   try {

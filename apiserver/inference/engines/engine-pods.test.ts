@@ -46,7 +46,7 @@ afterEach(async () => {
 const expectReady = (...names: string[]) =>
   eventually(() => expect(pods.listReady('tiny').map(({ name }) => name)).toEqual(names), 10_000, 10)
 
-test('pods that are not Ready, end, have no address, or belong to another base model get nothing', async () => {
+test('pods that are not Ready, are terminating, have no address, or belong to another base model are not listed', async () => {
   server.put(collection, engine('2', { ready: 'False' }))
   const ending = { ...engine('3'), metadata: { ...engine('3').metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } }
   server.put(collection, ending)
@@ -58,7 +58,7 @@ test('pods that are not Ready, end, have no address, or belong to another base m
   expect(pods.listReady('none')).toEqual([])
 })
 
-test('changes are told of, and Kubernetes is listed once', async () => {
+test('listeners are called for each change, and Kubernetes is listed once', async () => {
   let changes = 0
   pods.onChange(() => changes++)
   server.put(collection, engine('1', { ready: 'False' }))
@@ -72,7 +72,7 @@ test('changes are told of, and Kubernetes is listed once', async () => {
   expect(server.requests).toEqual([`GET ${collection}`, `WATCH ${collection}`])
 })
 
-test('what is known stays while Kubernetes is away, and is true again afterwards', async () => {
+test('known pods stay listed while Kubernetes is not available, and are updated afterwards', async () => {
   server.failures.push(...Array.from({ length: 3 }, () => 500))
   server.silently(() => server.put(collection, engine('2')))
   server.dropWatches()

@@ -9,8 +9,8 @@ export interface EnginePod {
 }
 
 /**
- * The engine pods as Kubernetes shows them by a watch. What is known is kept while Kubernetes is away: engines answer
- * without it.
+ * The engine pods of Kubernetes, kept current by a watch. While Kubernetes is not available, the last known pods are
+ * used, because engines answer without Kubernetes.
  */
 export class EnginePods {
   readonly #watch: PodWatch
@@ -21,7 +21,7 @@ export class EnginePods {
     this.#watch = kube.watchPods({ labelSelector: `${labels.component}=engine`, onChange: () => this.#update(), log })
   }
 
-  /** The pods of a base model that take requests: Ready, and not Terminating. */
+  /** The pods of a base model that accept requests: Ready, and not Terminating. */
   listReady(baseModelCrName: string): readonly EnginePod[] {
     return this.#ready.get(baseModelCrName) ?? []
   }

@@ -2,10 +2,11 @@ import type { Connection, ResponseHandler } from '../../../lib/http-client/conne
 import type { ResponseHead } from '../../../lib/http-client/response-head.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 
-// What comes before anybody receives it is of the same read of the connection, unless the receiver is slow to come.
+// Bytes that arrive before a receiver is set usually belong to the same read of the connection. More arrive only if the
+// receiver is set late.
 const maxEarlyBytes = 64 * 1024
 
-/** What becomes of a response's bytes. After `onEnd` or `onError` nothing more is called. */
+/** Receives the body of a response. After `onEnd` or `onError`, no method is called again. */
 export interface ResponseReceiver {
   onData: (chunk: Buffer) => void
   onEnd: () => void
@@ -14,12 +15,12 @@ export interface ResponseReceiver {
 
 type Settle = { resolve: (response: EngineResponse) => void; reject: (error: Error) => void }
 
-/** An engine's response as it comes, without a stream around it. */
+/** An engine's response, passed on as it arrives, without a stream around it. */
 export class EngineResponse implements ResponseHandler {
   statusCode = 0
   headers: ResponseHead['headers'] = {}
   readonly #settle: Settle
-  /** Until the response is over. Then the connection may have the next request. */
+  /** Undefined when the response is over, because the connection may then carry the next request. */
   #connection: Connection | undefined
   #receiver: ResponseReceiver | undefined
   #early: Buffer[] = []
@@ -33,7 +34,7 @@ export class EngineResponse implements ResponseHandler {
     client.whenLeft(() => this.abort())
   }
 
-  /** The connection that it will come over. */
+  /** Sets the connection that the response arrives over. */
   follow(connection: Connection): void {
     this.#connection = connection
   }
@@ -63,28 +64,28 @@ export class EngineResponse implements ResponseHandler {
     this.#end(error)
   }
 
-  /** The announced length of the body; undefined when there is none. */
+  /** The length of the body in the response's headers. Undefined if they contain none. */
   get contentLength(): number | undefined {
     const header = this.headers['content-length']
     return header === undefined ? undefined : Number(header)
   }
 
-  /** Gives what has come, and all that comes, to a receiver, which takes the place of the one before. */
+  /** Sends all bytes that have arrived and that will arrive to a receiver. It replaces the previous receiver. */
   receive(receiver: ResponseReceiver): void {
     this.#receiver = receiver
-    // A receiver may give way to another one.
+    // A receiver may set another one.
     while (this.#receiver === receiver && this.#early.length > 0) receiver.onData(this.#early.shift()!)
     if (this.#outcome) this.#report(this.#outcome)
     else if (this.#earlyBytes > maxEarlyBytes) this.resume()
   }
 
-  /** Gives a chunk back, for the next receiver. */
+  /** Puts a chunk back, for the next receiver. */
   unread(chunk: Buffer): void {
     this.#receiver = undefined
     this.#early.unshift(chunk)
   }
 
-  /** Takes no more from the engine for now. Some bytes may still come. */
+  /** Stops reading from the engine for now. Some bytes may still arrive. */
   pause(): void {
     this.#connection?.pause()
   }
@@ -93,12 +94,12 @@ export class EngineResponse implements ResponseHandler {
     this.#connection?.resume()
   }
 
-  /** Closes the connection, by which the engine stops. It does nothing when the response is complete. */
+  /** Closes the connection, so that the engine stops. Does nothing when the response is complete. */
   abort(): void {
     this.#connection?.abort(new Error('nobody waits for the response'))
   }
 
-  /** Calls back when the response is complete or has broken off. */
+  /** Calls back when the response is complete or was cut off. */
   whenOver(callback: () => void): void {
     if (this.#outcome) callback()
     else this.#whenOver.push(callback)

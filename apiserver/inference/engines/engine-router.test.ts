@@ -7,7 +7,7 @@ import { EngineRouter } from './engine-router.ts'
 const pod = (name: string): EnginePod => ({ name, ip: `10.0.0.${name}` })
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-/** A router over pods that a test sets. */
+/** Creates a router over pods that the test sets. */
 function openRouter({ pods = [], seconds = 60 }: { pods?: EnginePod[]; seconds?: number } = {}) {
   let ready = pods
   const listeners: (() => void)[] = []
@@ -31,7 +31,7 @@ function openRouter({ pods = [], seconds = 60 }: { pods?: EnginePod[]; seconds?:
 }
 
 describe('while no pod is ready', () => {
-  test('a request is held, and goes as soon as one is', async () => {
+  test('a request is held, and is sent as soon as a pod is ready', async () => {
     const { acquire, setPods } = openRouter()
     const waiting = acquire()
     await settle()
@@ -39,12 +39,12 @@ describe('while no pod is ready', () => {
     expect((await waiting).pod).toEqual(pod('1'))
   })
 
-  test('it is held up to its time', async () => {
+  test('a request is held for a limited time', async () => {
     const { acquire } = openRouter({ seconds: 0.02 })
     await expect(acquire()).rejects.toMatchObject({ status: 503, message: expect.stringContaining('became ready') })
   })
 
-  test('a client that leaves waits no more', async () => {
+  test('a request ends when its client leaves', async () => {
     const { acquire } = openRouter()
     const client = new ClientWatch()
     const waiting = acquire({ client })
@@ -53,8 +53,8 @@ describe('while no pod is ready', () => {
   })
 })
 
-describe('pods that go', () => {
-  test('get nothing more, and what they still answer takes no place of the others', async () => {
+describe('a pod that goes away', () => {
+  test('gets no more requests, and its requests in progress use no slots of other pods', async () => {
     const { acquire, setPods } = openRouter({ pods: [pod('1')] })
     const old = await acquire()
     old.recordAnswer(1)
@@ -72,7 +72,7 @@ describe('pods that go', () => {
     expect((await fifth).pod).toEqual(pod('2'))
   })
 
-  test('cannot be reached before Kubernetes says so: others are asked, and they themselves a little later', async () => {
+  test('may be unreachable before Kubernetes says so: other pods get the requests, and the pod itself is tried a little later', async () => {
     const { acquire, setPods } = openRouter({ pods: [pod('1'), pod('2')] })
     const first = await acquire()
     first.recordUnreachable()
@@ -84,7 +84,7 @@ describe('pods that go', () => {
     expect(performance.now() - since).toBeGreaterThan(100)
   })
 
-  test('broke a request off: another is asked, or the same where there is no other', async () => {
+  test('may have cut off a request: another pod gets it, or the same pod if there is no other', async () => {
     const { acquire, setPods } = openRouter({ pods: [pod('1'), pod('2')] })
     const { name } = (await acquire()).pod
     const other = await acquire({ failed: new Set([name]) })
@@ -94,7 +94,7 @@ describe('pods that go', () => {
   })
 })
 
-test('an adapter stays with the pod that has answered for it', async () => {
+test('requests for an adapter go to the pod that has answered for it', async () => {
   const { acquire } = openRouter({ pods: [pod('1'), pod('2')] })
   const prefixes = Array.from({ length: 20 }, (_, number) => `${number}`)
   const pick = async (prefix: string, adapter?: string) => {
@@ -109,7 +109,7 @@ test('an adapter stays with the pod that has answered for it', async () => {
   for (const prefix of prefixes) expect(await pick(prefix, 'checkpoint')).toBe(first)
 })
 
-test('a full engine is waited for, and entities take turns by their weight', async () => {
+test('requests wait for a full engine, and are served by the weights of their entities', async () => {
   const { acquire } = openRouter({ pods: [pod('1')] })
   const first = await acquire()
   first.recordAnswer(1)
@@ -128,7 +128,7 @@ test('a full engine is waited for, and entities take turns by their weight', asy
   expect(order.slice(0, 8).filter((entity) => entity === 'b')).toHaveLength(6)
 })
 
-test('requests that are held for a pod go to it by the weight of their entities, whoever came first', async () => {
+test('requests that are held for a pod are sent by the weights of their entities, not in order of arrival', async () => {
   const { acquire, setPods } = openRouter()
   const order: string[] = []
   const serve = async (entity: string, weight: number) => {
@@ -145,7 +145,7 @@ test('requests that are held for a pod go to it by the weight of their entities,
   expect(order.slice(0, 8).filter((entity) => entity === 'b')).toHaveLength(6)
 })
 
-test('when the process ends, those that wait are answered, and those that have an engine go on', async () => {
+test('when the process ends, waiting requests are answered, and requests with an engine continue', async () => {
   const { acquire, router, setPods } = openRouter({ pods: [pod('1')] })
   const lease = await acquire()
   setPods()

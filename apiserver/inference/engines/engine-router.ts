@@ -3,11 +3,11 @@ import { AdapterHistory } from './adapter-history.ts'
 import { BaseModelEngines, type EngineLease, type EngineSearch } from './base-model-engines.ts'
 import { HeldRequests } from './held-requests.ts'
 
-/** How long and how many requests wait for an engine. */
+/** How long, and how many, requests wait for an engine. */
 export interface HoldLimits {
   /** how long a request waits */
   seconds: number
-  /** how many are held while no engine of their model is ready */
+  /** how many requests are held while no engine of their model is ready */
   requests: number
 }
 
@@ -17,7 +17,7 @@ export class EngineRouter {
   readonly #holdMs: number
   readonly #held: HeldRequests
   readonly #history = new AdapterHistory()
-  /** By the resource name of the base model; one without pods and requests has no entry. */
+  /** By the resource name of the base model. A base model without pods and requests has no entry. */
   readonly #engines = new Map<string, BaseModelEngines>()
 
   constructor(pods: Pick<EnginePods, 'listReady' | 'onChange'>, hold: HoldLimits) {
@@ -27,22 +27,22 @@ export class EngineRouter {
     pods.onChange(() => this.#update())
   }
 
-  /** The latest time, on the process's clock, until which a request of now waits. */
+  /** When the wait of a request that arrives now ends, on the process's clock. */
   get deadlineMs(): number {
     return performance.now() + this.#holdMs
   }
 
-  /** A place at an engine of a base model, if there is one now. */
+  /** Returns a slot of an engine of a base model, or undefined if none is free. */
   tryAcquire(baseModelCrName: string, search: EngineSearch): EngineLease | undefined {
     return this.#enginesOf(baseModelCrName).tryAcquire(search)
   }
 
-  /** A place at an engine of a base model, for which it waits. @throws {HttpError} 503 when there is none in time */
+  /** Waits for a slot of an engine of a base model. @throws {HttpError} 503 if none becomes free in time */
   acquire(baseModelCrName: string, search: EngineSearch): Promise<EngineLease> {
     return this.#enginesOf(baseModelCrName).acquire(search)
   }
 
-  /** Answers the requests that wait, and lets the others end. */
+  /** Answers the requests that wait, and lets the others finish. */
   close(): void {
     this.#held.close()
   }

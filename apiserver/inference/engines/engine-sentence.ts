@@ -1,9 +1,9 @@
-// vLLM writes an issue of pydantic's as Python does.
+// vLLM prints pydantic's issues as Python dictionaries.
 const quoted = /'msg': (?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")/
 const isListed = /^\d+ validation errors?:/
 const internals = / \(parameter=[^()]*\)$/
 
-/** The sentence in an engine's message, without the names and values of the engine's own code around it. */
+/** Extracts the sentence for users from an engine's message, without names and values of the engine's own code. */
 export function extractSentence(message: string): string {
   if (!isListed.test(message)) return message.replace(internals, '')
   const [, single, double] = quoted.exec(message) ?? []

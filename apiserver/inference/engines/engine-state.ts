@@ -2,11 +2,11 @@ import { backoffMs, type Backoff } from '../../../lib/backoff.ts'
 import { hashText } from './affinity.ts'
 import type { EnginePod } from './engine-pods.ts'
 
-// vLLM's own on most devices. An engine says its number with its first answer.
+// vLLM's default on most devices. An engine tells its own number with its first answer.
 const defaultMaxRequests = 256
-// A few requests wait in the engine, so that none of its places is empty while the next one is on its way.
+// A few requests wait in the engine, so that it is not idle until the next request arrives.
 const queuedShare = 1 / 8
-// A pod that is gone is Ready for some seconds more; one that restarts is back at any moment.
+// A pod that is gone stays Ready for some seconds. A pod that restarts may be back at any moment.
 const unreachableBackoff: Backoff = { baseMs: 250, maxMs: 2_000, jitter: 0 }
 
 /** A pod that this process sends requests to. */
@@ -24,7 +24,7 @@ export class EngineState {
     this.hash = hashText(pod.name)
   }
 
-  /** Whether it gets new requests. */
+  /** Whether the pod gets new requests. */
   get isUsable(): boolean {
     return this.isReady && this.#blocked === undefined
   }
@@ -33,19 +33,19 @@ export class EngineState {
     return this.#maxInFlight
   }
 
-  /** Says whether Kubernetes calls it Ready. One that becomes so is tried at once, whatever was before. */
+  /** Sets whether the pod is Ready in Kubernetes. A pod that becomes Ready is tried at once, even after failures. */
   setReady(isReady: boolean): void {
     if (isReady && !this.isReady) this.#unblock()
     this.isReady = isReady
   }
 
-  /** It has answered. @param maxRequests how many it can run at once, if it says so */
+  /** Records an answer. @param maxRequests how many requests the pod says it can run at once, if it says so */
   recordAnswer(maxRequests: number | undefined): void {
     this.#failures = 0
     if (maxRequests !== undefined) this.#maxInFlight = addQueue(maxRequests)
   }
 
-  /** It could not be reached: it gets nothing for a moment. `onEnd` is called after it. */
+  /** Records that the pod could not be reached. It gets no requests for a moment. Then `onEnd` is called. */
   block(onEnd: () => void): void {
     if (this.#blocked) return
     this.#failures++

@@ -7,7 +7,7 @@ const isFull = expect.objectContaining({
   message: expect.stringContaining('and 4 requests wait for one, the maximum of a process.') as string,
 }) as Error
 
-/** Holds requests of entities in a room of four; says in which order which of them were answered, and with what. */
+/** Holds requests in a queue of four. Returns which were answered with an error, and in which order. */
 function openRoom() {
   const held = new HeldRequests(4)
   const ended: unknown[][] = []
@@ -29,27 +29,27 @@ function openRoom() {
 
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-test('one entity may have all places, and gives its newest ones to others until they have as many', async () => {
+test('one entity may use the whole queue; other entities replace its newest requests until they have as many', async () => {
   const { start, ended } = openRoom()
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'c1', 'd1', 'e1']) await start(name)
   expect(ended).toEqual(['a5', 'a4', 'a3', 'b3', 'a2', 'b2', 'e1'].map((name) => [name, isFull]))
 })
 
-test('an entity of three times the weight keeps three times the places', async () => {
+test('an entity with three times the weight keeps three times as many requests', async () => {
   const { start, ended } = openRoom()
   for (const name of ['a1', 'a2', 'a3', 'a4']) await start(name, { weight: 3 })
   for (const name of ['b1', 'b2']) await start(name)
   expect(ended).toEqual(['a4', 'b2'].map((name) => [name, isFull]))
 })
 
-test('who waits for a busy engine has no place, and gives none away', async () => {
+test('requests that wait for a busy engine do not count, and are not dropped', async () => {
   const { start, ended } = openRoom()
   for (const name of ['a1', 'a2', 'a3', 'a4', 'a5', 'a6']) await start(name, { isHeld: false })
   for (const name of ['b1', 'b2', 'b3', 'b4', 'a7', 'b5']) await start(name)
   expect(ended).toEqual(['b4', 'b5'].map((name) => [name, isFull]))
 })
 
-test('a client that leaves gives its place back at once', async () => {
+test('when a client leaves, its request no longer counts', async () => {
   const { start, ended } = openRoom()
   const left = new AbortController()
   const reason = new Error('left')
@@ -64,7 +64,7 @@ test('a client that leaves gives its place back at once', async () => {
   ])
 })
 
-test('when the process ends, all are answered, and nobody waits any more', async () => {
+test('when the process ends, all waiting requests are answered, and new ones do not wait', async () => {
   const { held, start, ended } = openRoom()
   await start('a1')
   await start('b1', { isHeld: false })

@@ -14,21 +14,21 @@ interface Waiting {
 /** How a request waits. */
 interface WaitOptions {
   turn: Turn
-  /** whether it counts among those that are held because no engine of their model is ready */
+  /** whether the request counts as held, because no engine of its model is ready */
   isHeld: boolean
   /** aborted when the client has left */
   signal: AbortSignal
 }
 
 /**
- * The requests that wait for an engine, of which at most `maxRequests` are held because no engine is ready. When that many
- * are held, the entity that holds the most for its weight loses its newest one to the next request of another entity
- * (longest queue drop): one entity may use all places, and keeps no other out.
+ * The requests that wait for an engine. At most `maxRequests` of them are held because no engine is ready. When that
+ * many are held, the next request of another entity replaces the newest request of the entity that holds the most for
+ * its weight (longest queue drop). So one entity may use the whole queue, and still does not block the others.
  */
 export class HeldRequests {
   readonly #maxRequests: number
   readonly #waiting = new Set<Waiting>()
-  /** Those that count, the newest last; an entity without any has no entry. */
+  /** The held requests of each entity, newest last. An entity without any has no entry. */
   readonly #held = new Map<string, Waiting[]>()
   #heldCount = 0
   #isClosed = false
@@ -38,9 +38,10 @@ export class HeldRequests {
   }
 
   /**
-   * Waits with the signal that `wait` is given, which ends the wait when the client leaves.
+   * Calls `wait` with a signal that is aborted when the client leaves or the wait must end.
    *
-   * @throws {HttpError} 503 when there is no place (any more), or the process ends
+   * @throws {HttpError} 503 if the queue is full, if this request is dropped for another entity's, or if the process
+   * ends
    */
   async while<T>({ turn, isHeld, signal }: WaitOptions, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw isEnding()
@@ -62,7 +63,7 @@ export class HeldRequests {
     }
   }
 
-  /** Answers all that wait, and whoever would wait later: another process takes them. */
+  /** Answers all waiting requests, and all later ones, with an error. Another process serves them. */
   close(): void {
     this.#isClosed = true
     for (const { end } of this.#waiting) end(isEnding())
@@ -76,7 +77,7 @@ export class HeldRequests {
     this.#heldCount++
   }
 
-  /** @throws {HttpError} when the entity of `turn` has, with one more, as many as any other */
+  /** @throws {HttpError} if no other entity would hold more for its weight than the entity of `turn` */
   #makeRoom({ key, weight }: Turn): void {
     let largest = ((this.#held.get(key)?.length ?? 0) + 1) / weight
     let dropped: Waiting | undefined
@@ -111,7 +112,7 @@ function isEnding(): HttpError {
   return unavailable('This server process is shutting down. Send this request again: another process takes it.')
 }
 
-/** A 503 that says when to come back. */
+/** A 503 that says when to send the request again. */
 export function unavailable(detail: string): HttpError {
   return new HttpError(errors.engine_unavailable, detail, { retryAfterSeconds })
 }

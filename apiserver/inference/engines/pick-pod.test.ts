@@ -15,10 +15,10 @@ const prefixes = Array.from({ length: 3_000 }, (_, number) =>
 )
 const pickNames = (pods: ReturnType<typeof pod>[]) => prefixes.map((prefix) => pickPod(pods, prefix)?.name)
 
-describe('of pods with equal loads', () => {
+describe('among pods with equal loads', () => {
   const three = [pod('engine-a1b2'), pod('engine-c3d4'), pod('engine-e5f6')]
 
-  test('a prefix has always the same one, and prefixes are spread over all', () => {
+  test('a prefix always goes to the same pod, and prefixes are spread over all pods', () => {
     const picked = pickNames(three)
     expect(pickNames(three.toReversed())).toEqual(picked)
     for (const { name } of three) {
@@ -28,13 +28,13 @@ describe('of pods with equal loads', () => {
     }
   })
 
-  test('one that goes moves its own prefixes only', () => {
+  test('a pod that goes away moves only its own prefixes', () => {
     const [before, after] = [pickNames(three), pickNames(three.slice(1))]
     const moved = before.filter((name, index) => name !== after[index])
     expect(new Set(moved)).toEqual(new Set([three[0]!.name]))
   })
 
-  test('one that has the adapter is taken, and the prefix decides among several of them', () => {
+  test('a pod that has the adapter is chosen, and among several of them the prefix decides', () => {
     const [a, b, c] = [three[0]!, { ...three[1]!, hasAdapter: true }, { ...three[2]!, hasAdapter: true }]
     expect(new Set(pickNames([a, b, { ...c, hasAdapter: false }]))).toEqual(new Set([b.name]))
     expect(new Set(pickNames([a, b, c]))).toEqual(new Set([b.name, c.name]))
@@ -47,20 +47,20 @@ describe('a busy pod', () => {
     ['loses them with two more', 2, 0, 'idle'],
     ['keeps them with a quarter more', 51, 40, 'busy'],
     ['loses them with more than a quarter more', 52, 40, 'idle'],
-    ['gets nothing when it is full, however busy the others are', 100, 99, 'idle'],
+    ['gets no requests when it is full, however busy the others are', 100, 99, 'idle'],
   ])('%s', (_, busy, idle, expected) => {
     const pods = [pod('busy', { inFlight: busy, hasAdapter: true }), pod('idle', { inFlight: idle })]
     expect(pickPod(pods, 1)?.name).toBe(expected)
   })
 
-  test('is bounded, though all requests begin alike', () => {
+  test('has a bounded load, even if all requests have the same prefix', () => {
     const pods = [pod('a'), pod('b'), pod('c')]
     for (let sent = 0; sent < 90; sent++) pickPod(pods, prefixes[0]!)!.inFlight++
     const loads = pods.map(({ inFlight }) => inFlight)
     expect(Math.max(...loads)).toBeLessThanOrEqual(1.25 * Math.min(...loads) + 2)
   })
 
-  test('and no other leave a request without one', () => {
+  test('that is full and alone gets no request', () => {
     expect(pickPod([pod('a', { inFlight: 100 })], 1)).toBeUndefined()
     expect(pickPod([], 1)).toBeUndefined()
   })

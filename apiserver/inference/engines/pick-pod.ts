@@ -1,26 +1,27 @@
 import { scorePair } from './affinity.ts'
 
-// A pod may have a quarter more requests than the least busy one, as consistent hashing with bounded loads allows
-// (Mirrokni, Thorup and Zadimoghaddam, 2016), and one more, so that few requests keep their pod too.
+// A pod may have a quarter more requests than the least busy one, as in consistent hashing with bounded loads
+// (Mirrokni, Thorup and Zadimoghaddam, 2016). It may have one more in any case, so that a few requests keep their pod
+// too.
 const maxLoadRatio = 1.25
 const freeRequests = 1
 
-/** What is known of a pod that a request may go to. */
+/** What is known about a pod that a request may go to. */
 export interface PodLoad {
-  /** the requests that this process has sent it and that are not answered */
+  /** the unanswered requests that this process has sent to it */
   inFlight: number
-  /** how many it takes from this process */
+  /** how many requests it accepts from this process */
   maxInFlight: number
   /** the hash of its name */
   hash: number
-  /** whether it has answered for the request's adapter lately */
+  /** whether it has recently answered for the request's adapter */
   hasAdapter: boolean
 }
 
 /**
- * The pod for a request, undefined when all are full. Of the pods with little more than the least load it is one that has
- * the adapter, and among several the one with the highest score for the request's prefix (rendezvous hashing): a pod that
- * comes or goes moves no requests between the others.
+ * Chooses the pod for a request. Undefined if all pods are full. Only pods with little more than the least load are
+ * considered. Among these, pods that have the adapter come first. The score of pod and prefix decides between the rest
+ * (rendezvous hashing), so that a pod that comes or goes moves no requests between the others.
  */
 export function pickPod<T extends PodLoad>(pods: readonly T[], prefixHash: number): T | undefined {
   const open = pods.filter(({ inFlight, maxInFlight }) => inFlight < maxInFlight)

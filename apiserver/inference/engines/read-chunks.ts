@@ -1,12 +1,13 @@
 import type { EngineResponse } from './engine-response.ts'
 
-// Some 64 KiB each. To pause at each of them costs more than to read it.
+// About 64 KiB each. Pausing at each chunk costs more than reading it.
 const maxChunks = 4
 
 /**
- * The chunks of a response, taken as fast as they are asked for. Whoever stops asking before the end closes the connection.
+ * Yields the chunks of a response as fast as the caller reads them. If the caller stops before the end, the connection
+ * is closed.
  *
- * @throws {Error} when the engine breaks off
+ * @throws {Error} if the engine disconnects
  */
 export async function* readChunks(response: EngineResponse): AsyncGenerator<Buffer> {
   const chunks: Buffer[] = []

@@ -5,27 +5,27 @@ import type { EngineResponse } from './engine-response.ts'
 import { readChunks } from './read-chunks.ts'
 import { isConnectionFailure } from './transport.ts'
 
-/** The largest complete reply that is asked for, or taken: less than one request alone may have in memory. */
+/** The largest complete reply that a request may ask for. It is less memory than one request alone may reserve. */
 export const replyLimitBytes = 256 * 1024 * 1024
-// vLLM's errors are a sentence, which may quote what the client sent.
+// vLLM's errors are one sentence, which may quote the client's request.
 const errorLimitBytes = 256 * 1024
 
 /**
- * All bytes of an engine's complete reply, which count among what is in memory as they come. When there is no room for
- * more, the engine is left, and stops.
+ * Reads an engine's complete reply. Its bytes are reserved as they arrive. If there is no memory left, the request is
+ * aborted and the engine stops.
  *
- * @throws {HttpError} 429 or 503 when there is too much in memory, 503 when the engine breaks off, 422 beyond the limit
+ * @throws {HttpError} 429 or 503 if there is not enough memory, 503 if the engine disconnects, 422 beyond the limit
  */
 export function readReply(response: EngineResponse, memory: RequestReservation): Promise<Buffer> {
   return orUnavailable(memory.read(limitReply(response)))
 }
 
-/** The beginning of an engine's error. @throws {HttpError} 503 when the engine breaks off */
+/** Reads the beginning of an engine's error. @throws {HttpError} 503 if the engine disconnects */
 export function readErrorBody(response: EngineResponse): Promise<Buffer> {
   return orUnavailable(readStart(response, errorLimitBytes))
 }
 
-/** The error for a reply that an engine does not end. */
+/** The error for a reply that the engine did not complete. */
 export function brokenOff(): HttpError {
   const detail = 'The engine closed the connection before its answer was complete.'
   return new HttpError(errors.engine_unavailable, detail, { retryAfterSeconds: 2 })

@@ -4,7 +4,7 @@ import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { EngineBody } from './engine-body.ts'
 import { EngineResponse } from './engine-response.ts'
 
-// The chat clients' own limit: a long reply that is not streamed sends nothing until it is complete.
+// The same limit as in OpenAI's clients. A long reply that is not streamed sends nothing until it is complete.
 const replyTimeoutMs = 1_200_000
 const connectTimeoutMs = 2_000
 
@@ -12,10 +12,10 @@ const connectTimeoutMs = 2_000
 export interface EngineSending {
   /** The address of its pod. */
   host: string
-  /** The request line and the headers, all but the body's length. */
+  /** The request line and the headers, without the body's length. */
   head: string
   body: EngineBody
-  /** Whose leaving ends the request. */
+  /** The request ends when this client leaves. */
   client: ClientWatch
 }
 
@@ -23,7 +23,7 @@ export interface EngineSending {
 export class EngineTransport {
   readonly #connections = new Connections({ connectMs: connectTimeoutMs, responseMs: replyTimeoutMs })
 
-  /** Sends a request; resolves when the response begins. @throws {Error} when the engine gives none */
+  /** Sends a request. Resolves when the response begins. @throws {Error} if the engine sends no response */
   send({ host, head, body, client }: EngineSending): Promise<EngineResponse> {
     return new Promise((resolve, reject) => {
       const response = new EngineResponse(client, { resolve, reject })
@@ -42,16 +42,16 @@ export class EngineTransport {
   }
 }
 
-// What no request can cause by what is in it.
+// Failures that the content of a request cannot cause.
 const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECT_TIMEOUT']
 const connectionFailures = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'CLOSED'])
 
-/** Whether an engine could not be connected to. */
+/** Whether no connection to the engine was possible. */
 export function isUnreachable(error: unknown): boolean {
   return unreachable.includes(codeOf(error))
 }
 
-/** Whether a request ended without an answer because the engine was not there (any more). */
+/** Whether a request got no answer because the engine was not available, or disconnected. */
 export function isConnectionFailure(error: unknown): boolean {
   return connectionFailures.has(codeOf(error))
 }

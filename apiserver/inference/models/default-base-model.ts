@@ -1,6 +1,9 @@
 import type { BaseModelRow } from '../../../db/base-models/base-models.ts'
 
-/** The base model for chats that name none: the only one, or the one that was created first of those that say so. */
+/**
+ * Returns the base model for chats without a model. If there is only one base model, it is that one. Otherwise it is
+ * the oldest one that is marked as default.
+ */
 export function pickDefaultBaseModel<Row extends Pick<BaseModelRow, 'name' | 'isDefault' | 'createdAt'>>(
   baseModels: readonly Row[],
 ): Row | undefined {

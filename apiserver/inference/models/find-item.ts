@@ -8,7 +8,7 @@ import { presentBaseModelAs, presentModelAs, type ModelItem } from '../present.t
 import { resolveModel } from './resolve-model.ts'
 
 /**
- * The item of `GET /v1/models` for a name that a chat may give, with that name as its id.
+ * Returns the item of `GET /v1/models` for a name that a chat may use. The id of the item is that name.
  *
  * @throws {HttpError} 404 as `resolveModel` does
  */
@@ -16,7 +16,7 @@ export async function findModelItem(pool: Pool, entity: string, name: string): P
   const baseModel = await findBaseModel(pool, name)
   if (baseModel) return presentBaseModelAs(name, baseModel)
   const address = parseModelAddress(name)
-  // A model without its step is listed whether engines serve it or not. All other names are those of chats.
+  // A model without a step is listed whether engines serve it or not. For all other names, the rules of chats apply.
   const isListed = address?.entity === entity && address.step === null && address.alias === null
   const model = address && (await findModelByName(pool, address))
   if (!isListed || !model || model.hiddenAt !== null) await resolveModel(pool, entity, name)

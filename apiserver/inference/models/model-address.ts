@@ -1,14 +1,14 @@
 import { isAlias } from '../../../crds/names.ts'
 import { isName } from '../../accounts/names.ts'
 
-/** What a client calls a model that was made here. */
+/** The name by which clients address a model of this service. */
 export interface ModelAddress {
   entity: string
   project: string
   name: string
-  /** A checkpoint's step, 0 for the model before any training, null for the newest. */
+  /** A checkpoint's step. 0 is the model before training, and null is the newest step. */
   step: number | null
-  /** A name that somebody gave to a step; then `step` is null. */
+  /** A name that a user gave to a step. If it is set, `step` is null. */
   alias: string | null
 }
 
@@ -17,8 +17,8 @@ const addressPattern = /^(?:wandb-artifact:\/\/\/)?([^/:]+)\/([^/:]+)\/([^/:]+?)
 const stepPattern = /^step(0|[1-9]\d{0,8})$/
 
 /**
- * Reads `[wandb-artifact:///]entity/project/name[:stepN|:latest|:ALIAS]`; undefined for any other text, such as the name
- * of a base model.
+ * Parses `[wandb-artifact:///]entity/project/name[:stepN|:latest|:ALIAS]`. Undefined for any other text, such as the
+ * name of a base model.
  */
 export function parseModelAddress(text: string): ModelAddress | undefined {
   const match = addressPattern.exec(text)

@@ -6,16 +6,16 @@ import { resolveModel, type ChatTarget } from './resolve-model.ts'
 
 // Each takes less than a kilobyte.
 const maxKept = 10_000
-// The longest address of a model is shorter. Other names are looked up each time.
+// The longest address of a model is shorter. Longer names are not cached.
 const maxNameLength = 600
 
-/** What a name stands for: what answers, or why nothing does. */
+/** What a name resolves to: a target, or the error if there is none. */
 type Resolution = { target: ChatTarget; error?: undefined } | { target?: undefined; error: HttpError }
 
-/** Says what answers for a model name, mostly from memory. */
+/** Finds the target of a model name, usually from memory. */
 export class ModelResolver {
   readonly #pool: Pool
-  /** Drops what has changed. */
+  /** The cache, which drops entries when they change. */
   readonly known: LeasedCache<Resolution>
 
   constructor({ pool, lease }: { pool: Pool; lease: Lease }) {
@@ -23,15 +23,15 @@ export class ModelResolver {
     this.known = new LeasedCache(lease, maxKept)
   }
 
-  /** What answers for a name, if that is in memory and true. */
+  /** Returns the target of a name if it is in memory and current. */
   peek(entity: string, requested: string | undefined): ChatTarget | undefined {
     return this.known.peek(keyOf(entity, requested))?.target
   }
 
   /**
-   * What answers for a name that an entity's request gave as its model.
+   * Finds the target of the model name in an entity's request.
    *
-   * @throws {HttpError} 404 for a model, or a step of one, that does not exist or belongs to another entity
+   * @throws {HttpError} 404 for a model or a step that does not exist or belongs to another entity
    */
   async resolve(entity: string, requested: string | undefined): Promise<ChatTarget> {
     if (requested !== undefined && requested.length > maxNameLength) return resolveModel(this.#pool, entity, requested)
@@ -50,13 +50,13 @@ export class ModelResolver {
       }
     } catch (error) {
       if (!(error instanceof HttpError)) throw error
-      // Names that stand for nothing push out only each other.
+      // Names without a model have their own owner, so that they replace only each other in the cache.
       return { value: { error }, owner: `${entity}?`, tags }
     }
   }
 }
 
-/** What the meaning of a name depends on. */
+/** The tags of everything that the meaning of a name depends on. */
 function listTags(entity: string, requested: string | undefined): string[] {
   const tags = ['base-models', `entity:${entity}`]
   const address = requested === undefined ? undefined : parseModelAddress(requested)

@@ -14,27 +14,27 @@ const noDefault =
   'BaseModel has spec.default: true, and none has.'
 // A client may send any text as a name.
 const maxShownLength = 400
-// Those that somebody may mean who has mistyped a name.
+// The names that a mistyped name is compared with.
 const maxCompared = 200
 
-/** What answers a chat request. */
+/** The model that serves a request. */
 export interface ChatTarget {
-  /** What the client calls the model, and reads in the reply. */
+  /** The client's name of the model. It is also the name in the reply. */
   requestedName: string
-  /** What the engine calls it: a base model's canonical name, or a checkpoint's id. */
+  /** The engine's name of it: a base model's canonical name, or a checkpoint's id. */
   engineName: string
   /** metadata.name of the BaseModel whose engines serve it. */
   baseModelCrName: string
-  /** Whether it was made through this service, and is sampled from in order to be trained on. */
+  /** Whether the model was made through this service. Its samples are used for training. */
   trainable: boolean
-  /** What its use is charged to. */
+  /** What its usage is charged to. */
   charged: Pick<UsageAccount, 'project' | 'modelId' | 'baseModel'>
 }
 
 /**
- * Finds in the database what serves a model name for an entity. A request without one means the default base model.
+ * Finds the model that a name means for an entity. A request without a name gets the default base model.
  *
- * @throws {HttpError} 404 for a model, or a step of one, that does not exist or belongs to another entity
+ * @throws {HttpError} 404 for a model or a step that does not exist or belongs to another entity
  */
 export async function resolveModel(pool: Pool, entity: string, requested: string | undefined): Promise<ChatTarget> {
   if (!requested) return resolveDefaultBaseModel(pool)
@@ -83,7 +83,7 @@ function addressName({ entity, project, name }: Pick<ModelAddress, 'entity' | 'p
   return `${entity}/${project}/${name}`
 }
 
-/** The same for a model that never was, that was deleted, or that is another entity's. */
+/** The error is the same for a model that never existed, that was deleted, or that belongs to another entity. */
 async function describeUnknown(pool: Pool, entity: string, requested: string): Promise<HttpError> {
   const [models, baseModels] = await Promise.all([listNewestModels(pool, entity, maxCompared), listBaseModels(pool)])
   const names = [...models.map(addressName), ...baseModels.slice(0, maxCompared).map(({ name }) => name)]

@@ -16,6 +16,6 @@ test.each([
   expect(findSimilarNames(requested, names)).toEqual(expected)
 })
 
-test('a name without end is compared by its beginning', () => {
+test('a very long name is compared by its beginning', () => {
   expect(findSimilarNames('a'.repeat(1_000_000), [`team/proj/${'a'.repeat(50)}`])).toHaveLength(1)
 })

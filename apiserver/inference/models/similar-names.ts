@@ -3,10 +3,13 @@ import { countEdits } from '../../../lib/edit-distance.ts'
 const maxNamed = 3
 // Two typing errors in a short name, or another number at the end of a long one.
 const maxDifference = 0.4
-// The beginnings say enough, and comparing takes the square of this.
+// The beginnings are enough. The time of a comparison grows with the square of this length.
 const maxLength = 40
 
-/** The names whose last part is the most like that of a requested name, the nearest first; none when all are quite different. */
+/**
+ * Returns the names whose last part is most similar to that of a requested name, most similar first. Empty if none is
+ * similar.
+ */
 export function findSimilarNames(requested: string, names: readonly string[]): string[] {
   const wanted = lastPart(requested)
   return names
@@ -17,14 +20,14 @@ export function findSimilarNames(requested: string, names: readonly string[]): s
     .map(({ name }) => name)
 }
 
-/** Of `wandb-artifact:///team/project/agent:step3` it is `agent`. */
+/** The last part of `wandb-artifact:///team/project/agent:step3` is `agent`. */
 function lastPart(name: string): string {
   const path = name.replace(/^wandb-artifact:\/*/, '')
   const last = path.slice(path.lastIndexOf('/') + 1)
   return last.split(':', 1)[0]!.slice(0, maxLength).toLowerCase()
 }
 
-/** From 0 for equal texts to 1 for texts that have nothing in common. */
+/** Returns 0 for equal texts, and up to 1 for texts that have nothing in common. */
 function measureDifference(a: string, b: string): number {
   const longest = Math.max(a.length, b.length, 1)
   if (Math.abs(a.length - b.length) / longest > maxDifference) return 1

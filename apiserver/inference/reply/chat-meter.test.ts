@@ -8,7 +8,7 @@ const usage = '"usage":{"prompt_tokens":7,"total_tokens":12,"completion_tokens":
 const piece = '{"id":"c","choices":[{"index":0,"delta":{"content":"x"}}]}'
 const last = `{"id":"c","choices":[],${usage}}`
 
-/** The events that the client gets of those that the engine sent, and what was counted. */
+/** Returns the events that the client gets, and the tokens that were counted. */
 function meter(events: string[], hidesUsage: boolean) {
   const chat = new ChatMeter(hidesUsage)
   const passed = events.filter((event) => chat.passEvent(Buffer.from(event)))
@@ -16,14 +16,14 @@ function meter(events: string[], hidesUsage: boolean) {
 }
 
 describe('a stream', () => {
-  test('whose client asked for no usage is counted and loses just the event that holds it', () => {
+  test('whose client did not ask for usage is counted, and only the usage event is left out', () => {
     expect(meter([piece, piece, last, '[DONE]'], true)).toEqual({
       passed: [piece, piece, '[DONE]'],
       tokens: { promptTokens: 7, completionTokens: 5 },
     })
   })
 
-  test('whose client asked for its usage has every event', () => {
+  test('whose client asked for usage keeps every event', () => {
     expect(meter([piece, last, '[DONE]'], false)).toEqual({
       passed: [piece, last, '[DONE]'],
       tokens: { promptTokens: 7, completionTokens: 5 },
@@ -52,7 +52,7 @@ describe('a stream', () => {
     expect(meter([event], true).passed).toEqual([event])
   })
 
-  test.each([-1, 1.5, '7', null, 1e300])('of which the engine says a nonsensical %j counts none', (count) => {
+  test.each([-1, 1.5, '7', null, 1e300])('with a count of %j, which is not valid, counts no tokens', (count) => {
     const event = JSON.stringify({ choices: [], usage: { prompt_tokens: count, completion_tokens: 2 } })
     expect(meter([event], true).tokens).toEqual({ promptTokens: 0, completionTokens: 2 })
   })
@@ -73,11 +73,11 @@ test.each<[string, Partial<ChatRequest>, boolean]>([
   ['wants none', { stream: true, stream_options: { include_usage: false } }, true],
   ['wants usage', { stream: true, stream_options: { include_usage: true } }, false],
   ['says something else', { stream: true, stream_options: { include_usage: 'yes' } }, false],
-])('usage is asked for in its place when a request %s: %j', (_, request, asked) => {
+])('the gateway asks for usage only where it must, when a request %s: %j', (_, request, asked) => {
   expect(asksForUsage({ messages, ...request })).toBe(asked)
 })
 
-test("the engine gets the client's options but for what would change other events", () => {
+test("the engine gets the client's stream options, except one that would change other events", () => {
   expect(withUsage({ include_usage: false, continuous_usage_stats: true, other: 1 })).toEqual({
     include_usage: true,
     other: 1,

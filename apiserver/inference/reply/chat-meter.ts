@@ -2,7 +2,7 @@ import type { ChatTokens } from '../../accounts/usage/ledger.ts'
 import { findUsage } from './find-usage.ts'
 import { readMembers } from './rename-model.ts'
 
-/** What a request says of its stream. */
+/** The members of a request that describe its stream. */
 interface StreamRequest {
   stream?: unknown
   stream_options?: object | null | undefined
@@ -11,41 +11,41 @@ interface StreamRequest {
 const usageMember = Buffer.from('"usage"')
 
 /**
- * Whether a stream's usage must be asked for in the client's place: unless it said how it wants it, it gets none. What is
- * neither true, false nor absent is the engine's to judge.
+ * Whether the gateway must ask for a stream's usage, because the client did not. A value that is neither true, false
+ * nor absent is passed on, and the engine rejects it.
  */
 export function asksForUsage({ stream, stream_options: options }: StreamRequest): boolean {
   const { include_usage: wanted = null } = (options ?? {}) as { include_usage?: unknown }
   return stream === true && (wanted === null || wanted === false)
 }
 
-/** Stream options with which the engine ends the stream with its usage. */
+/** Stream options that make the engine send the usage at the end of the stream. */
 export function withUsage(options: object | null | undefined): Record<string, unknown> {
-  // Without include_usage the engine ignores this one; with it each event would change.
+  // Without include_usage, the engine ignores this option. With include_usage, it would change every event.
   const { continuous_usage_stats: _, ...rest } = (options ?? {}) as Record<string, unknown>
   return { ...rest, include_usage: true }
 }
 
-/** Counts the tokens of a chat as its reply passes. */
+/** Counts the tokens of a chat while its reply passes. */
 export class ChatMeter {
   readonly #hidesUsage: boolean
   #events = 0
   #usage: ChatTokens | undefined
 
-  /** @param hidesUsage whether the client did not ask for the event that holds the usage alone */
+  /** @param hidesUsage whether the client did not ask for the event that contains only the usage */
   constructor(hidesUsage: boolean) {
     this.#hidesUsage = hidesUsage
   }
 
   /**
-   * What the engine said that the chat used. Of a stream that broke off before it said so: a token for each event, for
-   * that is how engines send them, and none of the prompt.
+   * The usage that the engine reported. If a stream was cut off before that, one token for each event, because engines
+   * send one token in each event, and none for the prompt.
    */
   get tokens(): ChatTokens {
     return this.#usage ?? { promptTokens: 0, completionTokens: this.#events }
   }
 
-  /** Reads an event's data, and says whether the client is to get it. */
+  /** Reads an event's data. Returns whether the client gets the event. */
   passEvent(data: Buffer): boolean {
     if (!data.includes(usageMember)) {
       this.#events++
@@ -67,7 +67,7 @@ export class ChatMeter {
     })
   }
 
-  /** The engine has said what the chat used. */
+  /** Records the usage that the engine reported. */
   record(usage: ChatTokens): void {
     this.#usage = usage
   }

@@ -4,22 +4,23 @@ const lineEnd = Buffer.from('\r\n')
 const lastFrame = Buffer.from('0\r\n\r\n')
 
 /**
- * A response whose chunks are framed here, each in one buffer: Node writes three buffers for each, which costs a small
- * event more than all else. To a client of HTTP/1.0, which knows no chunks, the bytes go as they are.
+ * A response whose chunks are framed here, with one buffer for each chunk. Node writes three buffers for each chunk,
+ * which costs more than all other work on a small event. A client of HTTP/1.0 does not know chunks, so it gets the
+ * bytes without frames.
  */
 export class ChunkFrames {
   readonly #response: ServerResponse
   readonly #isFramed: boolean
 
-  /** @param response whose head was written with `Transfer-Encoding: chunked` if Node would have chosen that */
+  /** @param response its head was written with `Transfer-Encoding: chunked` if Node would have chosen that */
   constructor(response: ServerResponse) {
     this.#response = response
     this.#isFramed = response.chunkedEncoding
-    // Node writes what it gets as it is from now on, and no last chunk.
+    // From now on, Node writes the bytes unchanged, and adds no last chunk.
     response.chunkedEncoding = false
   }
 
-  /** Answers false when the client takes bytes more slowly than they come: 'drain' tells when to go on. */
+  /** Returns false if the client reads more slowly than bytes arrive. 'drain' says when to continue. */
   write(bytes: Buffer): boolean {
     return bytes.length === 0 || this.#response.write(this.#isFramed ? frame(bytes) : bytes)
   }

@@ -7,14 +7,14 @@ import type { ModelNames } from './rename-model.ts'
 export interface EngineReply {
   response: EngineResponse
   names: ModelNames
-  /** What the request has reserved. */
+  /** The memory that the request has reserved. */
   memory: RequestReservation
   meter: ChatMeter
-  /** To be called once, when the reply is complete or has broken off. */
+  /** Charges the usage. It must be called once, when the reply is complete or was cut off. */
   charge: () => void
-  /** What the reply is charged to; null for nothing. */
+  /** The project that is charged. Null if none is. */
   project: string | null
-  /** Gets what the client gets. */
+  /** Receives the same bytes as the client. */
   tap?: (bytes: Buffer) => void
 }
 

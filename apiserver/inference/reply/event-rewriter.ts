@@ -2,11 +2,11 @@ import type { ChatMeter } from './chat-meter.ts'
 import { writeModelMember, renameModel, type ModelNames } from './rename-model.ts'
 import type { Splice } from './splice.ts'
 
-/** What becomes of the data of one event after the other. */
+/** Rewrites the data of events, one event after the other. */
 export class EventRewriter {
   readonly #names: ModelNames
   readonly #meter: ChatMeter
-  /** As the engine writes it, and as the client is to read it. */
+  /** The model's name as the engine writes it, and as the client reads it. */
   readonly #written: Buffer
   readonly #read: Buffer
 
@@ -17,7 +17,10 @@ export class EventRewriter {
     this.#read = writeModelMember(names.requestedName)
   }
 
-  /** Puts the client's name of the model into data, and counts it. Answers false when the client does not get the event. */
+  /**
+   * Writes the client's name of the model into an event's data, and counts its tokens. Returns false if the client does
+   * not get the event.
+   */
   rewrite(splice: Splice, start: number, end: number): boolean {
     const data = splice.bytes.subarray(start, end)
     if (!this.#meter.passEvent(data)) return false

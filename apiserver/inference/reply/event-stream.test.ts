@@ -7,7 +7,7 @@ const piece = (model: string) => `{"id":"é","model":"${model}","choices":[{"del
 const [written, read] = [piece('0192'), piece('team/proj/agent')]
 const usage = '{"model":"0192","choices":[],"usage":{"prompt_tokens":7,"total_tokens":9,"completion_tokens":2}}'
 
-/** Counts what waits for the end of a long line. */
+/** Counts the memory of an incomplete long line. */
 const createAccount = () => ({
   bytes: 0,
   add(bytes: number) {
@@ -28,15 +28,18 @@ const received = `data: ${written}\n\n: ping\n\ndata:${written}\r\n\r\nid: x\nda
 const passed = `data: ${read}\n\n: ping\n\ndata:${read}\r\n\r\nid: x\nevent: y\ndata: [DONE]\n\n`
 
 describe('a stream of events', () => {
-  test.each([1, 2, 7, 64, 10_000])('has its name changed, and usage left out, in chunks of %i bytes', (size) => {
-    const bytes = Buffer.from(received)
-    const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
-      bytes.subarray(at * size, at * size + size),
-    )
-    const meter = new ChatMeter(true)
-    expect(passThrough(chunks, meter)).toBe(passed)
-    expect(meter.tokens).toEqual({ promptTokens: 7, completionTokens: 2 })
-  })
+  test.each([1, 2, 7, 64, 10_000])(
+    "gets the client's name of the model and loses its usage, in chunks of %i bytes",
+    (size) => {
+      const bytes = Buffer.from(received)
+      const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+        bytes.subarray(at * size, at * size + size),
+      )
+      const meter = new ChatMeter(true)
+      expect(passThrough(chunks, meter)).toBe(passed)
+      expect(meter.tokens).toEqual({ promptTokens: 7, completionTokens: 2 })
+    },
+  )
 
   test('is passed on as soon as a line is complete', () => {
     expect(String(openStream().pass(Buffer.from('data: a\ndata: {"mo')))).toBe('data: a\n')
@@ -45,8 +48,8 @@ describe('a stream of events', () => {
   test.each([
     ['with spaces', '{"id": "c", "model": "0192"}', '{"id": "c","model":"team/proj/agent"}'],
     ['in an error', '{"error":{"message":"no 0192"}}', '{"error":{"message":"no team/proj/agent"}}'],
-    ['of nobody', '{"model":"01921","choices":[]}', '{"choices":[],"model":"team/proj/agent"}'],
-  ])('has a name changed that is not where it is looked for: %s', (_, data, changed) => {
+    ['of another model', '{"model":"01921","choices":[]}', '{"choices":[],"model":"team/proj/agent"}'],
+  ])("gets the client's name of the model also in an unusual place: %s", (_, data, changed) => {
     expect(passThrough([Buffer.from(`data: ${data}\n\n`)])).toBe(`data: ${changed}\n\n`)
   })
 
@@ -54,7 +57,7 @@ describe('a stream of events', () => {
     expect(passThrough([Buffer.from('data: a\n\ndata: b')])).toBe('data: a\n\ndata: b')
   })
 
-  test('loses nothing behind data that was left out but the line that ends it', () => {
+  test('loses only the data that is left out and the empty line after it', () => {
     expect(passThrough([Buffer.from(`data: ${usage}\ndata: a\n\n\n`)])).toBe('data: a\n\n\n')
   })
 
@@ -67,7 +70,7 @@ describe('a stream of events', () => {
     expect(states).toEqual([true, false, false, false, false])
   })
 
-  test('counts what waits for the end of a long line, beyond its first 64 KiB', () => {
+  test('counts the memory of an incomplete line beyond its first 64 KiB', () => {
     const held = createAccount()
     const stream = openStream(held)
     const begin = Buffer.from(`data: a\ndata: {"mo${'x'.repeat(70_000)}`)
@@ -77,7 +80,7 @@ describe('a stream of events', () => {
     expect(held.bytes).toBe(0)
   })
 
-  test('ends when a line never does, and when there is no memory for a long one', () => {
+  test('fails when a line never ends, and when there is no memory for a long line', () => {
     const chunks = Array.from({ length: 17 }, () => Buffer.alloc(1024 * 1024, 'a'))
     expect(() => passThrough(chunks)).toThrow('longer than 16777216 bytes')
     const full = new Error('no room')

@@ -12,33 +12,33 @@ const space = 0x20
 const dataPrefix = Buffer.from('data:')
 const nothing = Buffer.alloc(0)
 
-// An event of a thousand tokens with the likeliest of each is a megabyte or two.
+// An event with a thousand tokens and the most likely alternatives of each has one or two megabytes.
 const maxLineBytes = 16 * 1024 * 1024
-// The beginning of a usual event is no reason to break off its stream, whatever others have in memory.
+// A stream must not fail because of the beginning of an ordinary event, however much memory other requests use.
 const freeLineBytes = 64 * 1024
 
 /**
- * An engine's stream of server-sent events with the client's name of the model, passed on line by line. All other bytes
- * stay. An event has one line of data, as engines write them.
+ * Rewrites an engine's stream of server-sent events with the client's name of the model. It passes whole lines on, and
+ * leaves all other bytes unchanged. Each event has one line of data, as engines write it.
  */
 export class EventStream {
   readonly #rewriter: EventRewriter
   readonly #held: ExcessMemory
-  /** The beginning of a line whose end has not come yet. */
+  /** The beginning of a line whose end has not arrived yet. */
   #rest: Buffer[] = []
   #restBytes = 0
-  /** The data was left out: so is the empty line that ends the event. */
+  /** The last line of data was left out. The empty line that ends the event is left out too. */
   #leavesOutEnd = false
   #isWithinEvent = false
 
-  /** @param memory counts the bytes that wait for the end of a long line */
+  /** @param memory counts the bytes of an incomplete long line */
   constructor(names: ModelNames, meter: ChatMeter, memory: Pick<RequestReservation, 'add' | 'drop'>) {
     this.#rewriter = new EventRewriter(names, meter)
     this.#held = new ExcessMemory(memory, freeLineBytes)
   }
 
   /**
-   * Takes a chunk of the engine's. Answers with the lines that are complete.
+   * Adds a chunk of the engine's reply. Returns the lines that are complete.
    *
    * @throws {Error} for a line that is too long, and what `memory` throws
    */
@@ -49,17 +49,17 @@ export class EventStream {
     return this.#rewriteLines(lines)
   }
 
-  /** What is left when the engine has ended: a last line without an end. */
+  /** Returns the last line if it has no line end, when the engine's reply has ended. */
   end(): Buffer {
     return this.#rewriteLines(this.#takeRest(nothing))
   }
 
-  /** Whether lines of an event were passed on whose end was not. */
+  /** Whether some lines of an event were passed on, but not its end. */
   get isWithinEvent(): boolean {
     return this.#isWithinEvent
   }
 
-  /** What was kept, and the end of it. */
+  /** Returns the incomplete line together with the bytes that end it. */
   #takeRest(end: Buffer): Buffer {
     if (this.#restBytes === 0) return end
     const bytes = Buffer.concat([...this.#rest, end])
@@ -90,7 +90,7 @@ export class EventStream {
     return splice.join()
   }
 
-  /** A line from `start` to `end`, with its end, if it has one. */
+  /** Rewrites the line from `start` to `end`. The range includes the line end, if there is one. */
   #rewriteLine(splice: Splice, start: number, end: number): void {
     const { bytes } = splice
     const contentEnd = findContentEnd(bytes, start, end)
@@ -107,7 +107,7 @@ export class EventStream {
   }
 }
 
-/** Where a line's end begins. */
+/** Returns where the line end begins. */
 function findContentEnd(bytes: Buffer, start: number, end: number): number {
   const contentEnd = bytes[end - 1] === newline ? end - 1 : end
   return contentEnd > start && bytes[contentEnd - 1] === carriageReturn ? contentEnd - 1 : contentEnd

@@ -5,13 +5,13 @@ const usage = '"usage":{"prompt_tokens":7,"total_tokens":12,"completion_tokens":
 const found = { promptTokens: 7, completionTokens: 5 }
 const reply = `{"id":"c","choices":[{"message":{"content":"\\"usage\\":{\\"prompt_tokens\\":1,\\"completion_tokens\\":1}"}}],${usage},"prompt_token_ids":[${'1,'.repeat(2_000)}1]}`
 
-test('usage is found wherever it is in a reply, and no text is taken for it', () => {
+test('usage is found anywhere in a reply, but never within a text', () => {
   expect(findUsage(Buffer.from(reply))).toEqual(found)
   expect(findUsage(Buffer.from(reply.replace(usage, '"a":1')))).toBeUndefined()
 })
 
 test.each(['"usage":null', '"usage": {"prompt_tokens":7}', '"usage":{"prompt_tokens":-1,"completion_tokens":2}'])(
-  '%s is none that can be read',
+  '%s is not read as usage',
   (text) => {
     expect(findUsage(Buffer.from(`{${text}}`))).toBeUndefined()
   },

@@ -1,14 +1,15 @@
 import type { ChatTokens } from '../../accounts/usage/ledger.ts'
 
 const usageMember = Buffer.from('"usage":{')
-// Engines write both counts before anything else of it.
+// Engines write both counts first.
 const searchedBytes = 256
 const promptTokens = /"prompt_tokens":(\d{1,15})[,}]/
 const completionTokens = /"completion_tokens":(\d{1,15})[,}]/
 
 /**
- * The usage that an engine has written without spaces, found by a search: a quote within a text is always escaped, so that
- * no text can hold the member. The last one counts. Undefined when there is none, or when it is not whole.
+ * Searches the usage that an engine has written without spaces. A quote within a text is always escaped, so that no
+ * text can contain the member. If there are several, the last one counts. Undefined if there is none, or if it is
+ * incomplete.
  */
 export function findUsage(bytes: Buffer): ChatTokens | undefined {
   const at = bytes.lastIndexOf(usageMember)
@@ -19,10 +20,10 @@ export function findUsage(bytes: Buffer): ChatTokens | undefined {
   return { promptTokens: Number(prompt), completionTokens: Number(completion) }
 }
 
-/** The same in bytes that come in chunks. */
+/** Searches the usage in bytes that arrive in chunks. */
 export class UsageSearch {
   #found: ChatTokens | undefined
-  /** The end of what has come. */
+  /** The last bytes that have arrived. */
   #rest: Buffer = Buffer.alloc(0)
 
   get found(): ChatTokens | undefined {

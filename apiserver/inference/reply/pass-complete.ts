@@ -8,11 +8,11 @@ import { writeModelMember } from './rename-model.ts'
 import { replaceBytes } from './splice.ts'
 
 /**
- * Passes a complete reply on as it comes, at the client's pace. Only the model's name is changed, which engines write before
- * the choices, and the usage is searched.
+ * Passes a complete reply on as it arrives, at the client's pace. Changes only the model's name, which engines write
+ * before the choices, and searches the usage.
  *
- * @returns false when the reply has to be gathered: the name is not in its beginning, or its length is not known. Nothing of
- * it is taken then, and nothing is sent.
+ * @returns false if the reply has to be collected first: its beginning does not contain the name, or its length is not
+ * known. In this case nothing is read or sent.
  * @throws {HttpError} 422 for a reply beyond the limit
  */
 export async function passComplete(reply: EngineReply, exchange: Exchange, times: AnswerTimes): Promise<boolean> {
@@ -37,7 +37,9 @@ export async function passComplete(reply: EngineReply, exchange: Exchange, times
   return isPassed
 }
 
-/** The beginning of a reply with the client's name of the model; undefined when there is none in it. */
+/**
+ * Returns the beginning of a reply with the client's name of the model. Undefined if the engine's name is not in it.
+ */
 function renameStart({ names }: EngineReply, first: Buffer): Buffer | undefined {
   const written = writeModelMember(names.engineName)
   const at = first.indexOf(written)
@@ -82,7 +84,7 @@ function openReply(reply: EngineReply, exchange: Exchange, begun: BegunReply): R
     onEnd: () => {
       if (usage.found) meter.record(usage.found)
     },
-    // The length tells the client that the reply is not whole.
+    // The client sees from the length that the reply is incomplete.
     onError: () => res.destroy(),
   }
 }

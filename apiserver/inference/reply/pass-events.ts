@@ -6,16 +6,16 @@ import { EventStream } from './event-stream.ts'
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
-  // Proxies must not gather events.
+  // Proxies must not buffer events.
   'Cache-Control': 'no-cache',
   'X-Accel-Buffering': 'no',
 }
 
 /**
- * Passes an engine's events on as they come, at the client's pace. A stream that breaks off ends with an event that holds
- * the error; when the gateway has broken it off, the connection is closed too.
+ * Passes an engine's events on as they arrive, at the client's pace. A stream that is cut off ends with an event that
+ * contains the error. If the gateway itself cuts it off, the connection is closed too.
  *
- * @param presentError writes an error as clients of the path read it
+ * @param presentError writes an error in the form that clients of the path expect
  */
 export function passEvents(reply: EngineReply, exchange: Exchange, presentError: (error: unknown) => object): void {
   const { response, names, meter, memory, charge } = reply

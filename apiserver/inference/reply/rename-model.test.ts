@@ -5,7 +5,7 @@ const names = { engineName: '11111111-2222-4333-8444-555555555555', requestedNam
 const renamed = JSON.stringify(names.requestedName)
 const rename = (text: string) => Buffer.from(renameModel(Buffer.from(text), names)).toString()
 
-test('a complete reply keeps its bytes but for the name', () => {
+test('a complete reply keeps all bytes except the name', () => {
   const reply = `{"id":"c","model":"${names.engineName}","choices":[{"logprobs":{"content":[{"logprob":-1.0}]}}]}`
   expect(rename(reply)).toBe(`{"id":"c","choices":[{"logprobs":{"content":[{"logprob":-1.0}]}}],"model":${renamed}}`)
 })
@@ -17,6 +17,6 @@ test("an error of the engine has the client's name", () => {
   })
 })
 
-test.each(['[DONE]', '{"model":', ''])('%j stays', (text) => {
+test.each(['[DONE]', '{"model":', ''])('%j stays unchanged', (text) => {
   expect(rename(text)).toBe(text)
 })

@@ -2,7 +2,7 @@ import type { ChatReply } from '../chat.ts'
 
 const dataPrefix = 'data:'
 
-/** The JSON texts of a reply: of each event of a stream, or of all of it. */
+/** The JSON texts of a reply: one for each event of a stream, or the whole complete reply. */
 export async function* readReply(reply: ChatReply): AsyncGenerator<string> {
   if (reply.kind === 'complete') {
     yield Buffer.from(reply.bytes).toString()

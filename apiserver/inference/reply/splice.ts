@@ -7,10 +7,10 @@ export function replaceBytes(bytes: Buffer, { start, end }: { start: number; end
   return copy
 }
 
-/** Replacements in a buffer, which are made in one copy. */
+/** Replacements in a buffer, made with one copy. */
 export class Splice {
   readonly bytes: Buffer
-  /** Start and end of what is replaced, in order. */
+  /** Start and end of each replaced range, in order. */
   #ranges: number[] = []
   #texts: Uint8Array[] = []
   #growth = 0
@@ -19,14 +19,14 @@ export class Splice {
     this.bytes = bytes
   }
 
-  /** Replaces bytes behind all that were replaced before. */
+  /** Replaces a range behind all ranges that were replaced before. */
   replace(start: number, end: number, text: Uint8Array): void {
     this.#ranges.push(start, end)
     this.#texts.push(text)
     this.#growth += text.length - (end - start)
   }
 
-  /** The bytes with all replacements: the same buffer when there is none. */
+  /** The bytes with all replacements. If there are none, the same buffer. */
   join(): Buffer {
     if (this.#texts.length === 0) return this.bytes
     const { bytes } = this

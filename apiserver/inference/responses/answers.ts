@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 
 const item = Type.Object({ type: Type.String() })
 
-/** A response, as far as clients rely on it. */
+/** The members of a response that clients depend on. */
 export const responseSchema = Type.Object({
   id: Type.String(),
   object: Type.Literal('response'),

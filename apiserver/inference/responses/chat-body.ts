@@ -5,15 +5,15 @@ import { sharedFields } from './fields.ts'
 import type { InputItem, ResponseRequest } from './schema.ts'
 import { convertTools } from './tools.ts'
 
-/** The chat that a response is made with. */
+/** The chat that produces a response. */
 export interface ResponseChat {
   body: Record<string, unknown>
-  /** Where each of its messages comes from in the request. */
+  /** The place in the request that each of its messages comes from. */
   places: string[][]
 }
 
 const withLogprobs = 'message.output_text.logprobs'
-// The others tell of tools that run at OpenAI, and of what this server never hides.
+// The others are about tools that run at OpenAI, or about members that this server always includes.
 const knownIncludes = new Set([
   withLogprobs,
   'reasoning.encrypted_content',
@@ -26,9 +26,9 @@ const knownIncludes = new Set([
 ])
 
 /**
- * Converts a request to a chat, of which no training default holds: nobody trains on responses.
+ * Converts a request to a chat. It turns the training defaults off, because responses are not used for training.
  *
- * @param earlier items of the responses that this one goes on from
+ * @param earlier items of the earlier responses of the conversation
  * @throws {HttpError} 422
  */
 export function buildResponseChat(request: ResponseRequest, earlier: readonly InputItem[]): ResponseChat {
@@ -40,7 +40,7 @@ export function buildResponseChat(request: ResponseRequest, earlier: readonly In
   return { body, places: messages.places }
 }
 
-/** The request's own items: a text is what the user says. */
+/** The request's own items. A text is a message of the user. */
 export function listInput({ input = null }: ResponseRequest): InputItem[] {
   if (typeof input !== 'string') return input ?? []
   return [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: input }] }]
@@ -67,14 +67,14 @@ function convertOptions(request: ResponseRequest): Record<string, unknown> {
   const { max_output_tokens: maxTokens = null, reasoning, text, truncation, stream } = request
   const hasLogprobs = request.include?.includes(withLogprobs) === true
   return {
-    // Models that are trained here are asked for these unless a chat says otherwise.
+    // For models that are trained here, the gateway asks for both unless the chat turns them off.
     logprobs: hasLogprobs,
     return_token_ids: false,
     ...(hasLogprobs && { top_logprobs: request.top_logprobs ?? 0 }),
     ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
     ...(reasoning?.effort != null && { reasoning_effort: reasoning.effort }),
     ...convertFormat(text?.format),
-    // What vLLM makes of it: the end of what does not fit is kept.
+    // vLLM then keeps the end of a prompt that is too long.
     ...(truncation === 'auto' && { truncate_prompt_tokens: -1 }),
     ...(stream === true && { stream, return_tokens_as_token_ids: false, stream_options: { include_usage: true } }),
   }

@@ -3,7 +3,7 @@ import { isObject } from '../../../lib/json/is-object.ts'
 import { readContent, type ChatContent } from './content.ts'
 import type { InputItem } from './schema.ts'
 
-/** A message of the chat that a response is made with. */
+/** A message of the chat that produces a response. */
 export interface ChatMessage {
   role: string
   content?: ChatContent
@@ -16,17 +16,17 @@ const itemTypes = 'message, function_call, function_call_output, reasoning and i
 const noSuchItem = 'no stored response of this entity has an item of this id in its output: send the item itself'
 
 /**
- * Makes messages of items. What an assistant did in one turn, its reasoning, text and calls, is one message, because
- * templates of models expect it so.
+ * Converts items to messages. The reasoning, text and calls of one assistant turn become one message, because chat
+ * templates expect that.
  */
 export class ChatMessages {
   readonly list: ChatMessage[] = []
-  /** The place of each message's first item. */
+  /** The place of the first item of each message. */
   readonly places: string[][] = []
   readonly issues: ValidationIssue[] = []
   #place: string[] = []
 
-  /** @param place of the item in the request, for errors */
+  /** @param place the item's place in the request, for errors */
   add(item: InputItem, place: string[]): void {
     this.#place = place
     const { type = 'message' } = item
@@ -38,7 +38,10 @@ export class ChatMessages {
     else this.#reject('type', `items of this type are not supported: send items of the types ${itemTypes}`)
   }
 
-  /** Instructions, and what follows them, are one message: many templates take a system message only as the first. */
+  /**
+   * Instructions and system messages at the beginning become one message, because many templates accept a system
+   * message only at the start.
+   */
   addSystem(content: ChatContent, place: string[]): void {
     const [first] = this.list
     if (this.list.length === 1 && first?.role === 'system' && isText(first.content) && isText(content)) {
@@ -52,7 +55,7 @@ export class ChatMessages {
     const read = readContent(content, this.#place)
     this.issues.push(...read.issues)
     if (role === 'assistant') this.#addText(read.content)
-    // The same to OpenAI's models; few others know the first.
+    // OpenAI's models treat both roles alike. Few other models know `developer`.
     else if (role === 'developer' || role === 'system') this.addSystem(read.content, this.#place)
     else if (role === 'user') this.#push({ role, content: read.content }, this.#place)
     else this.#reject('role', 'the role should be user, assistant, system or developer')
@@ -87,7 +90,7 @@ export class ChatMessages {
     if (reasoning) this.#push({ role: 'assistant', reasoning }, this.#place)
   }
 
-  /** The last message, if it is an assistant's. */
+  /** The last message if it is an assistant's. */
   #findTurn(): ChatMessage | undefined {
     const last = this.list.at(-1)
     return last?.role === 'assistant' ? last : undefined
@@ -103,7 +106,7 @@ export class ChatMessages {
   }
 }
 
-/** The texts of the parts of a reasoning item. */
+/** The joined texts of the parts of a reasoning item. */
 function joinTexts(parts: unknown): string {
   if (!Array.isArray(parts)) return ''
   return parts.flatMap((part) => (isObject(part) && isText(part['text']) ? [part['text']] : [])).join('\n')

@@ -10,11 +10,11 @@ export interface ResponseUsage {
   total_tokens: number
 }
 
-/** What is known of a chat's reply beside its output. */
+/** Reads the reply of a chat into an output, and keeps its finish reason, usage and error. */
 export class ChatReplyReader {
   finishReason: string | null = null
   usage: ResponseUsage | null = null
-  /** The engine's own sentence, in a stream that it broke off. */
+  /** The engine's error message in a stream that it cut off. */
   error: string | undefined
   readonly #output: ResponseOutput
 
@@ -34,7 +34,7 @@ export class ChatReplyReader {
     if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason']
   }
 
-  /** Older engines call the reasoning by its second name. */
+  /** Older engines use the second name for the reasoning. */
   #readMessage(message: Record<string, unknown>, logprobs: unknown[]): void {
     const { reasoning, reasoning_content: older, content, tool_calls: calls } = message
     const thought = reasoning ?? older
@@ -43,7 +43,7 @@ export class ChatReplyReader {
     for (const [at, call] of (Array.isArray(calls) ? calls : []).entries()) this.#readCall(call, at)
   }
 
-  /** A complete reply has its calls without their indices. */
+  /** Calls in a complete reply have no index. */
   #readCall(call: unknown, at: number): void {
     const given = isObject(call) && isObject(call['function']) ? call['function'] : undefined
     if (!isObject(call) || !given) return

@@ -12,12 +12,12 @@ import { placeError } from './places.ts'
 import type { PreparedResponse } from './prepare.ts'
 import type { ResponseStore } from './store.ts'
 
-/** What responses are made with. */
+/** What creating responses needs. */
 export interface ResponseDeps extends AskDeps {
   stored: ResponseStore
 }
 
-/** A response for the client, when all of it is there. @throws {HttpError} as a chat does */
+/** Creates a complete response for the client. @throws {HttpError} as a chat does */
 export async function completeResponse(
   deps: ResponseDeps,
   call: EngineCall,
@@ -30,7 +30,7 @@ export async function completeResponse(
   return JSON.stringify(await making.end(deps.stored))
 }
 
-/** Asks an engine for the chat. @throws {HttpError} which names the members of the request for the response */
+/** Sends the chat to an engine. @throws {HttpError} with the members of the request for the response in its issues */
 export async function askEngine(deps: ResponseDeps, call: EngineCall, { chat, places, trace }: PreparedResponse) {
   try {
     const reply = await completeChat(deps, call, chat)
@@ -41,7 +41,9 @@ export async function askEngine(deps: ResponseDeps, call: EngineCall, { chat, pl
   }
 }
 
-/** The values of a reply count until the response is out, and so do the texts that are made of them. */
+/**
+ * The memory of a reply's values, and of the texts that are built from them, stays reserved until the response is sent.
+ */
 function parseReply({ memory }: EngineCall, text: string): unknown {
   try {
     const bytes = Buffer.from(text)

@@ -1,7 +1,7 @@
 import { valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 
-/** A part of a chat's message, as chats have them. */
+/** A part of a chat message. */
 export type ChatPart = { type: string } & Record<string, unknown>
 export type ChatContent = string | ChatPart[]
 
@@ -13,7 +13,8 @@ interface ReadContent {
 const partTypes = 'input_text, output_text, refusal, input_image and input_audio'
 
 /**
- * The content of an item as a chat's. One text alone is that text, because every template takes it.
+ * Converts the content of an item to the content of a chat message. A single text part becomes a plain text, because
+ * every template accepts it.
  *
  * @param place of the item
  */
@@ -34,7 +35,7 @@ export function readContent(value: unknown, place: string[], name = 'content'): 
   return { content: isOneText ? String(only['text']) : content, issues }
 }
 
-/** Undefined where a part is none of those that are known. */
+/** Undefined for a part of an unknown type. */
 function readPart(part: unknown): ChatPart | undefined {
   if (!isObject(part)) return undefined
   const { type, text, refusal, image_url: url, detail = null, ...more } = part
@@ -42,7 +43,7 @@ function readPart(part: unknown): ChatPart | undefined {
     return typeof text === 'string' ? { type: 'text', text } : undefined
   }
   if (type === 'refusal') return typeof refusal === 'string' ? { type: 'text', text: refusal } : undefined
-  // The chat rejects what is left of it, such as the id of a file.
+  // The chat rejects unsupported members, such as the id of a file.
   if (type === 'input_image')
     return { ...more, type: 'image_url', image_url: { url, ...(detail !== null && { detail }) } }
   return type === 'input_audio' ? { ...more, type } : undefined

@@ -6,8 +6,8 @@ const runsElsewhere = 'all responses are made while the client waits: use stream
 const isInput = 'send these messages as items of input, or send previous_response_id'
 
 /**
- * What becomes of each member of a request for a response. Those that chats have too are checked as a chat's. The list has
- * vLLM's fields and OpenAI's.
+ * How each field of a request for a response is handled. Fields that chats have too are checked by the rules of chats.
+ * The list contains the fields of vLLM and of OpenAI.
  *
  * docs/inference.md lists the rejected fields. chat_fields_test.py checks that every field of vLLM is declared.
  */
@@ -32,9 +32,9 @@ export const responseFields: Fields = {
   parallel_tool_calls: taken,
   truncation: taken,
   user: taken,
-  // No tool runs in the server, so that there is nothing to count.
+  // No tool runs on the server, so that there are no calls to count.
   max_tool_calls: taken,
-  // Nothing here depends on these. They are in the answer as OpenAI's clients expect them.
+  // These have no effect here. The answer contains them because OpenAI's clients expect them.
   service_tier: taken,
   safety_identifier: taken,
   prompt_cache_key: taken,
@@ -76,7 +76,7 @@ export const responseFields: Fields = {
   enable_response_messages: 'use POST /v1/chat/completions with return_token_ids',
 }
 
-/** Members that a chat has under the same name and with the same meaning. */
+/** Members that chats have with the same name and meaning. */
 export const sharedFields = [
   'model',
   'temperature',

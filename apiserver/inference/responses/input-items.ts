@@ -2,13 +2,16 @@ import { Type, type Static } from 'typebox'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { invalidCursor, pageQuery, presentPage } from '../../../lib/http/page.ts'
 
-/** As OpenAI's: the newest come first. */
+/** The default order is the same as OpenAI's: newest first. */
 export const inputItemsQuery = Type.Object({
   ...pageQuery.properties,
   order: Type.Enum(['asc', 'desc'], { default: 'desc' }),
 })
 
-/** A page of the items of a stored input. Those without an id have their place. @throws {HttpError} 422 for another `after` */
+/**
+ * Returns a page of the items of a stored input. An item without an id gets one from its position. @throws {HttpError}
+ * 422 for an unknown `after`
+ */
 export function presentInputItems(input: string, { after, limit, order }: Static<typeof inputItemsQuery>) {
   const parsed: unknown = JSON.parse(input)
   const items = (Array.isArray(parsed) ? parsed.filter(isObject) : []).map((item, place) => ({

@@ -9,9 +9,10 @@ import type { ResponseStore } from './store.ts'
 const repeated = 'an item before it refers to the same item: refer to it once'
 
 /**
- * Puts the items of stored responses where a request refers to them by their ids. References that nothing is found for stay.
+ * Replaces references by the items of stored responses that they refer to. References to unknown items stay.
  *
- * @throws {HttpError} 422 for items of too many responses and for an item twice, and as reserving memory does
+ * @throws {HttpError} 422 for items of too many responses and for two references to one item, and as reserving memory
+ * does
  */
 export async function resolveReferences(
   stored: ResponseStore,
@@ -28,7 +29,7 @@ export async function resolveReferences(
   return { ...request, input: request.input.map((item) => found.get(readReference(item)) ?? item) }
 }
 
-/** One large item must not become many. @throws {HttpError} 422 */
+/** Rejects repeated references, so that one large item does not become many. @throws {HttpError} 422 */
 function rejectRepeated(input: readonly InputItem[]): void {
   const seen = new Set<string>()
   for (const [index, item] of input.entries()) {
@@ -38,18 +39,18 @@ function rejectRepeated(input: readonly InputItem[]): void {
   }
 }
 
-/** The id that an item refers to; empty for an item that refers to nothing. */
+/** The id that an item refers to. Empty if the item is not a reference. */
 function readReference({ type, id }: InputItem): string {
   return type === 'item_reference' && typeof id === 'string' ? id : ''
 }
 
-/** The items of a stored input, whose values count before they are made. */
+/** Parses the items of a stored input. Memory for their values is reserved first. */
 export function readItems(memory: RequestReservation, text: string): InputItem[] {
   const items = parse(memory, text)
   return Array.isArray(items) ? items.filter(isObject) : []
 }
 
-/** The items of the output of a stored response, whose values count before they are made. */
+/** Parses the output items of a stored response. Memory for their values is reserved first. */
 export function readOutput(memory: RequestReservation, text: string): InputItem[] {
   const response = parse(memory, text)
   const output = isObject(response) ? response['output'] : undefined

@@ -5,7 +5,7 @@ import { ResponseOutput, type ItemEvent } from './output.ts'
 import { presentResponse, type PresentedResponse, type ResponseFacts } from './present.ts'
 import { maxStoredBytes, type ResponseStore } from './store.ts'
 
-/** A response that is being made. */
+/** A response that is being created. */
 export class ResponseMaking {
   readonly facts: ResponseFacts
   readonly reader: ChatReplyReader
@@ -14,7 +14,7 @@ export class ResponseMaking {
   readonly #call: EngineCall
   #ended: PresentedResponse | undefined
 
-  /** @param emit is given each change of the output */
+  /** @param emit is called with each change of the output */
   constructor(call: EngineCall, prepared: PreparedResponse, id: string, emit?: (event: ItemEvent) => void) {
     const { request, chat } = prepared
     const isStored = request.store !== false
@@ -25,12 +25,12 @@ export class ResponseMaking {
     this.#call = call
   }
 
-  /** About the bytes of its output in memory. */
+  /** The approximate size of its output in memory. */
   get size(): number {
     return this.#output.size
   }
 
-  /** As it ended, or as far as it has come. */
+  /** The final response, or the response so far. */
   present(): PresentedResponse {
     const { usage } = this.reader
     return this.#ended ?? presentResponse(this.facts, { status: 'in_progress', output: this.#output.items, usage })
@@ -40,7 +40,7 @@ export class ResponseMaking {
     return presentResponse(this.facts, { status: 'in_progress', output: [], usage: null })
   }
 
-  /** The response of all that was read. It is stored before a client can ask for it, unless it is too large. */
+  /** Completes the response. Stores it before the client gets it, unless it is too large. */
   async end(stored: ResponseStore): Promise<PresentedResponse> {
     const { finishReason, usage } = this.reader
     const status = finishReason === 'length' ? 'incomplete' : 'completed'
@@ -55,7 +55,7 @@ export class ResponseMaking {
     return response
   }
 
-  /** The response of what was read until it broke off. Nobody can go on from it. */
+  /** Completes a response that was cut off. No other response can continue it. */
   fail(message: string): PresentedResponse {
     this.#output.close('incomplete')
     const error = { code: 'server_error', message }

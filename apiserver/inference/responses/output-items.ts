@@ -42,23 +42,23 @@ export interface CallItem {
 
 export type OutputItem = MessageItem | ReasoningItem | CallItem
 
-/** An id as OpenAI's are: what it is of, and letters and digits. */
+/** Creates an id in OpenAI's form: a prefix for the kind, then letters and digits. */
 export function makeId(prefix: string): string {
   return `${prefix}_${randomUUID().replaceAll('-', '')}`
 }
 
-/** Of which response an item is, and which of its items. */
+/** The response that an item belongs to, and the item's index in it. */
 export interface ItemPlace {
   responseId: string
   index: number
 }
 
-/** The id of an item, in which its response is found again. */
+/** The id of an item. It contains the id of its response. */
 function makeItemId(prefix: string, { responseId, index }: ItemPlace): string {
   return `${prefix}_${responseId.replace(/^resp_/, '')}${index.toString(16)}`
 }
 
-/** The id of the response that an item is of; undefined for an id that was not made here. */
+/** The id of the response that an item belongs to. Undefined for an id that was not made here. */
 export function findResponseId(itemId: string): string | undefined {
   const [, digits] = /^(?:msg|rs|fc)_([0-9a-f]{32})[0-9a-f]+$/.exec(itemId) ?? []
   return digits === undefined ? undefined : `resp_${digits}`

@@ -19,7 +19,7 @@ const bytesPerCharacter = 4
 /** An event of a streamed response, without its number. */
 export type ItemEvent = { type: string } & Record<string, unknown>
 
-/** A piece of a call of a tool, as a chat has it. */
+/** A piece of a tool call in a chat's reply. */
 export interface CallPiece {
   index: number
   id?: string | undefined
@@ -28,19 +28,19 @@ export interface CallPiece {
 }
 
 /**
- * The output of a response, put together of the pieces of a chat's reply: each change of it is an event. One item is open at
- * a time, because models write one after the other.
+ * Builds the output of a response from the pieces of a chat's reply. Each change is an event. Only one item is open at
+ * a time, because models write one item after the other.
  */
 export class ResponseOutput {
   readonly items: OutputItem[] = []
-  /** About its bytes in memory. */
+  /** Its approximate size in memory. */
   size = 0
   readonly #responseId: string
   readonly #emit: (event: ItemEvent) => void
-  /** The index of the open call among the chat's calls. */
+  /** The index of the open call in the chat's calls. */
   #callIndex = -1
 
-  /** @param emit is given values that change afterwards */
+  /** @param emit is called with values that change later */
   constructor(responseId: string, emit: (event: ItemEvent) => void = () => {}) {
     this.#responseId = responseId
     this.#emit = emit
@@ -72,7 +72,7 @@ export class ResponseOutput {
     this.#emit({ type: 'response.function_call_arguments.delta', ...this.#place(item), delta })
   }
 
-  /** Ends the open item. */
+  /** Closes the open item. */
   close(status: ItemStatus = 'completed'): void {
     const item = this.items.at(-1)
     if (item?.status !== 'in_progress') return
@@ -82,7 +82,7 @@ export class ResponseOutput {
     this.#emit({ type: 'response.output_item.done', output_index: this.items.length - 1, item })
   }
 
-  /** Where an item is that is opened now. */
+  /** The place of the next item. */
   get #next(): ItemPlace {
     return { responseId: this.#responseId, index: this.items.length }
   }

@@ -1,7 +1,7 @@
 import { HttpError, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import { findError } from '../../errors/table.ts'
 
-/** Members of a chat by their name in a request for a response. */
+/** The place in the request for a response of members of the chat. */
 const names: Readonly<Record<string, string[]>> = {
   max_completion_tokens: ['max_output_tokens'],
   max_tokens: ['max_output_tokens'],
@@ -10,7 +10,7 @@ const names: Readonly<Record<string, string[]>> = {
 }
 
 /**
- * An error of a chat as one of the request that the chat was made of.
+ * Changes the places in a chat's error into places of the request that the chat was built from.
  *
  * @param places of the chat's messages in the request
  */

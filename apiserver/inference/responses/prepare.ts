@@ -16,17 +16,17 @@ import { parseResponseRequest, type InputItem, type ResponseRequest } from './sc
 import type { ResponseTrace } from './response-trace.ts'
 import type { Conversation, ResponseStore } from './store.ts'
 
-/** What is needed to read a request for a response. */
+/** What reading a request for a response needs. */
 export interface ResponseReadDeps extends ReadDeps {
   memory: RequestMemory
   stored: ResponseStore
 }
 
-/** All that is left of a request for a response while an engine makes it. */
+/** What is kept of a request for a response while an engine answers its chat. */
 export interface PreparedResponse {
   chat: PreparedRequest
   request: ResponseRequest
-  /** JSON: the items of its own input. */
+  /** The items of its own input, as JSON. */
   input: string
   conversation: Conversation | undefined
   places: string[][]
@@ -34,8 +34,8 @@ export interface PreparedResponse {
 }
 
 /**
- * Reads a request, and makes the chat of it and of the conversation that it goes on from. What was read counts among what is
- * in memory until the response is out, because it shows its request.
+ * Reads a request, and builds a chat from it and from the conversation that it continues. The memory of the request
+ * stays reserved until the response is sent, because the response contains parts of the request.
  *
  * @throws {HttpError} as reading, checking, and finding the model and the conversation do
  */
@@ -75,7 +75,7 @@ interface Earlier {
   memory: RequestReservation
 }
 
-/** The items of a conversation, which count before they are read. */
+/** Reads the items of a conversation. Memory for them is reserved first. */
 async function readEarlier(stored: ResponseStore, { entity, conversation, memory }: Earlier): Promise<InputItem[]> {
   memory.add(conversation.bytes)
   const rows = await stored.readConversation(entity, conversation)

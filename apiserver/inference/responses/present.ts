@@ -2,18 +2,18 @@ import type { ResponseUsage } from './chat-reply.ts'
 import type { OutputItem } from './output-items.ts'
 import type { ResponseRequest } from './schema.ts'
 
-/** What of a response is known before it is made. */
+/** The values of a response that are known before it is created. */
 export interface ResponseFacts {
   id: string
   createdAt: Date
-  /** What the client calls the model. */
+  /** The client's name of the model. */
   model: string
   request: ResponseRequest
-  /** Whether it can be asked for later. */
+  /** Whether the response can be read later. */
   isStored: boolean
 }
 
-/** How far a response has come. */
+/** The progress of a response. */
 export interface ResponseState {
   status: 'in_progress' | 'completed' | 'incomplete' | 'failed'
   output: readonly OutputItem[]
@@ -21,7 +21,7 @@ export interface ResponseState {
   error?: { code: string; message: string }
 }
 
-/** A response as OpenAI's clients read it. What was not set is shown as what holds then. */
+/** Presents a response in OpenAI's form. For members that the request did not set, it contains the defaults. */
 export function presentResponse(facts: ResponseFacts, state: ResponseState) {
   const { request } = facts
   return {
@@ -75,7 +75,7 @@ function presentSampling(request: ResponseRequest) {
   }
 }
 
-/** What nothing depends on here. */
+/** Members that have no effect here. */
 function presentLabels(request: ResponseRequest) {
   return {
     user: request.user ?? null,

@@ -3,12 +3,12 @@ import type { RequestContext } from '../../accounts/context.ts'
 import { beginTrace, chooseProject, type BegunTrace, type ChatTraces } from '../chat-traces.ts'
 import type { PresentedResponse } from './present.ts'
 
-/** A response that is being made. */
+/** A response that can be presented at any time. */
 interface Presentable {
   present: () => PresentedResponse
 }
 
-/** Records a response among the traces: its request as it came, and what became of it until its answer was out. */
+/** Records a response as a trace: the request as it was received, and the response until it was sent. */
 export class ResponseTrace {
   readonly #trace: BegunTrace
   readonly #ctx: RequestContext
@@ -35,12 +35,12 @@ export class ResponseTrace {
     this.#making = making
   }
 
-  /** The request has failed: nothing of it is kept, unless its client has left. */
+  /** The request has failed. Nothing of it is kept, unless its client has left. */
   fail(): void {
     if (!this.#client.hasLeft) this.#making = undefined
   }
 
-  /** The answer is out, or the client has left. */
+  /** The response is sent, or the client has left. */
   end(): void {
     const [project, making] = [this.#project, this.#making]
     if (project === undefined || !making) return this.#trace.abandon()
@@ -53,7 +53,7 @@ export class ResponseTrace {
   }
 }
 
-/** Begins to record a response where that is wanted. @throws {HttpError} as `beginTrace` does */
+/** Begins to record a response if that is asked for. @throws {HttpError} as `beginTrace` does */
 export function beginResponseTrace(
   traces: ChatTraces,
   ctx: RequestContext,

@@ -23,7 +23,7 @@ import { streamResponse } from './stream.ts'
 const tag = 'Inference'
 const path = '/v1/responses/{response_id}'
 
-/** Responses, the newer interface of OpenAI's clients. Each is made with a chat. */
+/** The Responses API, the newer interface of OpenAI's clients. Each response is created with a chat. */
 export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool; traces: ChatTraces }): void {
   const deps = { ...gateway, stored: new ResponseStore(gateway.pool) }
 
@@ -33,7 +33,7 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
       tag,
       summary: 'Create a response',
       description:
-        'Unless `store` is false, the response can be read again and gone on from (`previous_response_id`) for 30 days ' +
+        'Unless `store` is false, the response can be read again and continued (`previous_response_id`) for 30 days ' +
         'after the last response of its conversation.',
       role: 'read',
       streamedBody: { 'application/json': responseRequestSchema },
@@ -103,9 +103,9 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
 
 function sendEvents(ctx: RequestContext, events: AsyncGenerator<string>): void {
   ctx.type = 'text/event-stream; charset=utf-8'
-  // What holds the request, and the stream's own pipeline, wait for its end.
+  // Several parts of the request and the stream's own pipeline listen for the end of the response.
   ctx.res.setMaxListeners(20)
-  // Proxies must not gather events.
+  // Proxies must not buffer events.
   ctx.set({ 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' })
   ctx.body = Readable.from(events, { objectMode: false })
 }

@@ -2,12 +2,12 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 
-// OpenAI's bounds, which their SDKs document.
+// OpenAI's bounds, as its SDKs document them.
 const maxMetadata = 16
 const maxMetadataName = 64
 const maxMetadataValue = 512
 const maxIdentifier = 64
-// As chats have of messages.
+// The same limit as that of messages in chats.
 const maxItems = 10_000
 
 const flag = Type.Boolean()
@@ -63,7 +63,10 @@ type OptionalFields = {
   [Name in keyof typeof optionalFields]?: Static<(typeof optionalFields)[Name]> | null
 }
 
-/** A request for a response: the types of what is converted; the chat that is made of it is checked too. */
+/**
+ * A request for a response. The schema has the types of the members that are converted. The chat that is built from
+ * them is checked too.
+ */
 export const responseRequestSchema = Type.Unsafe<ResponseRequest>({
   type: 'object',
   properties: {
@@ -77,7 +80,7 @@ export interface ResponseRequest extends OptionalFields {
   [more: string]: unknown
 }
 
-/** An item of a request's input, or of a response's output: what its type has beside is looked at where it is used. */
+/** An item of a request's input, or of a response's output. Its other members are checked where they are used. */
 export type InputItem = Record<string, unknown>
 
 export const parseResponseRequest = compileBody(responseRequestSchema)

@@ -11,35 +11,35 @@ import { removeOldestResponses } from '../../../db/responses/retention.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { chatLimitBytes } from '../chat/chat-reader.ts'
 
-/** How many of an entity's newest responses are kept, and of which size together. */
+/** How many of an entity's newest responses are kept, and their total size. */
 export const entityLimits = { maxCount: 10_000, maxBytes: 256 * 1024 * 1024 }
-/** How many responses can go on from each other. The chat of them all must fit anyway. */
+/** How many responses a conversation may have. Their chat must fit into the limit of chats in any case. */
 export const conversationLimits = { maxResponses: 1_000, maxBytes: chatLimitBytes }
-/** The largest that is stored. */
+/** The largest response that is stored. */
 export const maxStoredBytes = chatLimitBytes
 
-// What an entity may have beyond its limits before its oldest are removed, in each process.
+// By how much an entity may exceed its limits before its oldest responses are removed, in each process.
 const prunedAfter = { count: 100, bytes: 16 * 1024 * 1024 }
 const maxRemembered = 10_000
 
-/** The responses that one goes on from: the newest first. */
+/** The responses of a conversation, newest first. */
 export interface Conversation {
   rootId: string
   ids: string[]
   bytes: number
 }
 
-/** Responses that clients go on from, bounded for each entity. */
+/** Stores responses so that clients can continue them. Bounded for each entity. */
 export class ResponseStore {
   readonly #pool: Pool
-  /** What this process has stored of an entity since it removed its oldest. */
+  /** The responses that this process has stored for each entity since it last removed old ones. */
   #added = new Map<string, { count: number; bytes: number }>()
 
   constructor(pool: Pool) {
     this.#pool = pool
   }
 
-  /** Stores a response, and removes the oldest of its entity where there are too many. */
+  /** Stores a response, and removes the entity's oldest ones if it has too many. */
   async save(row: ResponseRow): Promise<void> {
     await insertResponse(this.#pool, row)
     const added = this.#added.get(row.entity)
@@ -53,7 +53,7 @@ export class ResponseStore {
     this.#added.set(row.entity, { count: 0, bytes: 0 })
   }
 
-  /** @throws {HttpError} 404 where a response is not kept (any more), 422 for a conversation that is too long */
+  /** @throws {HttpError} 404 if a response is not stored, 422 for a conversation that is too long */
   async findConversation(entity: string, id: string): Promise<Conversation> {
     const steps = id.includes('\0') ? [] : await listConversation(this.#pool, { entity, id }, conversationLimits)
     const [newest, oldest] = [steps[0], steps.at(-1)]
@@ -63,14 +63,14 @@ export class ResponseStore {
     return { rootId: newest.rootId, ids: steps.map((step) => step.id), bytes: oldest.totalBytes }
   }
 
-  /** The texts of a conversation, the oldest first. @throws {HttpError} 404 when one of them was removed just now */
+  /** The texts of a conversation, oldest first. @throws {HttpError} 404 if one of them was removed in the meantime */
   async readConversation(entity: string, { ids }: Conversation): Promise<{ input: string; response: string }[]> {
     const rows = await readResponses(this.#pool, entity, ids.toReversed())
     if (rows.length < ids.length) throw brokenConversation(ids.at(-1) ?? '')
     return rows
   }
 
-  /** How many bytes these responses have together. @throws {HttpError} 422 where they are too many, or too large */
+  /** Returns the total size of these responses. @throws {HttpError} 422 if they are too many or too large */
   async measure(entity: string, ids: readonly string[]): Promise<number> {
     const { maxResponses, maxBytes } = conversationLimits
     const bytes = ids.length <= maxResponses ? await measureResponses(this.#pool, entity, ids) : Infinity
@@ -79,7 +79,7 @@ export class ResponseStore {
     throw unprocessable(valueError(['body', 'input'], `it refers to items of ${limits}: send the items themselves`))
   }
 
-  /** The texts of responses, without those that are gone. */
+  /** The texts of responses, without those that no longer exist. */
   async read(entity: string, ids: readonly string[]): Promise<{ response: string }[]> {
     return readResponses(this.#pool, entity, ids)
   }

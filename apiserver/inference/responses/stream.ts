@@ -9,19 +9,19 @@ import { ResponseMaking } from './making.ts'
 import { makeId } from './output-items.ts'
 import type { PreparedResponse } from './prepare.ts'
 
-// The text of a usual response is no reason to break it off, whatever others have in memory.
+// A response must not fail because of an ordinary amount of text, however much memory other requests use.
 const freeBytes = 64 * 1024
 
 const cutOff = 'The engine ended the stream before the response was complete.'
 
-/** A response that an engine has begun to make. */
+/** A response whose reply an engine has begun. */
 interface BegunResponse {
   call: EngineCall
   prepared: PreparedResponse
   reply: ChatReply
 }
 
-/** The events of a response while it is made. @throws {HttpError} as a chat does, before there is any */
+/** Returns the events of a response while it is created. @throws {HttpError} as a chat does, before the first event */
 export async function streamResponse(
   deps: ResponseDeps,
   call: EngineCall,
@@ -31,7 +31,7 @@ export async function streamResponse(
   return writeEvents(deps, { call, prepared, reply })
 }
 
-/** The response is stored before the last of them. */
+/** The response is stored before its last event is sent. */
 async function* writeEvents(deps: ResponseDeps, { call, prepared, reply }: BegunResponse): AsyncGenerator<string> {
   const writer = new EventWriter()
   const making = new ResponseMaking(call, prepared, makeId('resp'), (event) => writer.write(event))
@@ -48,7 +48,7 @@ async function* writeEvents(deps: ResponseDeps, { call, prepared, reply }: Begun
     const response = error === undefined ? await making.end(deps.stored) : making.fail(error)
     writer.write({ type: `response.${response.status}`, response })
   } catch (error) {
-    // Nobody reads any more: the connection ends too.
+    // The client has left, so the connection is closed too.
     if (call.client.hasLeft) throw error
     writer.write({ type: 'response.failed', response: making.fail(toHttpError(error, deps.log).message) })
   }

@@ -2,7 +2,7 @@ import { valueError, type ValidationIssue } from '../../../lib/http/http-error.t
 import { isObject } from '../../../lib/json/is-object.ts'
 import type { ResponseRequest } from './schema.ts'
 
-/** Tools as a chat has them, and what is wrong with those that it cannot have. */
+/** The tools of a chat, and the issues of tools that a chat cannot have. */
 export interface ChatTools {
   tools?: unknown[]
   tool_choice?: unknown
@@ -11,7 +11,7 @@ export interface ChatTools {
 
 type Tool = Record<string, unknown>
 
-/** Tools of a response are flat; those of a chat have their function in a member of its own. */
+/** Tools of a response are flat objects. Tools of a chat have a `function` member. */
 export function convertTools({ tools, tool_choice: choice = null }: ResponseRequest): ChatTools {
   const given: Tool[] = tools ?? []
   const issues = given.flatMap(findUnsupportedTool)
@@ -28,14 +28,14 @@ function findUnsupportedTool({ type }: Tool, index: number): ValidationIssue[] {
   return [valueError(['body', 'tools', String(index), 'type'], reason)]
 }
 
-/** Without tools, `auto` and `none` say nothing. */
+/** Without tools, `auto` and `none` have no effect. */
 function findMissingTools(choice: unknown): ValidationIssue[] {
   if (choice === null || choice === 'auto' || choice === 'none') return []
   return [valueError(['body', 'tool_choice'], 'a tool can be chosen only of tools')]
 }
 
 function convertTool({ type, ...described }: Tool): Tool {
-  // Null is what SDKs send for what was not set.
+  // SDKs send null for members that were not set.
   const set = Object.entries(described).filter(([, value]) => value !== null)
   return { type, function: Object.fromEntries(set) }
 }
@@ -46,7 +46,7 @@ function convertChoice(choice: unknown): unknown {
   return choice['type'] === 'function' ? { type: 'function', function: { name: choice['name'] } } : undefined
 }
 
-/** A choice among some of the tools: the model sees no others. */
+/** A choice among some of the tools. The model sees only these. */
 function allowTools(tools: Tool[], { mode, tools: allowed }: Record<string, unknown>) {
   const listed: unknown[] = Array.isArray(allowed) ? allowed : []
   const names = new Set(listed.map((each) => (isObject(each) ? each['name'] : undefined)))

@@ -23,11 +23,11 @@ test.each<[string, object, string]>([
     'messages.0.content.0.image_url.url',
   ],
   [
-    'a length of the prompt',
+    "a change of the prompt's length",
     { prompt: 'a', chat_template_kwargs: { max_length: 9 } },
     'chat_template_kwargs.max_length',
   ],
-])('%s is refused', (_, body, place) => {
+])('%s is rejected', (_, body, place) => {
   expect(() => checkTokenize(read(body))).toThrow(`body.${place}: `)
 })
 

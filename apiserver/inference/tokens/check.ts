@@ -9,10 +9,14 @@ import { findUnsupported } from '../chat/unsupported-fields.ts'
 import { detokenizeFields, tokenizeFields } from './fields.ts'
 import { parseDetokenizeRequest, parseTokenizeRequest, type TokenizeRequest } from './schema.ts'
 
-// An engine tokenizes for one request at a time. A chat's length is bounded by its model's context; this by nothing else.
+// An engine tokenizes one request at a time. The length of a chat is bounded by its model's context, but the length of
+// a text is not.
 const maxBytes = 1024 * 1024
 
-/** Checks a request for tokens, and says what engines get of it. @throws {HttpError} 413, and 422 with the issues */
+/**
+ * Checks a request for tokens, and returns how it is changed for engines. @throws {HttpError} 413, and 422 with the
+ * issues
+ */
 export function checkTokenize(document: JsonDocument): CheckedBody {
   rejectLarge(document)
   const request = parseTokenizeRequest(document)
@@ -26,19 +30,19 @@ export function checkTokenize(document: JsonDocument): CheckedBody {
   return describe(request, tokenizeFields)
 }
 
-/** The same for a request for the text of tokens. */
+/** Checks a request for the text of tokens, in the same way. */
 export function checkDetokenize(document: JsonDocument): CheckedBody {
   rejectLarge(document)
   return describe(parseDetokenizeRequest(document), detokenizeFields)
 }
 
-/** No usage is counted: nothing is sampled. */
+/** No usage is counted, because nothing is sampled. */
 function describe(request: { model?: string | null }, fields: Fields): CheckedBody {
   return {
     model: request.model ?? undefined,
     cacheSalt: undefined,
     hidesUsage: false,
-    // No engine caches anything of it for the next.
+    // Engines cache nothing of it for later requests.
     prefix: '',
     maxSampledTokens: 0,
     change: ({ engineName }) => ({ ...leaveOut(request, fields), model: engineName }),

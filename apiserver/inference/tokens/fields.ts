@@ -1,6 +1,9 @@
 import { changesMedia, passes, runsCode, type Fields } from '../chat/chat-fields.ts'
 
-/** What becomes of each member of a request for tokens. endpoint_fields_test.py checks that none of vLLM's is missing. */
+/**
+ * How each field of a request for tokens is handled. endpoint_fields_test.py checks that every field of vLLM is
+ * declared.
+ */
 export const tokenizeFields: Fields = {
   model: passes,
   prompt: passes,
@@ -17,7 +20,7 @@ export const tokenizeFields: Fields = {
   mm_processor_kwargs: changesMedia,
 }
 
-/** The same for a request for the text of tokens. */
+/** How each field of a request for the text of tokens is handled. */
 export const detokenizeFields: Fields = {
   model: passes,
   tokens: passes,

@@ -6,7 +6,10 @@ import { detokenizeAnswer, detokenizeRequestSchema, tokenizeAnswer, tokenizeRequ
 const tokenize = { path: '/tokenize', check: checkTokenize }
 const detokenize = { path: '/detokenize', check: checkDetokenize }
 
-/** Tokens of texts and chats, and texts of tokens: at vLLM's paths, and below the base URL of OpenAI's clients. */
+/**
+ * Tokens of texts and chats, and texts of tokens. They are served at vLLM's paths, and below the base URL of OpenAI's
+ * clients.
+ */
 export const tokenPassthroughs: readonly Passthrough[] = [tokenize, detokenize].flatMap((each) => [
   each,
   { ...each, path: `/v1${each.path}`, enginePath: each.path },
@@ -17,13 +20,13 @@ export function declareTokens(api: RestApi): void {
   for (const root of ['', '/v1']) {
     api.declare('post', `${root}${tokenize.path}`, {
       ...shared,
-      summary: 'List the tokens of a text or a chat',
+      summary: 'Get the tokens of a text or a chat',
       streamedBody: { 'application/json': tokenizeRequestSchema },
       answer: tokenizeAnswer,
     })
     api.declare('post', `${root}${detokenize.path}`, {
       ...shared,
-      summary: 'Write the text of tokens',
+      summary: 'Get the text of tokens',
       streamedBody: { 'application/json': detokenizeRequestSchema },
       answer: detokenizeAnswer,
     })

@@ -6,7 +6,7 @@ import { messageSchema } from '../chat/chat-schema.ts'
 const flag = Type.Boolean()
 const object = Type.Object({})
 
-/** A text, or a chat, whose tokens are asked for. */
+/** A request for the tokens of a text or a chat. */
 export const tokenizeRequestSchema = Type.Object({
   model: Type.Optional(nullable(Type.String())),
   prompt: Type.Optional(nullable(Type.String())),
@@ -22,7 +22,7 @@ export const tokenizeRequestSchema = Type.Object({
 export type TokenizeRequest = Static<typeof tokenizeRequestSchema>
 export const parseTokenizeRequest = compileBody(tokenizeRequestSchema)
 
-/** Tokens whose text is asked for. */
+/** A request for the text of tokens. */
 export const detokenizeRequestSchema = Type.Object({
   model: Type.Optional(nullable(Type.String())),
   tokens: Type.Array(Type.Integer({ minimum: 0 })),

@@ -16,8 +16,8 @@ export function routeErasures(api: RestApi, deps: ErasureDeps): void {
       role,
       summary: 'Erase a project',
       description:
-        'Erases models, checkpoints, jobs, trajectories, logs and data sets, with their files. With the answer ' +
-        'nothing of the project is visible any more. The report says when all is erased, and how much it was.',
+        'Erases models, checkpoints, jobs, trajectories, logs and data sets, with their files. After the answer, ' +
+        'nothing of the project is visible. The report has the amounts, and the time when all is erased.',
       answer: erasureSchema,
       status: 202,
       idempotent: true,

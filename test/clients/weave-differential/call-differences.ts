@@ -10,7 +10,7 @@ export const callDifferences: Difference[] = [
   {
     name: 'early ends',
     reference: 'An end before its start is lost.',
-    trainyard: 'The end is kept, and joins its start: SDKs send the end first when a start waits for its op.',
+    trainyard: 'The end is kept and merged with its start. SDKs send the end first when the start waits for its op.',
   },
   {
     name: 'whole calls',
@@ -19,7 +19,7 @@ export const callDifferences: Difference[] = [
   },
   {
     name: 'starts without ids',
-    reference: 'A start without ids is refused (400).',
+    reference: 'A start without ids is rejected (400).',
     trainyard: 'The server creates the missing ids of call and trace, as production does.',
   },
   {
@@ -44,7 +44,7 @@ export const callDifferences: Difference[] = [
   },
   {
     name: 'unknown members',
-    reference: 'Unknown members are refused (422).',
+    reference: 'Unknown members are rejected (422).',
     trainyard: 'They are ignored: newer SDKs send members that older servers do not know.',
   },
   {
@@ -75,22 +75,22 @@ export const callDifferences: Difference[] = [
   {
     name: 'times as seconds',
     reference: 'Times as numbers of seconds are accepted.',
-    trainyard: 'They are refused (422): times are documented as ISO 8601.',
+    trainyard: 'They are rejected (422): times are documented as ISO 8601.',
   },
   {
     name: 'internal references',
-    reference: 'References in the internal form of the server are refused (400).',
+    reference: 'References in the internal form of the server are rejected (400).',
     trainyard: 'References are stored as callers write them.',
   },
   {
     name: 'text that begins like a reference',
-    reference: 'Text that begins like a reference, but is not one, is refused (400).',
+    reference: 'Text that begins like a reference, but is not one, is rejected (400).',
     trainyard: 'It is ordinary text.',
   },
   {
     name: 'items of the wrong mode',
     reference: 'The mode of a batch item is not checked.',
-    trainyard: 'An item of the wrong mode is refused (422).',
+    trainyard: 'An item of the wrong mode is rejected (422).',
   },
   {
     name: 'deleting missing calls',

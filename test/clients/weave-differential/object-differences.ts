@@ -31,7 +31,7 @@ export const objectDifferences: Difference[] = [
   {
     name: 'references to the latest version',
     reference: 'Not found (404).',
-    trainyard: 'Refused (400), as in production: a reference names a digest.',
+    trainyard: 'Rejected (400), as in production: a reference names a digest.',
   },
   { name: 'invalid references', reference: 'An error (500).', trainyard: 'A 400, as the interface documents.' },
   {
@@ -52,7 +52,7 @@ export const objectDifferences: Difference[] = [
   },
   {
     name: 'references to missing objects in lists of calls',
-    reference: 'One reference to a missing object refuses the whole list (404).',
+    reference: 'With one reference to a missing object, the whole list is an error (404).',
     trainyard: 'The call is returned with the reference.',
   },
   {

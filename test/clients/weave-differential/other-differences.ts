@@ -25,8 +25,8 @@ export const otherDifferences: Difference[] = [
   },
   {
     name: 'unknown fields of feedback',
-    reference: 'Refused with 400.',
-    trainyard: 'Refused with 403, as for unknown fields of calls.',
+    reference: 'Rejected with 400.',
+    trainyard: 'Rejected with 403, as for unknown fields of calls.',
   },
   { name: 'durations of turns', reference: 'Always -1.', trainyard: 'They are computed.' },
   {
@@ -36,8 +36,8 @@ export const otherDifferences: Difference[] = [
   },
   {
     name: 'batches with an invalid item',
-    reference: 'Refused with 400. Clients then drop the whole batch.',
-    trainyard: 'Refused with 422. Clients then send the batch in halves, and drop only the invalid item.',
+    reference: 'Rejected with 400. Clients then drop the whole batch.',
+    trainyard: 'Rejected with 422. Clients then send the batch in halves, and drop only the invalid item.',
   },
   {
     name: 'a feedback offset without a limit',

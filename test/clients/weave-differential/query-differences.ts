@@ -21,7 +21,7 @@ export const queryDifferences: Difference[] = [
   {
     name: 'numbers without $convert',
     reference: 'A number is compared with a member as text: 10 comes before 9.',
-    trainyard: 'Numbers are compared. Production refuses the query.',
+    trainyard: 'Numbers are compared. Production rejects the query.',
   },
   {
     name: 'times as numbers',
@@ -60,7 +60,7 @@ export const queryDifferences: Difference[] = [
   },
   {
     name: '$convert to exists',
-    reference: 'Refused (400).',
+    reference: 'Rejected (400).',
     trainyard: 'It says whether a member exists, as documented.',
   },
   {
@@ -119,7 +119,7 @@ export const queryDifferences: Difference[] = [
   {
     name: 'numbers as strings',
     reference: 'A limit of `"5"` means 5.',
-    trainyard: 'Refused (422): members have their documented type.',
+    trainyard: 'Rejected (422): members have their documented type.',
   },
   {
     name: 'names that are numbers',
@@ -131,11 +131,11 @@ export const queryDifferences: Difference[] = [
     reference: 'Conditions are compared with the internal name of the project.',
     trainyard: 'They are compared with the name of the project.',
   },
-  { name: 'constant conditions', reference: 'Refused (422).', trainyard: 'Every expression can be a condition.' },
-  { name: 'counts with a limit of 0', reference: 'Refused (400).', trainyard: 'The count is 0, as in production.' },
+  { name: 'constant conditions', reference: 'Rejected (422).', trainyard: 'Every expression can be a condition.' },
+  { name: 'counts with a limit of 0', reference: 'Rejected (400).', trainyard: 'The count is 0, as in production.' },
   {
     name: 'negative limits',
     reference: 'A negative limit means no limit.',
-    trainyard: 'Refused (422), as in production.',
+    trainyard: 'Rejected (422), as in production.',
   },
 ]

@@ -58,7 +58,7 @@ export interface Chunk extends AnyReply {
   choices: (AnyChoice & { delta: Partial<Message> })[]
 }
 
-/** What a request was rejected with. */
+/** The error of a rejected request. */
 export interface Rejection {
   status: number
   error: { message: string; param: string | null; code: string }
@@ -67,7 +67,7 @@ export interface Rejection {
 /** A test of one member of requests. */
 export type Row = (chat: ChatClient) => Promise<void>
 
-/** Asks the base model for a few of its likeliest tokens, with more members or others. */
+/** Asks the base model for a few of its most likely tokens, with the given members. */
 export class ChatClient {
   readonly #stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>
 
@@ -79,7 +79,7 @@ export class ChatClient {
     return this.#stack.baseModel
   }
 
-  /** The body of a request, to be changed as text. */
+  /** The body of a request, for changes to its text. */
   write(body: object): string {
     const messages = [{ role: 'user', content: 'Tell me about the sea.' }]
     return JSON.stringify({ model: this.model, messages, max_completion_tokens: 6, temperature: 0, ...body })
@@ -91,7 +91,7 @@ export class ChatClient {
     return JSON.parse(text) as Reply
   }
 
-  /** The first choice of a reply, with the ids of its tokens. */
+  /** Returns the first choice of a reply, with the ids of its tokens. */
   async choose(body: object): Promise<Choice> {
     const { choices } = await this.reply({ return_token_ids: true, ...body })
     return choices[0]!
@@ -127,7 +127,7 @@ export class ChatClient {
   }
 }
 
-/** A request with this member is answered with 422, and a sentence that contains these words. */
+/** Expects a 422 for a request with this member, and a message that contains these words. */
 export const rejects =
   (body: object, param: string, words: string): Row =>
   async (chat) => {

@@ -8,7 +8,7 @@ const schema = {
   additionalProperties: false,
 }
 const red = { colour: 'red' }
-// The grammar of a JSON object lets a model write any number of spaces.
+// The grammar of a JSON object allows any number of spaces.
 const room = { max_completion_tokens: 80, temperature: 0 }
 
 const tool = (name: string) => ({ type: 'function', function: { name, parameters: schema, strict: true } })
@@ -17,14 +17,14 @@ const tools = [tool('paint'), tool('draw')]
 const answerIn = async (chat: ChatClient, body: object) =>
   JSON.parse((await chat.text({ ...room, ...body }))!) as unknown
 
-/** What the model calls, as a stream has it and as a complete reply does. */
+/** Returns the tool calls of a stream and of a complete reply. */
 async function listCalls(chat: ChatClient, body: object): Promise<ToolCall[]> {
   const { message, finish_reason: reason } = await chat.choose({ ...room, tools, ...body })
   expect(reason).toMatch(/^(tool_calls|stop)$/)
   return message.tool_calls ?? []
 }
 
-/** Members that say what a reply must look like. */
+/** Members that constrain the form of a reply. */
 export const constraintRows = {
   response_format: async (chat) => {
     const format = {
@@ -62,7 +62,7 @@ export const constraintRows = {
     const [named] = await listCalls(chat, { tool_choice: { type: 'function', function: { name: 'draw' } } })
     expect(named).toMatchObject({ type: 'function', function: { name: 'draw' } })
     expect(await listCalls(chat, { tool_choice: 'none' })).toEqual([])
-    // The model calls one or none, as it likes.
+    // The model may or may not call a tool.
     await listCalls(chat, { tool_choice: 'auto' })
     await rejects({ tools, tool_choice: 'paint' }, 'tool_choice', 'Only named tools')(chat)
   },

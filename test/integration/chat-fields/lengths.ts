@@ -51,7 +51,7 @@ export const lengthRows = {
     expect(await chat.text(body)).toBe('')
     expect(await chat.text({ ...body, skip_special_tokens: false })).toBe('<|im_end|>')
   },
-  // Engines read it for tokenizers that are written in Python; others write no spaces of their own.
+  // Engines use it for tokenizers in Python. Others add no spaces.
   spaces_between_special_tokens: async (chat) => {
     const body = { ...endsAtOnce, ignore_eos: true, max_completion_tokens: 2, skip_special_tokens: false }
     expect(await chat.text({ ...body, spaces_between_special_tokens: true })).toBe('<|im_end|><|im_end|>')

@@ -4,7 +4,7 @@ import { rejects, type Row, type Token } from './ask.ts'
 const decode = (tokens: Token[]) => Buffer.from(tokens.flatMap(({ bytes }) => bytes)).toString()
 const listTokens = (tokens: Token[]) => tokens.map(({ token }) => token)
 
-/** Members that decide what a reply says of its tokens. */
+/** Members that decide what a reply contains about its tokens. */
 export const logprobRows = {
   logprobs: async (chat) => {
     const { message, logprobs } = await chat.choose({ logprobs: true })

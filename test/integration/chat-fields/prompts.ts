@@ -6,12 +6,12 @@ const user = { role: 'user', content: 'How is the sea?' }
 const opened = [user, { role: 'assistant', content: 'The sea is' }]
 const continued = { messages: opened, add_generation_prompt: false, continue_final_message: true }
 
-/** The text that the template makes of a chat. */
+/** Returns the text that the template renders for a chat. */
 async function render(chat: ChatClient, body: object): Promise<string> {
   return (await chat.reply({ return_prompt_text: true, max_completion_tokens: 1, ...body })).prompt_text
 }
 
-/** The template of the tiny model has no such variable: the prompt stays as it is. */
+/** The template of the tiny model has no such variable, so that the prompt stays the same. */
 const changesNothing = async (chat: ChatClient, body: object) =>
   expect(await render(chat, body)).toBe(await render(chat, {}))
 
@@ -94,13 +94,13 @@ export const promptRows = {
     for (const effort of ['low', 'medium', 'high']) await changesNothing(chat, { reasoning_effort: effort })
     await rejects({ reasoning_effort: 'huge' }, 'reasoning_effort', "'low', 'medium', 'high'")(chat)
   },
-  // What a model thinks could be read from its tokens too, so that they are left out with it.
+  // The reasoning could be read from its tokens, so that these are left out too.
   include_reasoning: async (chat) => {
     const hidden = await chat.choose({ include_reasoning: false, logprobs: true })
     expect([hidden.logprobs, hidden.token_ids]).toEqual([null, null])
     expect(hidden.message.content).toBe(await chat.text({}))
   },
-  // The answer says how much of the prompt came from the cache, which each salt has for itself.
+  // The usage has the number of cached prompt tokens. Each salt has its own cache.
   cache_salt: async (chat) => {
     const [salt, prompt] = [randomUUID(), `${randomUUID()} ${'sea '.repeat(300)}`]
     expect(await countCached(chat, salt, prompt)).toBe(0)

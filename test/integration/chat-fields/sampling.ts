@@ -51,7 +51,8 @@ export const samplingRows = {
     const [word] = (await chat.text({}))!.split(' ')
     expect(await chat.text({ bad_words: [word] })).not.toContain(word)
   },
-  // A double has 53 bits: a seed that was rounded on the way would be out of range, or its neighbour. CPUs use 32 bits of it.
+  // A double has 53 bits. A seed that was rounded on the way would be out of range, or the next number. CPUs use 32
+  // bits of it.
   seed: async (chat) => {
     const text = await sampleSeed(chat, '9007199254740993')
     expect(await sampleSeed(chat, '9007199254740993')).toBe(text)
@@ -69,7 +70,7 @@ export const samplingRows = {
     const { choices } = await chat.reply({ use_beam_search: true, n: 2 })
     expect(new Set(choices.map(({ message }) => message.content)).size).toBe(2)
   },
-  // It divides the score of a beam by its length to this power: more than 1 prefers the longer.
+  // The score of a beam is divided by its length to this power. Values above 1 prefer longer beams.
   length_penalty: async (chat) => {
     const search = (penalty: number) =>
       chat.text({ use_beam_search: true, n: 4, max_completion_tokens: 14, length_penalty: penalty })

@@ -1,7 +1,7 @@
 import { FairSemaphore } from '../../../../lib/fair-semaphore.ts'
 import { PermitsExhausted, type Permits } from './permits.ts'
 
-/** Permits that no other process shares. */
+/** Permits of a single process. */
 export class LocalPermits implements Permits {
   readonly #semaphore = new FairSemaphore({ permits: Infinity })
 
@@ -9,7 +9,7 @@ export class LocalPermits implements Permits {
     return this.#semaphore.tryAcquire({ key: entity, maxOfKey: limit })
   }
 
-  /** Nobody else has one: what is not at hand is in use. */
+  /** All other permits are in use, because no other process has any. */
   async acquire(entity: string): Promise<() => void> {
     throw new PermitsExhausted(this.#semaphore.heldBy(entity))
   }

@@ -1,32 +1,32 @@
-/** What a process tells the supervisor of an entity's permits. */
+/** A message from a process to the supervisor about an entity's permits. */
 export type PermitRequest = Subject &
   (
     | {
         type: 'ask'
         limit: number
         wanted: number
-        /** Permits that the process had and may not use at this limit. */
+        /** The permits that the process had and may not use at this limit. */
         returned: number
       }
     | {
         type: 'return'
         returned: number
-        /** Which recall this answers; none for what comes unasked. */
+        /** The recall that this answers. Undefined for an unrequested return. */
         round?: number
       }
   )
 
-/** What the supervisor tells a process. */
+/** A message from the supervisor to a process. */
 export type PermitAnswer = Subject & {
-  /** The limit at which the process may use permits again that come back to it; null for none. */
+  /** The limit at which the process may reuse its released permits. Null for no reuse. */
   reusableAt: number | null
 } & (
     | {
         type: 'answer'
-        /** Together no more than were asked for; the rest follows. */
+        /** All answers together grant at most the requested number. The rest follows. */
         granted: number
         rejected: number
-        /** How many permits processes have. */
+        /** The number of permits that processes have. */
         taken: number
       }
     | { type: 'recall'; round: number }

@@ -2,7 +2,7 @@ import type { PermitAnswer, PermitRequest } from './messages.ts'
 
 type Ask = Extract<PermitRequest, { type: 'ask' }>
 type Return = Extract<PermitRequest, { type: 'return' }>
-/** What a process is told, but for the entity. */
+/** A message to a process, without the name and the entity. */
 type Told = { [Type in PermitAnswer['type']]: Omit<Extract<PermitAnswer, { type: Type }>, 'name' | 'entity'> }
 export type AccountAnswer = Told[keyof Told]
 
@@ -11,32 +11,33 @@ interface WaitingAsk {
   wanted: number
 }
 
-/** All processes that have permits are asked for those that they do not use. */
+/** A round asks all processes that have permits to return the unused ones. */
 interface Round {
   number: number
-  /** What is rejected if it does not help. */
+  /** The requests that are rejected if the round finds no permits for them. */
   asks: ReadonlySet<WaitingAsk>
-  /** Processes that have not answered. */
+  /** The processes that have not answered yet. */
   missing: Set<number>
   deadline: NodeJS.Timeout
 }
 
-// A process that does not answer in this time has all its permits in use, for all we know.
+// If a process does not answer in this time, all its permits count as used.
 const roundMs = 1_000
-// After a rejection. A flood beyond a limit causes a round in each of these times, however many requests it has.
+// The pause after a rejection. A flood beyond a limit causes at most one round in this time, for any number of
+// requests.
 const pauseMs = 20
 
 let lastRound = 0
 
 /**
- * The permits of one entity, and which process has how many. Whether a process uses them only the process knows. So what
- * exceeds the limit is rejected after all processes have said that they have none to spare.
+ * The permits of one entity, and how many of them each process has. Only a process itself knows which permits it uses.
+ * So a request beyond the limit is rejected only after all processes have answered that they have no unused permits.
  */
 export class PermitAccount {
   readonly #tell: (process: number, answer: AccountAnswer) => void
   #limit = 0
   #taken = 0
-  /** By process; one without permits has no entry. */
+  /** By process. A process without permits has no entry. */
   readonly #granted = new Map<number, number>()
   #asks: WaitingAsk[] = []
   #round: Round | undefined
@@ -65,7 +66,7 @@ export class PermitAccount {
     this.#settle()
   }
 
-  /** Frees what a process had that has ended. */
+  /** Releases the permits of a process that has ended. */
   removeProcess(process: number): void {
     this.#takeBack(process, this.#granted.get(process) ?? 0)
     this.#asks = this.#asks.filter((ask) => ask.process !== process)
@@ -73,7 +74,7 @@ export class PermitAccount {
     this.#settle()
   }
 
-  /** Ends all waiting. */
+  /** Stops all timers. */
   close(): void {
     clearTimeout(this.#round?.deadline)
     clearTimeout(this.#pause)
@@ -86,7 +87,7 @@ export class PermitAccount {
     else this.#granted.delete(process)
   }
 
-  /** What processes may use again at another limit is not theirs any more. */
+  /** Recalls unused permits, because processes may reuse them only at the previous limit. */
   #changeLimit(limit: number): void {
     this.#limit = limit
     for (const process of this.#granted.keys()) this.#recall(process, 0)
@@ -133,7 +134,7 @@ export class PermitAccount {
     this.#settle()
   }
 
-  /** Rejects what was asked for before the round and is not there after it. */
+  /** Rejects requests that came before the round and got no permits from it. */
   #endRound(): void {
     const { asks, deadline } = this.#round!
     clearTimeout(deadline)
@@ -153,7 +154,10 @@ export class PermitAccount {
     this.#tell(process, { type: 'recall', reusableAt: this.#reusableAt, round })
   }
 
-  /** After a limit has fallen, more may be taken than it allows: each that ends is one less. */
+  /**
+   * After a limit was lowered, more permits may be taken than it allows. Each permit that is released then reduces
+   * their number.
+   */
   get #reusableAt(): number | null {
     return this.#taken <= this.#limit ? this.#limit : null
   }

@@ -18,14 +18,14 @@ interface Use {
 interface Process {
   id: number
   permits: SharedPermits
-  /** How many of its requests wait for a place. */
+  /** How many of its requests wait for a permit. */
   asking: number
-  /** Messages on their way, in order. */
+  /** Messages that are on their way, in order. */
   sent: (() => void)[]
   received: (() => void)[]
 }
 
-/** Processes of a replica with their supervisor, and messages that arrive when the test says so. */
+/** The processes of a replica and their supervisor. Messages arrive when the test says so. */
 class Replica {
   processes: Process[] = []
   uses: Use[] = []
@@ -80,7 +80,7 @@ class Replica {
     for (const { release } of this.uses.splice(index, 1)) release()
   }
 
-  /** All messages arrive, and all answers to them. */
+  /** Delivers all messages, and all answers to them. */
   async settle(): Promise<void> {
     for (let times = 0; times < 100; times++) {
       for (const { sent, received } of this.processes)
@@ -91,7 +91,7 @@ class Replica {
 }
 
 describe('permits of several processes', () => {
-  test('what a process does not use is another one has, without a message while it comes back to the same', async () => {
+  test('a permit that a process does not use goes to another one, and reuse in one process needs no message', async () => {
     const replica = new Replica({ processes: 2, limit: 1 })
     const [first, second] = replica.processes as [Process, Process]
     replica.take(first)
@@ -111,7 +111,7 @@ describe('permits of several processes', () => {
     expect([replica.uses.length, replica.rejected]).toEqual([1, 1])
   })
 
-  test('after the limit has fallen, what ends is not used again beyond it', async () => {
+  test('after the limit was lowered, released permits beyond it are not used again', async () => {
     const replica = new Replica({ processes: 2, limit: 6 })
     const [first, second] = replica.processes as [Process, Process]
     for (const process of [first, second]) for (let times = 0; times < 3; times++) replica.take(process)
@@ -132,7 +132,7 @@ describe('permits of several processes', () => {
     expect(replica.uses).toHaveLength(6)
   })
 
-  test('a flood beyond the limit costs a round in each twenty milliseconds, however many requests it has', async () => {
+  test('a flood beyond the limit causes one round every twenty milliseconds, for any number of requests', async () => {
     const replica = new Replica({ processes: 3, limit: 6 })
     for (const process of replica.processes) for (let times = 0; times < 2; times++) replica.take(process)
     await replica.settle()
@@ -144,11 +144,11 @@ describe('permits of several processes', () => {
       await vi.advanceTimersByTimeAsync(1)
     }
     expect(replica.rejected).toBeGreaterThan(10_000)
-    // A question and its answer, and a recall and its answer, of each process.
+    // For each process: a question with its answer, and a recall with its answer.
     expect(replica.messages - before).toBeLessThanOrEqual(21 * 3 * 4)
   })
 
-  test('a process that does not answer keeps the others from places for a second at most', async () => {
+  test('a process that does not answer delays the others by at most a second', async () => {
     const replica = new Replica({ processes: 2, limit: 2 })
     const [hung, other] = replica.processes as [Process, Process]
     replica.take(hung)
@@ -166,7 +166,7 @@ describe('permits of several processes', () => {
     expect([replica.uses.length, replica.rejected]).toEqual([2, 1])
   })
 
-  test('what nobody needs goes back, and nothing is remembered of it', async () => {
+  test('unused permits are returned, and leave no entries', async () => {
     const replica = new Replica({ processes: 2, limit: Infinity })
     const look = async () => {
       for (const { permits } of replica.processes) permits.returnUnused()
@@ -208,7 +208,7 @@ const steps = fc.array(fc.tuple(fc.integer({ min: 0, max: 15 }), fc.nat({ max: 1
 })
 const sizes = fc.record({ processes: fc.integer({ min: 1, max: 4 }), limit: fc.integer({ min: 0, max: 6 }) })
 
-test('whatever happens in whatever order, never more are in use than the limit says, and in the end exactly as many', async () => {
+test('for any order of events, the permits in use never exceed the limit, and in the end reach it', async () => {
   await fc.assert(
     fc.asyncProperty(sizes, steps, async (size, taken) => {
       const replica = new Replica(size)
@@ -218,7 +218,7 @@ test('whatever happens in whatever order, never more are in use than the limit s
       }
       await replica.settle()
       expect(replica.processes.filter(({ asking }) => asking > 0)).toEqual([])
-      // Each place that is free is found from every process, and no other.
+      // Every process can find each free permit, and no other.
       for (let index = 0; replica.uses.length < size.limit; index++) {
         const before = replica.uses.length
         replica.take(replica.processes[index % replica.processes.length]!)
@@ -233,7 +233,7 @@ test('whatever happens in whatever order, never more are in use than the limit s
   )
 })
 
-test('limits that change in between hold once all processes know them', async () => {
+test('changed limits apply when all processes know them', async () => {
   const changes = fc.array(fc.tuple(fc.integer({ min: 0, max: 6 }), steps), { maxLength: 6 })
   await fc.assert(
     fc.asyncProperty(sizes, changes, async (size, changed) => {

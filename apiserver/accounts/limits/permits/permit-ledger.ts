@@ -1,17 +1,17 @@
 import type { PermitAnswer, PermitRequest } from './messages.ts'
 import { PermitAccount } from './permit-account.ts'
 
-/** All permits of entities that the processes of a replica share, and which process has how many of them. */
+/** All permits of entities that the processes of a replica share, with the number that each process has. */
 export class PermitLedger {
   readonly #send: (process: number, answer: PermitAnswer) => void
-  /** By limit and entity; without permits there is no entry. */
+  /** By limit and entity. Without permits there is no entry. */
   readonly #accounts = new Map<string, PermitAccount>()
 
   constructor(send: (process: number, answer: PermitAnswer) => void) {
     this.#send = send
   }
 
-  /** Of how many entities and limits permits are out. */
+  /** The number of entities and limits with permits in use. */
   get size(): number {
     return this.#accounts.size
   }
@@ -24,7 +24,7 @@ export class PermitLedger {
     this.#closeEmpty(key, account)
   }
 
-  /** Frees what a process had that has ended. */
+  /** Releases the permits of a process that has ended. */
   removeProcess(process: number): void {
     for (const [key, account] of this.#accounts) {
       account.removeProcess(process)

@@ -1,8 +1,8 @@
-/** Permits of entities for one kind of thing, of which an entity may have as many at once as its limit says. */
+/** Permits of entities for one kind of work. An entity may have as many at once as its limit allows. */
 export interface Permits {
-  /** Takes a permit if one is at hand; the function that is returned gives it back, once. */
+  /** Takes a permit if this process has one. The returned function releases it, once. */
   tryAcquire(entity: string, limit: number): (() => void) | undefined
-  /** The same where none was at hand: others may have one that they do not use. @throws {PermitsExhausted} */
+  /** Takes a permit if this process has none. Other processes may have unused permits. @throws {PermitsExhausted} */
   acquire(entity: string, limit: number): Promise<() => void>
 }
 

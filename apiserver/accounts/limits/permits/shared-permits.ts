@@ -7,28 +7,28 @@ interface Waiter {
   reject: (error: PermitsExhausted) => void
 }
 
-/** What this process has of an entity's permits. */
+/** The permits of an entity in this process. */
 interface Holding {
   inUse: number
   unused: number
-  /** The fewest that were unused since the last look: so many nobody needs. */
+  /** The smallest number of unused permits since the last check. This many are not needed. */
   minUnused: number
-  /** The limit at which unused ones may be used; null for none. */
+  /** The limit at which unused permits may be reused. Null for no reuse. */
   reusableAt: number | null
   waiting: Waiter[]
-  /** How many of those that wait the supervisor has been asked for. */
+  /** For how many of the waiting requests the supervisor has been asked. */
   asked: number
 }
 
 /**
- * Permits that the processes of a replica share; the supervisor owns them (see PermitLedger). A process keeps those that
- * come back to it, so that chats that follow each other cost no messages. It asks once at a time for an entity, for all
- * that wait by then.
+ * Permits that the processes of a replica share. The supervisor owns them (see PermitLedger). A process keeps its
+ * released permits, so that successive chats need no messages. For each entity, it has at most one request to the
+ * supervisor at a time, for all chats that wait.
  */
 export class SharedPermits implements Permits {
   readonly #name: string
   readonly #send: (request: PermitRequest) => void
-  /** Without permits and waiters there is no entry after the next look. */
+  /** An entry without permits and waiters is removed at the next check. */
   readonly #holdings = new Map<string, Holding>()
 
   constructor(name: string, send: (request: PermitRequest) => void) {
@@ -36,7 +36,7 @@ export class SharedPermits implements Permits {
     this.#send = send
   }
 
-  /** Of how many entities this process has permits. */
+  /** The number of entities with permits in this process. */
   get size(): number {
     return this.#holdings.size
   }
@@ -64,7 +64,7 @@ export class SharedPermits implements Permits {
     else this.#settle(entity, holding, answer)
   }
 
-  /** Gives back what nobody needed since the last call. */
+  /** Returns the permits that were not needed since the last call. */
   returnUnused(): void {
     for (const [entity, holding] of this.#holdings) {
       if (holding.minUnused > 0) this.#return(entity, holding, { count: holding.minUnused })
@@ -104,7 +104,7 @@ export class SharedPermits implements Permits {
     this.#send({ type: 'ask', name: this.#name, entity, limit, wanted: waiting.length, returned: unused })
   }
 
-  /** Some may have come back here meanwhile, so that fewer have to be rejected. */
+  /** Some permits may have been released here in the meantime, so that fewer requests have to be rejected. */
   #settle(entity: string, holding: Holding, answer: Extract<PermitAnswer, { type: 'answer' }>): void {
     const settled = holding.waiting.splice(0, answer.granted + answer.rejected)
     holding.asked -= settled.length
@@ -123,7 +123,7 @@ export class SharedPermits implements Permits {
   }
 }
 
-/** A message has no Infinity. */
+/** Messages cannot contain Infinity. */
 function toFinite(limit: number): number {
   return Math.min(limit, Number.MAX_SAFE_INTEGER)
 }

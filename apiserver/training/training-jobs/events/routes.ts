@@ -28,7 +28,7 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
       tag,
       summary: "List a training job's events, wait for the next, or follow them as they happen",
       description:
-        'With `Accept: text/event-stream` the events are sent as they happen, until the last one. A new stream ' +
+        'With `Accept: text/event-stream`, the events are sent as they happen, until the last one. A new stream ' +
         'continues after the event that `Last-Event-ID` (or `after`) names. Streams and waits (`wait`) count ' +
         'towards the limit `event_streams`.',
       query: eventListQuery,

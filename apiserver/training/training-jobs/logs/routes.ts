@@ -17,7 +17,7 @@ export function routeJobLogs(api: RestApi, pool: Pool): void {
       tag: 'Training jobs',
       summary: "Get the log of a training job's attempt",
       description:
-        'The default is the newest attempt. With `Accept: text/plain` the answer is lines of text. The log of ' +
+        'The default is the newest attempt. With `Accept: text/plain`, the answer is lines of text. The log of ' +
         'each attempt has a maximum size, and contains no secrets.',
       query: logListQuery,
       answer: listOf(logLineSchema),
