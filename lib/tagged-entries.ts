@@ -5,16 +5,25 @@ export interface TaggedEntry<Value> {
   tags: readonly string[]
 }
 
+interface KeptEntry<Value> extends TaggedEntry<Value> {
+  /** The number of additions and moves when it was last added or moved. */
+  movedAt: number
+}
+
+// Moving an entry costs more than finding it. An entry among the last moved ones is not moved again.
+const recentFraction = 1 / 8
+
 /**
- * A bounded map. When it is full, the owner with the most entries loses its least recently used one, so that no owner
- * displaces the entries of others.
+ * A bounded map. When it is full, the owner with the most entries loses one of its least recently used ones, so that no
+ * owner displaces the entries of others.
  */
 export class TaggedEntries<Value> {
   readonly #maxEntries: number
-  readonly #entries = new Map<string, TaggedEntry<Value>>()
+  readonly #entries = new Map<string, KeptEntry<Value>>()
   /** Keys by owner, least recently used first. */
   readonly #byOwner = new Map<string, Set<string>>()
   readonly #byTag = new Map<string, Set<string>>()
+  #moves = 0
 
   constructor(maxEntries: number) {
     this.#maxEntries = maxEntries
@@ -32,15 +41,13 @@ export class TaggedEntries<Value> {
   get(key: string): Value | undefined {
     const entry = this.#entries.get(key)
     if (!entry) return undefined
-    const keys = this.#byOwner.get(entry.owner)
-    keys?.delete(key)
-    keys?.add(key)
+    if (this.#moves - entry.movedAt > this.#maxEntries * recentFraction) this.#move(key, entry)
     return entry.value
   }
 
   set(key: string, entry: TaggedEntry<Value>): void {
     this.delete(key)
-    this.#entries.set(key, entry)
+    this.#entries.set(key, { ...entry, movedAt: ++this.#moves })
     addTo(this.#byOwner, entry.owner, key)
     for (const tag of entry.tags) addTo(this.#byTag, tag, key)
     if (this.#entries.size > this.#maxEntries) this.#evict()
@@ -63,6 +70,13 @@ export class TaggedEntries<Value> {
     this.#entries.clear()
     this.#byOwner.clear()
     this.#byTag.clear()
+  }
+
+  #move(key: string, entry: KeptEntry<Value>): void {
+    const keys = this.#byOwner.get(entry.owner)
+    keys?.delete(key)
+    keys?.add(key)
+    entry.movedAt = ++this.#moves
   }
 
   #evict(): void {

@@ -41,7 +41,8 @@ export interface EngineCall {
  * @throws {HttpError} for an error of the engine, if no engine answers, and 429 at the entity's limit of tokens
  */
 export async function askEngine(deps: AskDeps, call: EngineCall, request: PreparedRequest): Promise<EngineReply> {
-  const settle = await deps.tokenLimiter.reserve(call.caller, request.estimate)
+  const reserving = deps.tokenLimiter.reserve(call.caller, request.estimate)
+  const settle = reserving instanceof Promise ? await reserving : reserving
   try {
     const { response, meter, charge } = await openReply(deps, call, request)
     const chargeAndSettle = () => {

@@ -20,8 +20,8 @@ export async function completeChat(deps: AskDeps, call: EngineCall, chat: Prepar
 export async function* readEvents({ response, names, memory, meter, charge }: EngineReply): AsyncGenerator<Buffer> {
   const events = new EventStream(names, meter, memory)
   try {
-    for await (const chunk of readChunks(response)) yield events.pass(chunk)
-    yield events.end()
+    for await (const chunk of readChunks(response)) yield events.pass(chunk).join()
+    yield events.end().join()
   } finally {
     charge()
   }

@@ -28,7 +28,8 @@ export function editMembers(
   const { overwritten, appended } = planChanges(members, changes)
   const end = last.value.end
   if (end + Buffer.byteLength(appended) + 1 > room.length) return undefined
-  const kept = new Set([...members.counting].flatMap(([name, value]) => (Object.hasOwn(changes, name) ? [] : [value])))
+  const kept = new Set<ByteRange>()
+  for (const [name, value] of members.counting) if (!Object.hasOwn(changes, name)) kept.add(value)
   for (const [range, text] of overwritten) {
     fillSpaces(room, range.start, range.end)
     room.write(text, range.start)
@@ -46,7 +47,8 @@ export function editMembers(
 function planChanges({ counting }: PlacedMembers, changes: Record<string, unknown>) {
   const overwritten = new Map<ByteRange, string>()
   let appended = ''
-  for (const [name, value] of Object.entries(changes)) {
+  for (const name of Object.keys(changes)) {
+    const value = changes[name]
     if (value === undefined) continue
     const text = JSON.stringify(value)
     const range = counting.get(name)

@@ -13,9 +13,10 @@ export function findLoneSurrogate({ bytes, value }: JsonDocument): string[] | un
 export function searchLoneSurrogate(value: unknown): string[] | undefined {
   if (typeof value === 'string') return value.isWellFormed() ? undefined : []
   if (typeof value !== 'object' || value === null) return undefined
-  for (const [key, member] of Object.entries(value)) {
+  // `for...in` would be a fifth of a large request: V8 compiles it again and again for objects of several forms.
+  for (const key of Object.keys(value)) {
     if (!key.isWellFormed()) return []
-    const path = searchLoneSurrogate(member)
+    const path = searchLoneSurrogate((value as Record<string, unknown>)[key])
     if (path) return [key, ...path]
   }
   return undefined

@@ -12,6 +12,10 @@ export interface TokenEstimate {
   completionTokens: number
 }
 
+/** Takes the real use of a request. */
+type Settle = (used: number) => void
+const settleNothing: Settle = () => {}
+
 // Few replies are longer. The tokens beyond this become a debt afterwards.
 const maxReserved = 16_384
 
@@ -28,21 +32,18 @@ export class TokenLimiter {
   }
 
   /**
-   * Takes the tokens of a request. A request larger than the limit takes all of it.
+   * Takes the tokens of a request, at once where that can be done in memory. A request larger than the limit takes all
+   * of it.
    *
    * @returns a function that takes the real use; call it once at the end
    * @throws {HttpError} 429 if the minute's tokens are not enough
    */
-  async reserve(
-    { entity, tokensPerMinute: limit }: TokenOwner,
-    estimate: TokenEstimate,
-  ): Promise<(used: number) => void> {
-    if (limit === Infinity) return () => {}
+  reserve({ entity, tokensPerMinute: limit }: TokenOwner, estimate: TokenEstimate): Settle | Promise<Settle> {
+    if (limit === Infinity) return settleNothing
     const expected = estimate.promptTokens + Math.min(estimate.completionTokens, maxReserved)
     const reserved = Math.max(1, Math.min(expected, limit))
-    const taking = this.#points.take(entity, limit, reserved)
-    if (taking) await taking
-    return (used) => this.#points.settle(entity, limit, used - reserved)
+    const settle: Settle = (used) => this.#points.settle(entity, limit, used - reserved)
+    return this.#points.take(entity, limit, reserved)?.then(() => settle) ?? settle
   }
 
   /** The headers with an entity's limit and what is left of it; none without a limit. */

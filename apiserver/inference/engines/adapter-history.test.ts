@@ -15,6 +15,9 @@ test('a pod counts as having an adapter for minutes after its last answer', () =
 
 test('the oldest entries are dropped when there are too many', () => {
   const history = new AdapterHistory(2)
-  for (const adapter of ['one', 'two', 'one', 'three']) history.record('a', adapter)
+  for (const adapter of ['one', 'two', 'one', 'three']) {
+    history.record('a', adapter)
+    vi.advanceTimersByTime(1_000)
+  }
   expect(['one', 'two', 'three'].filter((adapter) => history.has('a', adapter))).toEqual(['one', 'three'])
 })

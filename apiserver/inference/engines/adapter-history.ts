@@ -1,6 +1,8 @@
 // An engine keeps an adapter until it needs the memory for others. An adapter that was not used for longer than this
 // may have been unloaded.
 const rememberedMs = 10 * 60_000
+// An answer so soon after the last one changes nothing.
+const unchangedMs = 1_000
 // Pods times adapters. If an entry is dropped too early, an adapter is loaded once more.
 const defaultMaxEntries = 10_000
 
@@ -21,8 +23,10 @@ export class AdapterHistory {
 
   record(pod: string, adapter: string): void {
     const key = `${pod} ${adapter}`
+    const nowMs = performance.now()
+    if (nowMs - (this.#answeredAt.get(key) ?? -Infinity) < unchangedMs) return
     this.#answeredAt.delete(key)
-    this.#answeredAt.set(key, performance.now())
+    this.#answeredAt.set(key, nowMs)
     if (this.#answeredAt.size <= this.#maxEntries) return
     const [oldest] = this.#answeredAt.keys()
     if (oldest !== undefined) this.#answeredAt.delete(oldest)

@@ -1,28 +1,40 @@
-import type { ServerResponse } from 'node:http'
+import type { Exchange } from '../../../lib/http/exchange.ts'
+import type { Splice } from './splice.ts'
 
 const lineEnd = Buffer.from('\r\n')
 const lastFrame = Buffer.from('0\r\n\r\n')
 
 /**
- * A response whose chunks are framed here, with one buffer for each chunk. Node writes three buffers for each chunk,
- * which costs more than all other work on a small event. A client of HTTP/1.0 does not know chunks, so it gets the
- * bytes without frames.
+ * A response whose chunks are framed here, and written to its connection in one buffer each. Node writes three buffers
+ * for each chunk, and holds them until the next tick, which costs more than all other work on a small event. A client of
+ * HTTP/1.0 does not know chunks, so it gets the bytes without frames.
  */
 export class ChunkFrames {
-  readonly #response: ServerResponse
+  readonly #response: Exchange['res']
+  /** The response itself while an earlier response is written to the connection. */
+  readonly #target: NonNullable<Exchange['res']['socket']> | Exchange['res']
   readonly #isFramed: boolean
 
-  /** @param response its head was written with `Transfer-Encoding: chunked` if Node would have chosen that */
-  constructor(response: ServerResponse) {
-    this.#response = response
-    this.#isFramed = response.chunkedEncoding
+  /**
+   * @param exchange the head of its response is written, with `Transfer-Encoding: chunked` if Node would have chosen that
+   * @param onDrain is called when a slow client has read what waited for it
+   */
+  constructor(exchange: Exchange, onDrain: () => void) {
+    const { res } = exchange
+    this.#response = res
+    this.#isFramed = res.chunkedEncoding
     // From now on, Node writes the bytes unchanged, and adds no last chunk.
-    response.chunkedEncoding = false
+    res.chunkedEncoding = false
+    res.flushHeaders()
+    const target = res.socket ?? res
+    this.#target = target.on('drain', onDrain)
+    // The connection is used for the next request.
+    exchange.whenClosed(() => target.off('drain', onDrain))
   }
 
-  /** Returns false if the client reads more slowly than bytes arrive. 'drain' says when to continue. */
-  write(bytes: Buffer): boolean {
-    return bytes.length === 0 || this.#response.write(this.#isFramed ? frame(bytes) : bytes)
+  /** Returns false if the client reads more slowly than bytes arrive. */
+  write(lines: Splice): boolean {
+    return lines.length === 0 || this.#target.write(this.#isFramed ? frame(lines) : lines.join())
   }
 
   end(): void {
@@ -31,11 +43,6 @@ export class ChunkFrames {
   }
 }
 
-function frame(bytes: Buffer): Buffer {
-  const size = `${bytes.length.toString(16)}\r\n`
-  const framed = Buffer.allocUnsafe(size.length + bytes.length + lineEnd.length)
-  framed.write(size, 'latin1')
-  framed.set(bytes, size.length)
-  framed.set(lineEnd, size.length + bytes.length)
-  return framed
+function frame(lines: Splice): Buffer {
+  return lines.joinBetween(Buffer.from(`${lines.length.toString(16)}\r\n`, 'latin1'), lineEnd)
 }

@@ -42,7 +42,7 @@ export class EventStream {
    *
    * @throws {Error} for a line that is too long, and what `memory` throws
    */
-  pass(chunk: Buffer): Buffer {
+  pass(chunk: Buffer): Splice {
     const end = chunk.lastIndexOf(newline) + 1
     const lines = end > 0 ? this.#takeRest(chunk.subarray(0, end)) : nothing
     this.#keep(chunk.subarray(end))
@@ -50,7 +50,7 @@ export class EventStream {
   }
 
   /** Returns the last line if it has no line end, when the engine's reply has ended. */
-  end(): Buffer {
+  end(): Splice {
     return this.#rewriteLines(this.#takeRest(nothing))
   }
 
@@ -78,8 +78,7 @@ export class EventStream {
     this.#restBytes += bytes.length
   }
 
-  #rewriteLines(bytes: Buffer): Buffer {
-    if (bytes.length === 0) return nothing
+  #rewriteLines(bytes: Buffer): Splice {
     const splice = new Splice(bytes)
     for (let start = 0; start < bytes.length;) {
       const found = bytes.indexOf(newline, start)
@@ -87,7 +86,7 @@ export class EventStream {
       this.#rewriteLine(splice, start, end)
       start = end
     }
-    return splice.join()
+    return splice
   }
 
   /** Rewrites the line from `start` to `end`. The range includes the line end, if there is one. */

@@ -3,6 +3,7 @@ import { isConnectionFailure } from '../engines/transport.ts'
 import { ChunkFrames } from './chunk-frames.ts'
 import type { EngineReply } from './engine-reply.ts'
 import { EventStream } from './event-stream.ts'
+import { Splice } from './splice.ts'
 
 const headers = {
   'Content-Type': 'text/event-stream; charset=utf-8',
@@ -21,16 +22,16 @@ export function passEvents(reply: EngineReply, exchange: Exchange, presentError:
   const { response, names, meter, memory, charge } = reply
   const { res, client } = exchange
   exchange.writeHead(200, headers)
-  const frames = new ChunkFrames(res)
+  const frames = new ChunkFrames(exchange, () => response.resume())
   const events = new EventStream(names, meter, memory)
-  const write = (bytes: Buffer) => {
-    reply.tap?.(bytes)
-    if (!frames.write(bytes)) response.pause()
+  const write = (lines: Splice) => {
+    reply.tap?.(lines.join())
+    if (!frames.write(lines)) response.pause()
   }
   const breakOff = (error: Error) => {
     if (client.hasLeft) return
     const start = events.isWithinEvent ? '\n' : ''
-    write(Buffer.from(`${start}data: ${JSON.stringify(presentError(error))}\n\n`))
+    write(new Splice(Buffer.from(`${start}data: ${JSON.stringify(presentError(error))}\n\n`)))
     if (isConnectionFailure(error)) frames.end()
     else res.socket?.destroySoon()
   }
@@ -38,7 +39,6 @@ export function passEvents(reply: EngineReply, exchange: Exchange, presentError:
     write(events.end())
     frames.end()
   }
-  res.on('drain', () => response.resume())
   response.receive({ onData: (chunk) => write(events.pass(chunk)), onEnd: end, onError: breakOff })
   response.whenOver(charge)
 }

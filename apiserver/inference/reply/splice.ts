@@ -7,6 +7,8 @@ export function replaceBytes(bytes: Buffer, { start, end }: { start: number; end
   return copy
 }
 
+const nothing = Buffer.alloc(0)
+
 /** Replacements in a buffer, made with one copy. */
 export class Splice {
   readonly bytes: Buffer
@@ -19,6 +21,11 @@ export class Splice {
     this.bytes = bytes
   }
 
+  /** How many bytes there are with all replacements. */
+  get length(): number {
+    return this.bytes.length + this.#growth
+  }
+
   /** Replaces a range behind all ranges that were replaced before. */
   replace(start: number, end: number, text: Uint8Array): void {
     this.#ranges.push(start, end)
@@ -28,18 +35,23 @@ export class Splice {
 
   /** The bytes with all replacements. If there are none, the same buffer. */
   join(): Buffer {
-    if (this.#texts.length === 0) return this.bytes
-    const { bytes } = this
-    const joined = Buffer.allocUnsafe(bytes.length + this.#growth)
+    return this.#texts.length === 0 ? this.bytes : this.joinBetween(nothing, nothing)
+  }
+
+  /** A copy of the bytes with all replacements, with others before and after them. */
+  joinBetween(before: Buffer, after: Buffer): Buffer {
+    const joined = Buffer.allocUnsafe(before.length + this.length + after.length)
+    let at = before.copy(joined)
     let from = 0
-    let at = 0
-    for (const [index, text] of this.#texts.entries()) {
-      at += bytes.copy(joined, at, from, this.#ranges[2 * index])
+    for (let index = 0; index < this.#texts.length; index++) {
+      const text = this.#texts[index]!
+      at += this.bytes.copy(joined, at, from, this.#ranges[2 * index])
       joined.set(text, at)
       at += text.length
       from = this.#ranges[2 * index + 1]!
     }
-    bytes.copy(joined, at, from)
+    at += this.bytes.copy(joined, at, from)
+    after.copy(joined, at)
     return joined
   }
 }
