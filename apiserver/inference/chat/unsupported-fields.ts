@@ -20,9 +20,9 @@ export function findUnsupported(value: unknown, fields: Fields, place: string[])
   if (typeof value !== 'object' || value === null) return []
   const issues: ValidationIssue[] = []
   // This runs for every request, so it creates no list for each member.
-  for (const [name, member] of Object.entries(value)) {
+  for (const name of Object.keys(value)) {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null
-    if (!reason || isEmpty(member)) continue
+    if (!reason || isEmpty((value as Record<string, unknown>)[name])) continue
     issues.push({ loc: ['body', ...place, name], msg: `${name} is not accepted: ${reason}`, type: 'value_error' })
   }
   return issues
