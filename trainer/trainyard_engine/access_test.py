@@ -73,7 +73,7 @@ def test_what_is_not_used_is_not_there(method, path):
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer the key"}])
-def test_a_web_socket_is_refused(headers):
+def test_a_web_socket_is_rejected(headers):
     client = TestClient(open_app())
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/v1/realtime", headers=headers):
         pass

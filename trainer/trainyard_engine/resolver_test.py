@@ -61,7 +61,7 @@ def test_a_checkpoint_without_its_manifest_is_not_there_yet(tmp_path):
     assert make_resolve(open_store(StoreSettings(str(tmp_path))))(ID) is None
 
 
-def test_a_damaged_checkpoint_is_refused(tmp_path):
+def test_a_damaged_checkpoint_is_rejected(tmp_path):
     store = open_store(StoreSettings(str(tmp_path)))
     write_checkpoint(store, locate_checkpoint(ID), write_files)
     (tmp_path / "checkpoints" / ID / ADAPTER_WEIGHTS).write_bytes(b"y")

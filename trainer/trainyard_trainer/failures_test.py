@@ -30,7 +30,7 @@ def test_input_that_cannot_be_read_is_the_users_to_mend(status_server, run_jobs,
     assert sentence in failure["message"]
 
 
-def test_input_that_is_not_what_was_sent_is_refused(status_server, run_jobs):
+def test_input_that_differs_from_what_was_sent_is_rejected(status_server, run_jobs):
     job = offer_sft(status_server)
     locate(status_server, job.claim["input"]).write_bytes(write_rows(ROWS[:1]))
     (failure,) = run_jobs()

@@ -161,7 +161,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("structured_outputs", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_grammar_is_refused(check, structured_outputs):
+def test_a_hostile_grammar_is_rejected(check, structured_outputs):
     assert check({"structured_outputs": structured_outputs}).error
 
 

@@ -32,7 +32,7 @@ def test_a_grammar_that_the_engine_forgets_is_new_again():
     assert known.held_bytes == 3 * SIZE
 
 
-def test_a_refusal_is_remembered_for_a_while():
+def test_a_rejection_is_remembered_for_a_while():
     seconds = [0.0]
     known = KnownGrammars(SIZE, now=lambda: seconds[0])
     known.record("slow", Verdict(error="too slow"))

@@ -89,7 +89,7 @@ REFUSALS = [
 @pytest.mark.parametrize("at_engine", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("path", PATHS)
-def test_a_refusal_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream, path):
+def test_a_rejection_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream, path):
     response = ask(Gate(GrammarError(status, "no"), at_engine), path, stream=stream, **STRUCTURED)
     assert (response.status_code, response.headers.get("retry-after")) == (status, retry_after)
     assert response.json() == {"error": {"message": "no", "type": kind, "param": "structured_outputs", "code": status}}

@@ -72,13 +72,13 @@ def test_the_order_of_members_makes_no_other_grammar():
     assert one and other and one.digest == other.digest
 
 
-def test_a_grammar_of_any_size_is_refused_unread():
+def test_a_grammar_that_is_too_large_is_rejected_before_it_is_parsed():
     order = read({"structured_outputs": {"regex": "a" * MAX_ORDER_BYTES}})
     with pytest.raises(GrammarError, match="256 KiB"):
         _ = order and order.digest
 
 
-def test_a_grammar_of_any_depth_is_refused_unread():
+def test_a_grammar_that_is_nested_too_deeply_is_rejected_before_it_is_parsed():
     body = b'{"response_format": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001
     with pytest.raises(GrammarError, match="too deeply"):
         read_order(body)

@@ -66,7 +66,7 @@ def test_tokens_of_one_trajectory_are_there_at_a_time():
         pytest.param('{"finish_reason":"stop","message":{"x":[%s1]}}' % ("{}," * MAX_VALUES), id="a Choice"),
     ],
 )
-def test_messages_of_too_many_values_are_refused(part):
+def test_messages_with_too_many_values_are_rejected(part):
     body = '{"trajectory_groups":[{"trajectories":[{"messages_and_choices":[%s],"reward":1}]}]}' % part  # noqa: UP031
     with pytest.raises(InvalidInput, match=f"more than {MAX_VALUES} values"):
         parse_payload(body.encode())
@@ -79,7 +79,7 @@ def test_signs_within_texts_are_no_values():
     assert trajectory.read_histories()[0].messages_and_choices == [message]
 
 
-def test_too_many_messages_are_refused():
+def test_too_many_messages_are_rejected():
     body = {"trajectory_groups": [{"trajectories": [{"messages_and_choices": [ASK] * 5001, "reward": 1}]}]}
     with pytest.raises(InvalidInput, match="5001 messages; at most 5000"):
         parse_payload(json.dumps(body).encode())

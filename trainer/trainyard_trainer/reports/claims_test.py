@@ -102,7 +102,7 @@ def test_heartbeats_keep_the_lease_and_notice_a_conflict(server, lease, monkeypa
     assert {path for path, _, _ in server.requests} == {"/v1/jobs/7/attempts/2/heartbeat"}
 
 
-def test_a_refused_report_is_not_repeated(server, lease):
+def test_a_rejected_report_is_not_repeated(server, lease):
     server.answers = [(422, {"detail": "no"})]
     with pytest.raises(JobFailure) as caught:
         lease.post_event(1, "gradient_step", {})

@@ -131,7 +131,7 @@ def test_precalculated_logprobs_give_a_ratio_of_one(train):
     assert own[1][2]["loss"] == pytest.approx(0.0, abs=1e-4)  # the sum of advantages x weights
 
 
-def test_a_payload_with_another_digest_is_refused(train):
+def test_a_payload_with_another_digest_is_rejected(train):
     with pytest.raises(InvalidInput, match="digest"):
         train([("Red.", 1.0)], digest="0" * 64)
 

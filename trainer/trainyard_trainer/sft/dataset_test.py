@@ -109,6 +109,6 @@ def test_rows_that_the_apiserver_accepts_too(tokenizer, case):
 
 
 @pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: case["name"])
-def test_rows_that_the_apiserver_refuses_too(tokenizer, case):
+def test_rows_that_the_apiserver_rejects_are_rejected_too(tokenizer, case):
     with pytest.raises(InvalidInput, match=r"^Line 1"):
         read_row(json.dumps(case["row"]).encode(), "Line 1", tokenizer, lambda: None)

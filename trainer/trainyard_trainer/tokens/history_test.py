@@ -114,7 +114,7 @@ def test_arguments_that_are_nested_too_deeply_are_none(tokenizer, make_choice):
     assert deep == tokenize(tokenizer, USER, call("{}"), *items)
 
 
-def test_a_message_that_is_nested_too_deeply_is_refused(tokenizer, make_choice):
+def test_a_message_that_is_nested_too_deeply_is_rejected(tokenizer, make_choice):
     nested = []
     for _ in range(sys.getrecursionlimit()):
         nested = [nested]
@@ -175,7 +175,7 @@ def test_an_answer_without_logprobs_that_says_nothing_is_context(tokenizer):
     assert tokenize_history(History(items, None), tokenizer, "here", without_logprobs=True) is None
 
 
-def test_calls_without_logprobs_are_refused_where_they_would_be_trained_on(tokenizer):
+def test_calls_without_logprobs_are_rejected_if_they_would_be_trained_on(tokenizer):
     call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
     items = [USER, {"role": "assistant", "content": None, "tool_calls": [call]}]
     with pytest.raises(InvalidInput, match=r"here.messages_and_choices\[1\] calls tools"):

@@ -125,7 +125,7 @@ def test_default_layers_are_those_that_go_by_the_routes(name):
         ("Llama", "embed_tokens", "no linear layer"),
     ],
 )
-def test_named_layers_that_cannot_go_by_the_routes_are_refused_with_a_sentence(name, target, reason):
+def test_named_layers_without_a_route_are_rejected_with_a_message(name, target, reason):
     executor = Executor(make_base(name))
     before = score(executor, None)
     with pytest.raises(JobFailure, match=rf"lora\.targetModules name {target}, .*{reason}") as caught:

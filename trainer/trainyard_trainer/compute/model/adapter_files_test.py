@@ -126,7 +126,7 @@ def test_adapters_of_other_kinds_are_not_trained(trained, change):
 
 
 @pytest.mark.parametrize("rank", [0, 513, 10**9, "4", True, None])
-def test_ranks_that_no_base_model_asks_for_are_refused_before_a_slot_is_made(trained, rank):
+def test_an_unexpected_rank_is_rejected_before_a_slot_is_created(trained, rank):
     _, folder = trained
     path = folder / ADAPTER_CONFIG
     path.write_text(json.dumps(json.loads(path.read_text()) | {"r": rank}))
@@ -143,7 +143,7 @@ def test_a_base_model_that_a_checkpoint_names_is_not_looked_at(trained):
     assert read_shape(folder) == Shape(4, 16, tuple(sorted(LLAMA_TARGETS)))
 
 
-def test_weights_of_another_shape_are_refused(executor, trained):
+def test_weights_of_another_shape_are_rejected(executor, trained):
     slot, folder = trained
     weights = load_file(folder / ADAPTER_WEIGHTS)
     name = next(iter(weights))
@@ -153,7 +153,7 @@ def test_weights_of_another_shape_are_refused(executor, trained):
     assert [each.name for each in executor.slots.all if not each.free] == [slot]
 
 
-def test_an_optimizers_state_of_another_shape_is_refused(executor, trained):
+def test_an_optimizer_state_of_another_shape_is_rejected(executor, trained):
     slot, folder = trained
     state = load_file(folder / OPTIMIZER_STATE)
     name = next(name for name, tensor in state.items() if tensor.dim())
@@ -162,7 +162,7 @@ def test_an_optimizers_state_of_another_shape_is_refused(executor, trained):
         executor.refill(slot, read_adapter(folder, "SFT"))
 
 
-def test_weights_of_another_model_are_refused_and_their_slot_is_free(executor, trained):
+def test_weights_of_another_model_are_rejected_and_their_slot_is_released(executor, trained):
     slot, folder = trained
     weights = load_file(folder / ADAPTER_WEIGHTS)
     weights.pop(next(iter(weights)))

@@ -82,7 +82,7 @@ def test_rows_give_the_gradients_of_padded_batches(name):
         pytest.param(("q_proj", "v_proj"), id="layers that the model does not have"),
     ],
 )
-def test_an_adapter_that_the_model_cannot_have_is_refused_and_leaves_nothing(targets):
+def test_an_adapter_that_the_model_cannot_have_is_rejected_and_leaves_nothing(targets):
     base = make_base("GPT2")
     executor = Executor(base)
     examples = make_families(1, 2)

@@ -91,7 +91,7 @@ def test_lengths_are_rounded_to_few_and_by_little():
     assert len(set(rounded)) < 60
 
 
-def test_what_is_unknown_of_an_attention_is_refused_in_rows_only():
+def test_an_unsupported_attention_option_is_rejected_only_in_rows():
     layout = build_layout(make_families(3, 1), CPU)
     tensors = make_tensors(layout.num_tokens, 4, 4)
     module = torch.nn.Module()
