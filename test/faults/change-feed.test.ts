@@ -55,7 +55,7 @@ async function revoke({ id, key }: Key): Promise<number> {
 
 test.each([
   ['is cut', () => servers[1].postgres.cutOnly(feed)],
-  ['says nothing any more', () => servers[1].postgres.hang(feed)],
+  ['is silent', () => servers[1].postgres.hang(feed)],
 ])('a revoked key is rejected while the connection for notifications %s, and afterwards', async (_, block) => {
   const [blocked, mended] = [await makeKnownKeys(), await makeKnownKeys()]
   block()
