@@ -26,5 +26,5 @@ from testing.gateway_fields import read_fields
         (EmbeddingBatchChatRequest, "embeddings", "embeddingFields"),
     ],
 )
-def test_each_field_is_decided(request_type, folder, name):
+def test_each_field_is_declared(request_type, folder, name):
     assert request_type.model_fields.keys() - read_fields(f"{folder}/fields.ts", name) == set()

@@ -20,7 +20,7 @@ def test_an_order_without_a_grammar_is_good():
     assert known.is_good("order")
 
 
-def test_a_grammar_that_the_engine_forgets_is_new_again():
+def test_a_grammar_that_the_engine_dropped_is_new_again():
     known = KnownGrammars(3 * SIZE)
     for number in range(3):
         known.record(f"order{number}", good(f"key{number}"))

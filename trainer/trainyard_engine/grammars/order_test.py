@@ -22,7 +22,7 @@ def test_most_chats_set_no_grammar(more):
 
 
 @pytest.mark.parametrize("name", ["structured_outputs", "response_format", "tools"])
-def test_what_sets_a_grammar_is_found(name):
+def test_members_that_set_a_grammar_are_found(name):
     order = read({name: SCHEMA, "tool_choice": "required", "seed": 1})
     assert order
     assert json.loads(order.text) == {name: SCHEMA, "tool_choice": "required"}
@@ -35,21 +35,21 @@ NAMED = {"type": "function", "function": {"name": "f"}}
 
 
 @pytest.mark.parametrize("more", [{}, {"tool_choice": None}, {"tool_choice": "auto"}, {"tool_choice": "none"}])
-def test_tools_that_may_be_called_set_none(more):
+def test_optional_tools_set_no_grammar(more):
     assert read({"tools": [TOOL], **more}) is None
 
 
 @pytest.mark.parametrize("more", [{"tool_choice": "required"}, {"tool_choice": NAMED}, {"parallel_tool_calls": False}])
-def test_tools_that_must_be_called_or_one_at_a_time_set_one(more):
+def test_required_and_single_tool_calls_set_a_grammar(more):
     assert read({"tools": [TOOL], **more})
 
 
-def test_strict_tools_set_one_unless_none_may_be_called():
+def test_strict_tools_set_a_grammar_unless_calls_are_disabled():
     assert read({"tools": [TOOL, STRICT]})
     assert read({"tools": [TOOL, STRICT], "tool_choice": "none"}) is None
 
 
-def test_tools_count_only_where_the_engine_makes_grammars_of_them():
+def test_tools_count_only_if_the_engine_builds_grammars_from_them():
     assert read({"tools": [STRICT]}, ("structured_outputs", "response_format")) is None
     assert read({"tools": [STRICT], "response_format": SCHEMA}, ("response_format",))
 
@@ -62,11 +62,11 @@ def test_a_name_in_escapes_is_found():
 
 
 @pytest.mark.parametrize("body", [b'{"tools": ', b'["tools"]', b'"tools"', b'\xff"tools"'])
-def test_what_is_no_object_is_left_to_vllm(body):
+def test_a_body_that_is_not_an_object_is_left_to_vllm(body):
     assert read_order(body) is None
 
 
-def test_the_order_of_members_makes_no_other_grammar():
+def test_the_order_of_members_does_not_change_the_grammar():
     one = read({"response_format": SCHEMA, "tool_choice": "none"})
     other = read({"tool_choice": "none", "response_format": SCHEMA, "seed": 7})
     assert one and other and one.digest == other.digest

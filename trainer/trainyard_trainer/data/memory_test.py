@@ -46,13 +46,13 @@ def make_tokens(count: int) -> str:
         pytest.param('"reward":1,"x":"%s"', "é" * 1_300_000, id="a long text"),
     ],
 )
-def test_what_training_does_not_read_takes_no_memory(member, items):
+def test_members_that_training_does_not_read_use_no_memory(member, items):
     trajectory = '{"messages_and_choices":[%s],"reward":1,%s}' % (json.dumps(ASK), member % items)  # noqa: UP031
     content = write_payload(trajectory, 10 * MIB)
     assert measure(content) < MIB
 
 
-def test_tokens_of_one_trajectory_are_there_at_a_time():
+def test_tokens_of_only_one_trajectory_are_in_memory():
     trajectory = '{"messages_and_choices":[%s],"reward":1}' % make_tokens(500)  # noqa: UP031
     content = write_payload(trajectory, 10 * MIB)
     assert measure(content) < len(content) / 4
@@ -72,7 +72,7 @@ def test_messages_with_too_many_values_are_rejected(part):
         parse_payload(body.encode())
 
 
-def test_signs_within_texts_are_no_values():
+def test_brackets_and_commas_within_texts_do_not_count_as_values():
     message = ASK | {"content": '{"[,\\" ' * MAX_VALUES}
     body = {"trajectory_groups": [{"trajectories": [{"messages_and_choices": [message], "reward": 1}]}]}
     ((trajectory,),) = [group.trajectories for group in parse_payload(json.dumps(body).encode())]

@@ -48,7 +48,7 @@ def score_alone(model: torch.nn.Module, examples: list[Example]) -> list[float]:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_models_compute_rows_where_these_give_their_numbers_and_are_padded_else(name, capfd):
+def test_models_use_rows_if_the_results_are_equal_and_padding_otherwise(name, capfd):
     base = make_base(name)
     assert base.packs == (name in PACKED)
     warnings = [json.loads(line)["message"] for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
