@@ -1,4 +1,4 @@
-"""The gateway decides of each member of a request whether engines get it: none that vLLM knows may be missing there."""
+"""The gateway lists the members of requests that engines get. The list must contain every member that vLLM knows."""
 
 import pytest
 from vllm.entrypoints.openai.completion.protocol import CompletionRequest

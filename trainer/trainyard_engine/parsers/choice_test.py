@@ -1,4 +1,4 @@
-"""What an engine of the tiny model is started with."""
+"""The parsers that an engine of the tiny model starts with."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What the tiny model may write instead of a call, in vLLM's own parsers."""
+"""Invalid calls that the tiny model may write, in vLLM's own parsers."""
 
 import json
 
@@ -51,7 +51,7 @@ def make_parser(tokenizer):
 
 
 def stream(parser, request, pieces):
-    """The content, and the calls by name and arguments, put together as clients do."""
+    """The content, and the calls by name and arguments, combined as clients do."""
     content, calls = "", {}
     for index, piece in enumerate(pieces):
         delta = parser.parse_delta(piece, [1], request, [], finished=index == len(pieces) - 1)
