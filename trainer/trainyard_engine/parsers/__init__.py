@@ -1,1 +1,1 @@
-"""vLLM's parsers of tool calls and reasoning: the choice for a model, and the handling of calls that they cannot parse."""
+"""vLLM's parsers of tool calls and reasoning: the choice for a model, and the handling of invalid calls."""

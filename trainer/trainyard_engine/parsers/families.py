@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Form:
-    """A form of calls or reasoning. The template has all markers, and the model type is one of these if there are any."""
+    """A form of calls or reasoning. The template has all markers, and the model has one of the types, if any."""
 
     parser: str
     markers: tuple[str, ...] = ()

@@ -68,7 +68,7 @@ class Tolerance(Parser):
         return join_pieces(self.finish(delta, request) if finished else delta)
 
     def finish(self, delta: DeltaMessage | None, request: Any) -> DeltaMessage | None:
-        """Sends text that a parser held back for a call that did not follow. Engine-based parsers do this themselves."""
+        """Sends text that was held back for a call that did not follow. Engine-based parsers do this themselves."""
         if self.stream.has_call or self._engine_based or not request.tools or request.tool_choice == "none":
             return delta
         _, content, calls = self.parse("".join(self.stream.texts), request, enable_auto_tools=True)
