@@ -47,7 +47,7 @@ async function makeKnownKeys(): Promise<Key[]> {
   return keys
 }
 
-/** What the other process answers a key that was just revoked. */
+/** The other process's answer to a key that was just revoked. */
 async function revoke({ id, key }: Key): Promise<number> {
   await rest.call('DELETE', `/v1/preview/keys/${id}`)
   return statusOf(key)
