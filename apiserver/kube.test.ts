@@ -29,7 +29,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true })
 })
 
-test('KUBECONFIG is used where it is set, in a pod too', async () => {
+test('KUBECONFIG is used if it is set, in a pod too', async () => {
   server.put(pods, {
     metadata: { name: 'engine-0', labels: { a: 'b' } },
     status: { podIP: '10.0.0.7', conditions: [{ type: 'Ready', status: 'True' }] },

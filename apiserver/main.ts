@@ -1,7 +1,7 @@
 import cluster from 'node:cluster'
 import { loadProcessConfig } from './processes/config.ts'
 
-// What one of the two does not need is not loaded: the supervisor is small.
+// Only the needed part is loaded, so that the supervisor stays small.
 const config = loadProcessConfig()
 if (config.TRAINYARD_PROCESSES > 1 && cluster.isPrimary) {
   const { superviseProcesses } = await import('./processes/supervise.ts')

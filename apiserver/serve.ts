@@ -35,19 +35,20 @@ import { BodyChecker } from './training/ingest/body-checker.ts'
 import { EventHub } from './training/training-jobs/events/hub.ts'
 import { UsageLedger } from './accounts/usage/ledger.ts'
 
-// Enough for many chats at once, each of which asks twice and briefly.
+// Enough for many concurrent chats. Each of them needs two short queries.
 const databaseConnections = 20
 const tracingConnections = 20
-// Two lanes write calls, each many together; the others look projects up, which is brief. No reader ever has one of them
-// for longer than that.
+// Two connections write calls, many at a time. The others look up projects, which is fast. No read holds one of them
+// for longer.
 const writingConnections = 5
-// Of `closeMs`, what traces of chats have when the last response took all the time.
+// The part of `closeMs` that remains for the traces of chats, even if the last response used the rest.
 const minTraceMs = 2_000
-// What a process that is killed may lose of the usage of chats.
+// A killed process loses at most the usage of chats in this time.
 const flushMs = 1_000
-// How long a stream may outlast its key at most, less what the question takes.
+// The maximum time that a stream continues after the end of its key, without the time of the query.
 const revocationMs = 750
-// Spooled bodies of a process that was killed. Those that still come in are written to all the time.
+// Removes spooled bodies of a killed process. A body that is still being received is written to all the time, so that
+// it stays.
 const sweepMs = 10 * 60_000
 const abandonedMs = 6 * 60 * 60_000
 
@@ -59,7 +60,7 @@ const tracing = createTracePool(tracingUrl, log, tracingConnections)
 const traceWrites = createTracePool(tracingUrl, log, writingConnections)
 const kube = createKube(config)
 const enginePods = new EnginePods(kube, log)
-// Each process of a replica holds its part of them.
+// Each process of a replica holds its share.
 const holdRequests = Math.ceil(config.TRAINYARD_HOLD_REQUESTS / config.TRAINYARD_PROCESSES)
 const hold = { seconds: config.TRAINYARD_HOLD_SECONDS, requests: holdRequests }
 const router = new EngineRouter(enginePods, hold)
@@ -133,7 +134,7 @@ const inBackground = (work: () => Promise<void>, pauseMs: number, failure: strin
   })
 const notFlushed = 'usage not written yet'
 const flushing = inBackground(flush, flushMs, notFlushed)
-// Both end with the process: there is nothing to wait for.
+// Both loops end with the process, so that nothing has to wait for them.
 void inBackground(() => responses.abortRevoked(), revocationMs, 'revoked keys not looked for')
 void inBackground(() => artifacts.sweepTemporary(abandonedMs), sweepMs, 'temporary files not swept')
 const subscription = listen(
@@ -151,7 +152,7 @@ const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
 const shutDown = async () => {
   const deadlineMs = performance.now() + drainMs
   stop.abort()
-  // Streams of events end now, and their clients go on elsewhere. So do chats that no engine has.
+  // Streams of events end now, and their clients reconnect to another process. So do chats without an engine.
   events.close()
   router.close()
   await stopServer(server, drainMs)
@@ -169,7 +170,7 @@ const shutDown = async () => {
   await traceWrites.end()
 }
 onShutdown(log, shutDown, drainMs + closeMs)
-// Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
+// In the meantime, the health check is answered, so that a process that only waits for its database is not restarted.
 await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
 if (!stop.signal.aborted) changes.start(config.DATABASE_URL, log)
 await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })

@@ -14,7 +14,7 @@ import {
 
 const id = '0190b5a4-7d3c-7e10-8f00-0123456789ab'
 
-test('keys have their parts, and folders those that are given', () => {
+test('keys have all parts, and folders the given ones', () => {
   expect(keyOf('checkpoint', { checkpoint: id })).toBe(`checkpoints/${id}`)
   expect(keyOf('payload', { entity: 'team', digest: 'ab' })).toBe('payloads/team/ab.json')
   expect(keyOf('call', { entity: 'team', project: 7, name: 'n' })).toBe('traces/team/7/calls/n')
@@ -24,7 +24,7 @@ test('keys have their parts, and folders those that are given', () => {
   expect(uriPrefixOf('payload')).toBe('artifact:///payloads/')
 })
 
-test('a folder is never wider than its parts, whatever they hold', () => {
+test('a folder contains only keys with its parts, for any characters in them', () => {
   expect(folderOf('upload', { entity: 'a{b}' })).toBe('uploads/a{b}')
   expect(folderOf('payload', { entity: '$&{digest}' })).toBe('payloads/$&{digest}')
 })
@@ -49,18 +49,18 @@ test.each([
   'payloads/team/ab.json/x',
   'traces/team/x/calls/ab',
   'else/where',
-])('%s is of no kind', (key) => {
+])('%s has no kind', (key) => {
   expect(locate(key)).toBeUndefined()
 })
 
-test('training data are those of the entity itself', () => {
+test('training data must belong to the same entity', () => {
   expect(isTrainingData('payloads/team/ab.json', 'team')).toBe(true)
   expect(isTrainingData('artifacts/team/ab', 'team')).toBe(true)
   expect(isTrainingData('payloads/team2/ab.json', 'team')).toBe(false)
   expect(isTrainingData('uploads/team/ab/1', 'team')).toBe(false)
 })
 
-test('SQL and patterns come from the same keys', () => {
+test('SQL and patterns match the same keys', () => {
   expect(sqlKey('blob', { entity: 'b.entity', digest: 'b.digest' })).toBe(
     `('artifacts/' || b.entity || '/' || b.digest)`,
   )

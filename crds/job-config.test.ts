@@ -4,7 +4,7 @@ import { configFromSpec, configToSpec } from './job-config.ts'
 test.each<[string, Record<string, unknown>, object]>([
   ['of RL', { learning_rate: 0.1, kimi_k2_tau: 0.5 }, { learningRate: 0.1, kimiK2Tau: 0.5 }],
   [
-    'of RL beyond the hosted service',
+    'of RL that the hosted service does not have',
     { kl_penalty_coef: 0.1, kl_penalty_reference_step: 3, allow_training_without_logprobs: true },
     { klPenaltyCoef: 0.1, klPenaltyReferenceStep: 3, allowTrainingWithoutLogprobs: true },
   ],
@@ -14,7 +14,7 @@ test.each<[string, Record<string, unknown>, object]>([
     { learning_rate: [0.1, 0.2], batch_size: 4 },
     { learningRates: [0.1, 0.2], batchSize: 4 },
   ],
-  ['of nothing', {}, {}],
+  ['without values', {}, {}],
 ])('settings %s are the same in a resource and back', (_, config, spec) => {
   expect(configToSpec(config)).toEqual(spec)
   expect(configFromSpec(spec)).toEqual(config)

@@ -45,6 +45,6 @@ test('the TrainingJob resource of a row has the given settings in camelCase, and
 test.each<[string, JobSpecFacts]>([
   ['RL', makeJobFacts({ config: { kimi_k2_tau: 0.5 } })],
   ['SFT, its input not fetched yet', makeJobFacts({ method: 'SFT', inputUri: 'https://a/b', inputDigest: null })],
-])('a spec says all that the row of its job says: %s', (_, facts) => {
+])('a spec has all facts of the row of its job: %s', (_, facts) => {
   expect(extractJobFacts(buildJobSpec({ ...facts, modelCrName: 'agent-0' }))).toEqual(facts)
 })

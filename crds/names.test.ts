@@ -14,7 +14,7 @@ test.each([
   expect(resourceName(name, id)).toBe(expected)
 })
 
-test('a job is identified by what it trains on, in any order of members', () => {
+test('a job is identified by its training input and settings, in any order of members', () => {
   const inputRef = { uri: 'artifact:///payloads/a/b.json', digest: 'd' }
   const spec = { modelRef: { name: 'm' }, method: 'RL' as const, inputRef, config: { ppo: true, epsilon: 0.2 } }
   const reordered = { config: { epsilon: 0.2, ppo: true }, inputRef, method: 'RL' as const, modelRef: { name: 'm' } }
@@ -22,7 +22,7 @@ test('a job is identified by what it trains on, in any order of members', () => 
   expect(specDigest({ ...spec, config: { ppo: false, epsilon: 0.2 } })).not.toBe(specDigest(spec))
 })
 
-test('what does not change the training does not change the job', () => {
+test('facts that do not change the training do not change the job', () => {
   const spec = { modelRef: { name: 'm' }, method: 'RL' as const, inputRef: { uri: 'u', digest: 'd' } }
   const other = { ...spec, config: {}, cancel: true, ttlSecondsAfterFinished: 7 }
   expect(specDigest(other)).toBe(specDigest(spec))

@@ -6,8 +6,8 @@ import type { Pool } from './pool.ts'
 
 const channel = 'changes'
 
-// A process that has lost its connection answers from memory for at most this long. Whoever makes a change waits as
-// long before the answer. That is short enough for a person.
+// A process that has lost its connection answers from memory for at most this long. A process that makes a change waits
+// for the same time before it answers. That is short enough for a person.
 const leaseMs = 250
 // In that time, the clocks of two machines differ by far less than this. Timers may also fire a millisecond early.
 const marginMs = 50

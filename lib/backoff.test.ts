@@ -5,10 +5,10 @@ const backoff = { baseMs: 1_000, maxMs: 300_000 }
 
 test.each([
   ['the first failure', 1, 0, 1_000],
-  ['the first failure, with luck', 1, 1, 500],
+  ['the first failure, with a small random number', 1, 1, 500],
   ['the fourth', 4, 0, 8_000],
   ['the tenth', 10, 0, 300_000],
-  ['so many that powers of two overflow', 3_000, 0.5, 225_000],
+  ['so many failures that powers of two overflow', 3_000, 0.5, 225_000],
 ])('after %s', (_, failures, luck, expected) => {
   expect(backoffMs(failures, backoff, () => luck)).toBe(expected)
 })

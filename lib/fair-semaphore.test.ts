@@ -16,16 +16,16 @@ async function serve(requests: { key: string; weight?: number }[]): Promise<stri
 const times = (count: number, key: string, weight?: number) =>
   Array.from({ length: count }, () => (weight === undefined ? { key } : { key, weight }))
 
-test('keys take turns, however many requests one of them has queued', async () => {
+test('keys get permits in turn, even if one of them has queued many requests', async () => {
   expect(await serve([...times(4, 'a'), ...times(2, 'b')])).toBe('ababaa')
 })
 
-test('a key of twice the weight has twice the turns', async () => {
+test('a key with twice the weight gets twice as many permits', async () => {
   const order = await serve([...times(6, 'a'), ...times(6, 'b', 2)])
   expect(order.slice(0, 6).replaceAll('a', '')).toHaveLength(4)
 })
 
-test('a key that was idle gets no more turns than those that waited', async () => {
+test('a key that was idle gets no more permits than keys that waited', async () => {
   const semaphore = new FairSemaphore({ permits: 1 })
   for (let round = 0; round < 50; round++) (await semaphore.acquire({ key: 'a' }))()
   const release = await semaphore.acquire({ key: 'a' })
@@ -73,7 +73,7 @@ test('waits time out, and failed work releases its permit', async () => {
   expect(semaphore.tryAcquire({ key: 'b' })).toBeDefined()
 })
 
-test('many waiters leave as fast as few', async () => {
+test('many waiters are removed as fast as few', async () => {
   const semaphore = new FairSemaphore({ permits: 1 })
   const release = await semaphore.acquire({ key: 'a' })
   // CPU time of this thread only, because the machine may be busy.

@@ -49,7 +49,7 @@ test.each([
   expect(cache.peek('a') !== undefined).toBe(isKept)
 })
 
-test('while another load is under way, a drop from before a load does not count', async () => {
+test('during another load, a drop from before a load does not count', async () => {
   const cache = new LeasedCache<object>(permanentLease, 10)
   const other = slowLoad({})
   const waiting = cache.get('other', other.load)

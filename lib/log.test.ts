@@ -16,7 +16,7 @@ test('a log that cannot be written loses lines but does not stop the process', (
   expect(status).toBe(7)
 })
 
-test('secrets print as stars', () => {
+test('secrets are printed as stars', () => {
   const script = `
     const { createLogger } = await import(${JSON.stringify(new URL('log.ts', import.meta.url).href)})
     createLogger('test').info({ apiKey: 'ty_secret', request: { authorization: 'Bearer ty_secret' } }, 'hello')`

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { repeat } from './repeat.ts'
 
-test('work is repeated also after a failure, one run at a time, until the end', async () => {
+test('work is repeated, also after a failure, one run at a time, until the end', async () => {
   const stop = new AbortController()
   const errors: unknown[] = []
   let [done, running] = [0, 0]

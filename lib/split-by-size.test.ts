@@ -3,7 +3,7 @@ import { splitBySize } from './split-by-size.ts'
 
 test.each<[string, number[], number[][]]>([
   ['none', [], []],
-  ['of no size', [0, 0], [[0, 0]]],
+  ['of size zero', [0, 0], [[0, 0]]],
   [
     'large ones',
     [9, 0, 9, 7],
@@ -12,7 +12,7 @@ test.each<[string, number[], number[][]]>([
       [9, 7],
     ],
   ],
-  ['one that is larger than all', [0, 30, 0], [[0], [30], [0]]],
+  ['one that is larger than the limit', [0, 30, 0], [[0], [30], [0]]],
 ])('a list is split by size: %s', (_, sizes, expected) => {
   expect([...splitBySize(sizes, 16, (size) => size)]).toEqual(expected)
 })

@@ -9,7 +9,7 @@ test.each([
     Object.assign(new Error('write'), { code: 'ENOSPC', path: '/cache/etcd' }),
     /^\/cache\/etcd \(ENOSPC\)\. The disk is full/,
   ],
-  ['anything else shows where it happened', new Error('odd'), /command\.test/],
+  ['any other error shows its stack', new Error('odd'), /command\.test/],
 ])('%s', (_, error, sentence) => {
   expect(describeError(error)).toMatch(sentence)
 })

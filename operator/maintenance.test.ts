@@ -30,7 +30,7 @@ test.each(rows)(
   },
 )
 
-test('the page names each removing step that runs while the store is not ours', () => {
+test('the page names each removing step that runs while the store belongs to another installation', () => {
   const [, section = ''] = page.split('## When nothing is removed')
   const named = (section.split('## Audit')[0] ?? '').match(/(?<=`)\w+(?=`)/g) ?? []
   const steps = Object.keys({ ...databaseSteps.frequent, ...databaseSteps.hourly })

@@ -28,7 +28,7 @@ test.each([
   ['calls', true],
   ['Calls', true],
   ['callers', false],
-])('no entity is called as a path of the service: %s %s', (name, expected) => {
+])('no entity has the name of a path of the service: %s %s', (name, expected) => {
   expect(isReservedEntity(name)).toBe(expected)
 })
 

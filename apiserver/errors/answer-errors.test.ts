@@ -8,21 +8,21 @@ const log = createLogger('test', 'silent')
 const withCode = (code: string, message = 'x', more = {}) => Object.assign(new Error(message), { code, ...more })
 
 test.each<[string, unknown, number]>([
-  ['an HttpError is itself', notFound('Model'), 404],
+  ['an HttpError stays unchanged', notFound('Model'), 404],
   ['Postgres refuses connections', withCode('ECONNREFUSED', '', { syscall: 'connect' }), 503],
   ['Postgres shuts down', withCode('57P01'), 503],
   ['a query that waited too long', withCode('57014'), 503],
-  ['two that wait for each other', withCode('40P01'), 503],
-  ['Postgres has no room', withCode('53100'), 503],
+  ['a deadlock', withCode('40P01'), 503],
+  ['Postgres has no disk space', withCode('53100'), 503],
   ['the connection broke', new Error('Connection terminated unexpectedly'), 503],
-  ['an answer never came', new Error('Query read timeout'), 503],
-  ['no connection came free', new Error('timeout exceeded when trying to connect'), 503],
+  ['a query without an answer', new Error('Query read timeout'), 503],
+  ['no free connection', new Error('timeout exceeded when trying to connect'), 503],
   ['not migrated yet', withCode('42P01'), 503],
-  ['the artifact store is away', new StoreFailed('reading from the artifact store'), 503],
+  ['the artifact store is unavailable', new StoreFailed('reading from the artifact store'), 503],
   ['an error in our SQL', withCode('42601'), 500],
-  ['a file that is not there', withCode('ENOENT', '', { syscall: 'open' }), 500],
+  ['a missing file', withCode('ENOENT', '', { syscall: 'open' }), 500],
   ['an error in our code', new TypeError('undefined is not a function'), 500],
-  ['something thrown that is no error', 'oops', 500],
+  ['a thrown value that is not an error', 'oops', 500],
 ])('%s', (_, error, status) => {
   expect(toHttpError(error, log).status).toBe(status)
 })

@@ -10,7 +10,7 @@ const invalid = unprocessable(
 )
 
 test.each(['/v1/chat/completions', '/v1/models', '/v1/responses', '/v1/previews'])(
-  'an error below %s has the form of OpenAI beside that of FastAPI',
+  'an error below %s has the forms of OpenAI and of FastAPI',
   (path) => {
     const error = {
       message: 'The model x does not exist.',
@@ -23,7 +23,7 @@ test.each(['/v1/chat/completions', '/v1/models', '/v1/responses', '/v1/previews'
 )
 
 test.each(['/v1/preview/models', '/v1/preview', '/v1/system-check', '/openapi', '/'])(
-  'an error below %s has the form of FastAPI alone',
+  'an error below %s has only the form of FastAPI',
   (path) => {
     expect(presentForClient(unknownModel, path)).toEqual({ detail: 'The model x does not exist.' })
   },

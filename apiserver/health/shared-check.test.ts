@@ -13,7 +13,7 @@ function countedCheck() {
   return { runs, clock, ask: shareCheck(check, 2_000, () => clock.ms) }
 }
 
-test('many callers share one check, however long it takes, and its result for two seconds', async () => {
+test('many callers share one check of any duration, and its result for two seconds', async () => {
   const { runs, clock, ask } = countedCheck()
   const first = Array.from({ length: 100 }, ask)
   clock.ms = 3_000
@@ -30,7 +30,7 @@ test('many callers share one check, however long it takes, and its result for tw
   expect(await again).toBe(2)
 })
 
-test('a failed check is reported to those who waited, and then repeated', async () => {
+test('a failed check is reported to the waiting callers, and then repeated', async () => {
   const { runs, ask } = countedCheck()
   const failed = ask()
   runs[0]!.reject(new Error('no'))

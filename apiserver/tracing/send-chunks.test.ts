@@ -55,7 +55,7 @@ function ask(url: string): Promise<IncomingMessage> {
   })
 }
 
-test('a client that waits for the next chunk is not one that takes nothing', async () => {
+test('a client that waits for the next chunk does not count as stalled', async () => {
   async function* slow() {
     yield 'first\n'
     await delay(600)
@@ -66,9 +66,9 @@ test('a client that waits for the next chunk is not one that takes nothing', asy
 })
 
 test.each([
-  ['while there is more', Infinity],
-  ['when the last chunk is given', 1],
-])('a client that takes nothing is left %s', async (_, count) => {
+  ['while more chunks follow', Infinity],
+  ['after the last chunk', 1],
+])('a stalled client is disconnected %s', async (_, count) => {
   async function* much() {
     for (let given = 0; given < count; given++) yield await Promise.resolve('x'.repeat(16 * 1024 * 1024))
   }
@@ -83,7 +83,7 @@ function countConnections(): Promise<number> {
   return new Promise((resolve) => server.getConnections((_, count) => resolve(count)))
 }
 
-test('a client that takes a little now and then is not waited for without end', async () => {
+test('a client that reads a little at a time has a deadline', async () => {
   async function* endless() {
     for (;;) {
       await delay(20)
@@ -96,7 +96,7 @@ test('a client that takes a little now and then is not waited for without end', 
   await ended
 })
 
-test('a client that leaves before the first chunk leaves nothing behind', async () => {
+test('a client that leaves before the first chunk leaves no resources behind', async () => {
   const begun = Promise.withResolvers<void>()
   const left = Promise.withResolvers<void>()
   async function* late() {
@@ -115,7 +115,7 @@ test('a client that leaves before the first chunk leaves nothing behind', async 
   expect(follow).not.toHaveBeenCalled()
 })
 
-test('nothing is read before there is memory for it', async () => {
+test('chunks are read only after memory for them is reserved', async () => {
   let isRead = false
   async function* chunks() {
     isRead = true

@@ -22,18 +22,18 @@ async function takeNow(entity: string): Promise<(() => void) | undefined> {
   return place
 }
 
-test('an entity has its share, and another one has its own', async () => {
+test('each entity has its own share', async () => {
   const places = [await takeNow('team'), await takeNow('team'), await takeNow('team'), await takeNow('others')]
   expect(places.map((place) => place !== undefined)).toEqual([true, true, false, true])
 })
 
-test('all have no more than most of the connections', async () => {
+test('all entities together leave some connections free', async () => {
   const taken: boolean[] = []
   for (let index = 0; index <= most; index++) taken.push((await takeNow(`team-${index}`)) !== undefined)
   expect(taken).toEqual([...Array.from({ length: most }, () => true), false])
 })
 
-test('who waits has the next place of its entity, in order, and a place is given back once', async () => {
+test('waiters of an entity get its permits in order, and a permit is released once', async () => {
   const places = [await takeNow('team'), await takeNow('team')]
   const order: string[] = []
   const waiting = ['first', 'second'].map((name) =>
@@ -48,13 +48,13 @@ test('who waits has the next place of its entity, in order, and a place is given
   expect(order).toEqual(['first', 'second'])
 })
 
-test("who waits for its own share is in nobody's way", async () => {
+test('a waiter for its own share does not block others', async () => {
   for (let index = 0; index < share; index++) await takeNow('team')
   void streams.acquire({ key: 'team', weight: 1 }).catch(() => {})
   expect(await takeNow('others')).toBeDefined()
 })
 
-test('nobody waits for long: it is told to ask again', async () => {
+test('a wait has a time limit, after which the client must retry', async () => {
   for (let index = 0; index < share; index++) await takeNow('team')
   const refused = expect(streams.acquire({ key: 'team', weight: 1 })).rejects.toMatchObject({
     status: 429,

@@ -14,19 +14,19 @@ test('an array has its items between commas', async () => {
   expect(await gather(writeArray('{"a":', [], '}'))).toEqual(['{"a":[]}'])
 })
 
-test('chunks have some length', async () => {
+test('chunks have a minimum length', async () => {
   const chunks = await gather(writeArray('', [long, long, long], ''))
   expect(chunks).toHaveLength(2)
   expect(chunks.join('')).toBe(`[${long},${long},${long}]`)
 })
 
-test('lines have no breaks in them', async () => {
+test('lines contain no line breaks', async () => {
   const items = ['{\n"a": "\\n",\r\n"b": 1}', '2']
   expect(await gather(writeLines(items))).toEqual(['{ "a": "\\n", "b": 1}\n2\n'])
   expect(await gather(writeLines([]))).toEqual([])
 })
 
-test('long chunks are cut into pieces, and no character is', async () => {
+test('long chunks are split, but never within a character', async () => {
   const chunks = ['', 'a', `${'a'.repeat(600_000)}${'😀'.repeat(900_000)}`, `b${'😀'.repeat(600_000)}`]
   async function* give() {
     yield* chunks

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { countBytes } from './counted.ts'
 
-test('many bytes are digested in parts, so that others have their turns', async () => {
+test('many bytes are digested in parts, so that other work can run', async () => {
   const bytes = Buffer.alloc(5_000_000, 'abc')
   const { stream, finish } = countBytes(bytes)
   const parts: Buffer[] = []

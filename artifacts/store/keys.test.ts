@@ -23,7 +23,7 @@ test.each([
   if (key) expect(artifactUri(key)).toBe(uri)
 })
 
-test("a folder's manifest comes last, and no other file of that name", async () => {
+test("a folder's manifest comes last, but not other files with that name", async () => {
   async function* list() {
     for (const key of ['c/1/manifest.json', 'c/1/a', 'c/1/deep/manifest.json', 'c/1/z']) {
       yield { key, size: 1, modifiedAt: new Date(0) }

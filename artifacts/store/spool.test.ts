@@ -17,7 +17,7 @@ afterAll(() => rm(folder, { recursive: true }))
 
 const listSpool = () => readdir(path.join(folder, '.spool'))
 
-test('what a source gives is in a file, counted and digested', async () => {
+test('the bytes of a source are in a file, counted and digested', async () => {
   const chunks = Array.from({ length: 40 }, () => randomBytes(50_000))
   const spooled = await spoolSource(store, Readable.from(chunks), { maxBytes: 2_000_000 })
   const bytes = Buffer.concat(chunks)
@@ -27,7 +27,7 @@ test('what a source gives is in a file, counted and digested', async () => {
   await rm(spooled.file)
 })
 
-test('of a source that breaks, what came is kept, and why is told', async () => {
+test('if a source fails, its bytes are kept, and the error is returned', async () => {
   const error = new Error('cut')
   const source = Readable.from(
     (async function* () {
@@ -41,7 +41,7 @@ test('of a source that breaks, what came is kept, and why is told', async () => 
   await rm(spooled.file)
 })
 
-test('a source that gives too much leaves nothing behind, and is not destroyed', async () => {
+test('a source that is too large leaves no file behind, and is not destroyed', async () => {
   const give = async () => {
     const source = Readable.from([Buffer.from('abc'), Buffer.from('def'), Buffer.from('ghi')])
     await expect(spoolSource(store, source, { maxBytes: 5 })).rejects.toBeInstanceOf(SourceTooLarge)
@@ -52,7 +52,7 @@ test('a source that gives too much leaves nothing behind, and is not destroyed',
   expect([await listSpool(), new Set(destroyed)]).toEqual([[], new Set([false])])
 })
 
-test('a folder that takes no writes is told, at once', async () => {
+test('a folder without write access is an error at once', async () => {
   const missing = { spoolPath: () => Promise.resolve(path.join(folder, 'none', 'file')) }
   const endless = Readable.from(
     (function* () {

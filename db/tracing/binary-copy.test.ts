@@ -10,7 +10,7 @@ function write(fill: (rows: BinaryRows) => void): Buffer {
 
 test.each([
   ['of this day', '2026-11-21T10:11:12.345678Z', 848_571_072_345_678n],
-  ['when Postgres begins to count', '2000-01-01T00:00:00.000000Z', 0n],
+  ['at the epoch of Postgres', '2000-01-01T00:00:00.000000Z', 0n],
   ['before that', '1999-12-31T23:59:59.999999Z', -1n],
   ['long ago', '0001-01-01T00:00:00.000000Z', -63_082_281_600_000_000n],
   ['the last', '9999-12-31T23:59:59.999999Z', 252_455_615_999_999_999n],

@@ -100,7 +100,7 @@ export async function recordAttempt(pool: Pool, delivery: ClaimedDelivery, outco
   )
 }
 
-/** Gives back a delivery whose attempt was interrupted. */
+/** Returns a delivery whose attempt was interrupted. */
 export async function unclaimDelivery(pool: Pool, { id, claim }: ClaimedDelivery): Promise<void> {
   await pool.query(
     `UPDATE training.webhook_deliveries SET claim = NULL, claimed_until = NULL, attempts = attempts - 1

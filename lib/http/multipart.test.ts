@@ -55,7 +55,7 @@ test.each<[string, string, FormRules<string>, { files: string[]; texts?: object 
   ['the wanted file needs no name', part('file', '1'), oneFile, { files: ['file=1'] }],
   ['without the rule a part without a name is a text', part('file', '1'), rules, { files: [] }],
   ['a name loses its folders', file('d/a', '1'), rules, { files: ['a=1'] }],
-  ['or keeps them', file('d/a', '1'), { ...rules, preservePath: true }, { files: ['d/a=1'] }],
+  ['a name keeps its folders on request', file('d/a', '1'), { ...rules, preservePath: true }, { files: ['d/a=1'] }],
 ])('%s', async (_, body, with_, { files, texts = {} }) => {
   expect(await read(body + end, with_)).toEqual({ files, texts })
   expect(stored).toEqual(files)
@@ -64,12 +64,12 @@ test.each<[string, string, FormRules<string>, { files: string[]; texts?: object 
 test.each<[string, string, FormRules<string>, string]>([
   ['a form that ends too early', file('a', '1') + file('b', '2').slice(0, -3), rules, 'the form is incomplete'],
   ['a form that ends in a skipped file', file('a', '1') + file('b', '2', 'x'), oneFile, 'the form is incomplete'],
-  ['a body that is something else', 'hello', rules, 'the form is incomplete'],
+  ['a body that is not a form', 'hello', rules, 'the form is incomplete'],
   ['a long field', file('a', '1') + part('x', '12345678901') + end, rules, 'x is long'],
-  ['many files', file('a', '1').repeat(4) + end, rules, 'many parts'],
-  ['many fields', file('a', '1') + part('x', '1').repeat(4) + end, rules, 'many parts'],
+  ['too many files', file('a', '1').repeat(4) + end, rules, 'many parts'],
+  ['too many fields', file('a', '1') + part('x', '1').repeat(4) + end, rules, 'many parts'],
   ['a second file', file('a', '1') + file('b', '2') + end, oneFile, 'the form has more than one file'],
-])('%s is an error, and nothing stays stored', async (_, body, with_, reason) => {
+])('%s is an error, and no file stays stored', async (_, body, with_, reason) => {
   const msg = `Value error, the form cannot be read: ${reason}`
   await expect(read(body, with_)).rejects.toMatchObject({ status: 422, detail: [{ loc: ['body'], msg }] })
   expect(stored).toEqual([])
@@ -80,7 +80,7 @@ test('a Content-Type without a boundary is an error', async () => {
   await expect(reading).rejects.toMatchObject({ message: expect.stringContaining('names no boundary') as string })
 })
 
-test.each(['full', 'lost'])('errors of the store are thrown, and nothing stays stored: %s', async (text) => {
+test.each(['full', 'lost'])('errors of the store are thrown, and no file stays stored: %s', async (text) => {
   const reading = read(file('a', '1') + file('b', text) + end)
   await expect(reading).rejects.toThrow(text)
   expect(stored).toEqual([])
@@ -98,7 +98,7 @@ test('an error of the store ends the reading before the body ends', async () => 
   expect(sent).toBeLessThan(1000)
 })
 
-test('an error of the body is thrown as it is', async () => {
+test('an error of the body is thrown unchanged', async () => {
   const broken = new Error('the connection is gone')
   async function* chunks() {
     yield* inChunks(file('a', '1') + file('b', '2').slice(0, -3))

@@ -25,7 +25,7 @@ describe('a page', () => {
     })
   })
 
-  test('that is full and the last one has no next page', () => {
+  test('that is full and the last has no next page', () => {
     expect(presentPage(['a', 'b'], 2, present)).toMatchObject({ has_more: false, last_id: 'b' })
   })
 })
@@ -37,7 +37,7 @@ describe("a page's query", () => {
     ['nothing', {}, { limit: 20, order: 'asc' }],
     ['texts', { limit: '1', order: 'desc', after: 'x' }, { limit: 1, order: 'desc', after: 'x' }],
     ['a parameter given twice', { limit: ['1', '2'] }, { limit: 2, order: 'asc' }],
-    ['parameters that nobody knows', { foo: 'bar' }, { limit: 20, order: 'asc', foo: 'bar' }],
+    ['unknown parameters', { foo: 'bar' }, { limit: 20, order: 'asc', foo: 'bar' }],
   ])('is read from %s', (_, given, expected) => {
     expect(parse(given)).toEqual(expected)
   })

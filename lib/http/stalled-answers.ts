@@ -31,8 +31,8 @@ export function endStalledAnswer(res: ServerResponse, times: AnswerTimes): void 
 }
 
 /**
- * The same for an answer that was ended just now: nothing is to be waited for where all of it is with the system, as it mostly
- * is: then no timer and no listeners are made.
+ * Does the same for an answer that has just been ended. Usually, the operating system has already accepted all of it.
+ * Then no timer and no listeners are needed.
  */
 export function followUnsent(res: ServerResponse, times: AnswerTimes): void {
   if (res.writableLength === 0) return
@@ -40,7 +40,7 @@ export function followUnsent(res: ServerResponse, times: AnswerTimes): void {
   endLater(res, res.writableLength, times)
 }
 
-/** Ends an answer that its client has not taken in the time for so many bytes. */
+/** Ends an answer if its client has not received it within the time for this number of bytes. */
 export function endLater(res: ServerResponse, bytes: number, { stallMs, minBytesPerSecond }: AnswerTimes): void {
   const deadline = setTimeout(() => res.destroy(), stallMs + (1_000 * bytes) / minBytesPerSecond)
   res.once('close', () => clearTimeout(deadline))

@@ -10,11 +10,11 @@ test('a text is parsed, and texts that are not ASCII have a character for each b
 })
 
 test.each([
-  ['no JSON', '{"a":}'],
-  ['no UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-  ['no object', '[]'],
+  ['a text that is not JSON', '{"a":}'],
+  ['a text that is not UTF-8', Buffer.from([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ['a value that is not an object', '[]'],
   ['a byte order mark', '\uFEFF{"a":1}'],
-  ['half of a pair', '{"a":"\\ud800"}'],
+  ['half of a surrogate pair', '{"a":"\\ud800"}'],
   ['a text that is used, and is not ASCII', '{"model":"é"}'],
   ['a name that is not ASCII', '{"é":1}'],
   ['too many levels', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`],

@@ -15,9 +15,9 @@ describe('a JSON document', () => {
     ['a key written with escapes', '{"\\u0061":3}', 'a', '3'],
     ['the last member, with white space', ' { "a" :\n4 } ', 'a', '\n4 '],
     ['the key __proto__', '{"__proto__":{"a":1}}', '__proto__', '{"a":1}'],
-    ['what is not there', '{"b":1}', 'a', undefined],
+    ['a missing member', '{"b":1}', 'a', undefined],
     ['a member of a nested object only', '{"b":{"a":1}}', 'a', undefined],
-    ['anything of an array', '[{"a":1}]', 'a', undefined],
+    ['an array', '[{"a":1}]', 'a', undefined],
   ])('gives the bytes of %s', (_, source, name, expected) => {
     expect(text(parse(source).members.get(name))).toBe(expected)
   })
@@ -36,7 +36,7 @@ describe('a JSON document', () => {
     ['cut off', '{"a":'],
     ['empty', ''],
     ['NaN', '{"a":NaN}'],
-    ['a text that never ends', '{"a":"\\'],
+    ['a text without an end', '{"a":"\\'],
     ['brackets that close too often', ']]]]{"a":1}'],
     ['more than twelve million objects or arrays', `[${'[],'.repeat(12_000_000)}[]]`],
     ['nested too deeply', '['.repeat(129) + ']'.repeat(129)],

@@ -11,16 +11,16 @@ function change(text: string, changes: Record<string, unknown>, slackBytes = 100
 
 describe('members that are changed in place', () => {
   test.each([
-    ['take the place of the old value', '{"a":"long","b":2}', { a: 1 }, '{"a":1 ,"b":2}'],
-    ['go to the end when they are longer', '{"a":1,"b":2}', { a: 'long' }, '{ "b":2,"a":"long"}'],
+    ['replace the old value', '{"a":"long","b":2}', { a: 1 }, '{"a":1 ,"b":2}'],
+    ['are written at the end if they are longer', '{"a":1,"b":2}', { a: 'long' }, '{ "b":2,"a":"long"}'],
     ['are written behind the last one', '{"a":1}', { c: 'é' }, '{"a":1,"c":"é"}'],
     ['become spaces at the beginning', '{"a":1,"b":2}', { a: undefined }, '{ "b":2}'],
     ['become spaces at the end', '{"a":1,"b":2}', { b: undefined }, '{"a":1 }'],
     ['become spaces between', '{"a":1,"b":2,"c":3}', { b: undefined }, '{"a":1 ,"c":3}'],
-    ['all become spaces', '{"a":1,"b":2}', { a: undefined, b: undefined }, '{ }'],
-    ['all make way for others', '{"a":1,"b":2}', { a: undefined, b: 'x' }, '{ "b":"x"}'],
-    ['are left out where they are not there', '{"a":1}', { b: undefined }, '{"a":1}'],
-    ['are the last of their name', '{"a":1,"a":2,"b":3}', { b: 4 }, '{ "a":2,"b":4}'],
+    ['become spaces if all are removed', '{"a":1,"b":2}', { a: undefined, b: undefined }, '{ }'],
+    ['are all replaced by others', '{"a":1,"b":2}', { a: undefined, b: 'x' }, '{ "b":"x"}'],
+    ['have no effect if they are removed but missing', '{"a":1}', { b: undefined }, '{"a":1}'],
+    ['are the last ones of their name', '{"a":1,"a":2,"b":3}', { b: 4 }, '{ "a":2,"b":4}'],
     ['have a name with escapes', '{"\\u0061":1,"b":2}', { a: 3 }, '{"\\u0061":3,"b":2}'],
     ['have spaces around', ' { "a" : "x" , "b" : 2 } ', { a: undefined, c: 1 }, '{ "b" : 2 ,"c":1}'],
   ])('%s', (_, text, changes, expected) => {
@@ -28,7 +28,7 @@ describe('members that are changed in place', () => {
     expect(JSON.parse(expected)).toEqual(JSON.parse(JSON.stringify({ ...JSON.parse(text), ...changes })))
   })
 
-  test('stay as they are when there is no room', () => {
+  test('stay unchanged if there is no room', () => {
     const bytes = Buffer.from('{"a":1}!!!!!!!')
     const members = new JsonMembers(bytes.subarray(0, 7))
     expect(members.changeInPlace({ b: 12 }, bytes.subarray(0, 13))).toBeUndefined()

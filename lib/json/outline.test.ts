@@ -6,7 +6,7 @@ describe('the outline of a text', () => {
     ['an object', '{"a": 1,"b":[2,{}]}', { depth: 3, containers: 3, commas: 2, members: ['"a"= 1', '"b"=[2,{}]'] }],
     ['an empty object', '{}', { depth: 1, containers: 1, commas: 0, members: [] }],
     ['a list of objects', '[{"a":1},{}]', { depth: 2, containers: 3, commas: 1, members: [] }],
-    ['a text with marks', '"{[,:]}"', { depth: 0, containers: 0, commas: 0, members: [] }],
+    ['a text with brackets and commas', '"{[,:]}"', { depth: 0, containers: 0, commas: 0, members: [] }],
     ['a number', '1', { depth: 0, containers: 0, commas: 0, members: [] }],
   ])('that is %s', (_, text, expected) => {
     expect(outline(text)).toEqual(expected)

@@ -23,7 +23,7 @@ describe('texts keep the bytes that were written', () => {
     ['members of items', '{"b":[{"p":[1e400]},{}]}', ['b[].p'], { b: [{ p: '<[1e400]>' }, {}] }],
     ['the whole', ' [1, 2] ', [''], '<[1, 2]>'],
     ['several, in any order', '{"b":1,"c":3,"a":2}', ['a', 'b'], { a: '<2>', b: '<1>', c: 3 }],
-    ['a member called as none are', '{"__proto__":{"a":1}}', ['__proto__'], { ['__proto__']: '<{"a":1}>' }],
+    ['a member with the name of a prototype', '{"__proto__":{"a":1}}', ['__proto__'], { ['__proto__']: '<{"a":1}>' }],
     ['a key written with escapes', String.raw`{"\u0061":1,"a\u0062":2}`, ['a', 'ab'], { a: '<1>', ab: '<2>' }],
     ['the last of a key given twice', '{"a":1,"b":0,"a":2}', ['a'], { a: '<2>', b: 0 }],
     ['the last of an outer key given twice', '{"a":{"v":1},"a":{"w":2}}', ['a.v'], { a: { w: 2 } }],
@@ -108,15 +108,15 @@ function attempt(parse: () => unknown): unknown {
   }
 }
 
-describe('what is rejected', () => {
+describe('invalid texts', () => {
   test.each([
     ['nothing', ''],
     ['only white space', ' \n'],
     ['a payload that is cut off', '{"v":{"a":'],
-    ['a payload of no JSON', '{"v":{a:1}}'],
+    ['a payload that is not JSON', '{"v":{a:1}}'],
     ['a payload with a raw control character', '{"v":"\u0001"}'],
-    ['something behind the end', '{"v":1}{'],
-    ['a comma too many', '{"v":1,}'],
+    ['text after the end', '{"v":1}{'],
+    ['an additional comma', '{"v":1,}'],
     ['too many objects besides payloads', `{"w":[${'{},'.repeat(3_000_001)}{}]}`],
   ])('%s', (_, text) => {
     expect(() => read(text, ['v'])).toThrow(JsonError)
@@ -135,7 +135,7 @@ describe('values nested more than 500 deep become null', () => {
     ['not 500 levels', nest(500, '"x"'), nest(500, '"x"')],
     ['the 501st', nest(501, '1'), nest(500, 'null')],
     ['a million levels', nest(1_000_000), nest(500, 'null')],
-    ['only what is so deep', nest(499, '{"a":[1],"b":[[2],"]"]},3'), nest(499, '{"a":null,"b":null},3')],
+    ['only the values that are too deep', nest(499, '{"a":[1],"b":[[2],"]"]},3'), nest(499, '{"a":null,"b":null},3')],
   ])('%s', (_, text, expected) => {
     expect(String(readJson(Buffer.from(text), ['']))).toBe(expected)
   })
@@ -155,7 +155,7 @@ test('more texts than any request has are rejected', () => {
   expect(() => readJson(rows(1_000_001), ['rows[]'])).toThrow('too many values')
 })
 
-describe('in turns', () => {
+describe('reading in slices', () => {
   const rows = (count: number) =>
     Buffer.from(`{"v":[${'{},'.repeat(count)}{}],"w":[{"v":[[${'"\\"",'.repeat(count)}1]]}]}`)
 
@@ -168,8 +168,8 @@ describe('in turns', () => {
   })
 
   test.each([
-    ['one that ends too early', rows(400_000).subarray(0, -3)],
-    ['one that closes another way', Buffer.from(`{"v":[${'{},'.repeat(400_000)}{}}}`)],
+    ['a text that ends too early', rows(400_000).subarray(0, -3)],
+    ['a text with mismatched brackets', Buffer.from(`{"v":[${'{},'.repeat(400_000)}{}}}`)],
   ])('%s is rejected', async (_, bytes) => {
     await expect(readJsonInTurns(bytes, ['v'])).rejects.toThrow(JsonError)
   })
@@ -180,7 +180,7 @@ describe('in turns', () => {
     expect(await readJsonInTurns(bytes, ['v'])).toEqual(readJson(bytes, ['v']))
   })
 
-  test('other work runs meanwhile', async () => {
+  test('other work runs between two slices', async () => {
     const bytes = rows(4_000_000)
     let isDone = false
     const reading = readJsonInTurns(bytes, ['v', 'w[].v']).finally(() => (isDone = true))

@@ -23,7 +23,7 @@ test('a reader walks into objects and arrays, and returns values with their posi
 test.each([
   ['texts', String.raw`"a\"}\\"`],
   ['numbers and words', '[-1.5e+3,true,null]'],
-  ['what is larger than the window', `{"a":"${'é'.repeat(300)}","b":[[],{}]}`],
+  ['values larger than the window', `{"a":"${'é'.repeat(300)}","b":[[],{}]}`],
 ])('a source of one byte at a time gives %s', (_, text) => {
   const bytes = Buffer.from(`\uFEFF{"key":${text}}`)
   let at = 0
@@ -69,7 +69,7 @@ describe('a reader rejects', () => {
       '{"a":',
       'not valid JSON at byte 0: a string, list or object that starts here is not closed',
     ],
-    ['a number that is none', ' 01', 'not valid JSON at byte 2'],
+    ['an invalid number', ' 01', 'not valid JSON at byte 2'],
     ['nothing', '', 'not valid JSON at byte 0'],
     ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'not valid UTF-8'],
   ])('%s', (_, text, message) => {
@@ -82,7 +82,7 @@ describe('a reader rejects', () => {
     ['a name without quotes', '{a:1}', 'not valid JSON at byte 1: expected a name in double quotes'],
     ['a name without a colon', '{"a" 1}', 'not valid JSON at byte 5: : is missing'],
     ['members without a comma', '{"a":1 "b":2}', 'not valid JSON at byte 7: } is missing'],
-    ['something after the end', '{"a":1} 2', 'not valid JSON at byte 8: unexpected text after the end of the value'],
+    ['text after the end', '{"a":1} 2', 'not valid JSON at byte 8: unexpected text after the end of the value'],
   ])('%s', (_, text, message) => {
     expect(() => {
       const reader = open(text)

@@ -10,8 +10,8 @@ describe('the end of a text', () => {
     ['a closing quote', '"ab",1', 3],
     ['not an escaped quote', raw`"a\"b"`, 5],
     ['a quote after an escaped backslash', raw`"a\\",1`, 4],
-    ['the length, where there is none', '"ab', 3],
-    ['one more, where the last byte escapes what is not there yet', raw`"a\ `.trim(), 4],
+    ['the length, if there is none', '"ab', 3],
+    ['one more, if the last byte escapes a missing character', raw`"a\ `.trim(), 4],
   ])('is %s', (_, text, expected) => {
     expect(findTextEnd(Buffer.from(text), 1)).toBe(expected)
   })

@@ -4,7 +4,7 @@ import { chooseCases } from '../../test/support/random-cases.ts'
 import { NotJson } from './parse.ts'
 import { skipKey, skipSpace, skipValue, TooDeep } from './skip.ts'
 
-test('any JSON value is skipped to its end, whatever follows', () => {
+test('any JSON value is skipped to its end, with any text after it', () => {
   const after = fc.constantFrom('', ' ', ',', ']', '}', ':', '"', '{', 'x')
   fc.assert(
     fc.property(fc.json(), after, (text, rest) => {

@@ -31,7 +31,7 @@ describe('if every host may be requested over https', () => {
     ['https://example.com/a?redirect=http://127.0.0.1/'],
     ['https://example.com/a#b'],
     ["https://example.com/a;b=c,d/(e)'f'*!~$&+=:@"],
-  ])('%s is taken', (address) => {
+  ])('%s is accepted', (address) => {
     expect(checkUrl(address, rules)).toBeInstanceOf(URL)
   })
 })
@@ -73,7 +73,7 @@ test.each<[string, string[], 'taken' | 'refused']>([
   else expect(check).toThrow(expect.objectContaining({ name: 'AddressError' }))
 })
 
-test('listed private networks are allowed, in their plain spelling only', () => {
+test('listed private networks are allowed, only in their canonical form', () => {
   const rules = rulesFor(['*:*', 'http://127.0.0.1:*'], ['127.0.0.0/8', 'fd00::/8'])
   for (const address of ['https://127.0.0.1/', 'http://127.0.0.1:8080/a', 'https://127.9.9.9/', 'https://[fd00::1]/'])
     expect(checkUrl(address, rules)).toBeInstanceOf(URL)
@@ -89,14 +89,14 @@ test('listed private networks are allowed, in their plain spelling only', () => 
 })
 
 test.each(['10.0.0.0', '10.0.0.0/33', '10.0.0/8', 'fd00::/129', 'example.com/8', '', '10.0.0.0/8 '])(
-  '%j is no network',
+  '%j is not a network',
   (network) => {
     expect(() => createAddressCheck([network])).toThrow(expect.objectContaining({ name: 'ConfigError' }))
   },
 )
 
 test.each(['', 'ftp://a', 'https://a/b', 'a b', '*.*.com', 'a.*', 'user@a', 'https://', 'a..b', 's3://a', 'a.'])(
-  '%j is no entry of the list of hosts',
+  '%j is not a valid entry of the list of hosts',
   (entry) => {
     expect(() => createHostList([entry])).toThrow(expect.objectContaining({ name: 'ConfigError' }))
   },

@@ -95,7 +95,7 @@ describe('fetching', () => {
     [429, true],
     [500, true],
     [503, true],
-  ])('tells of a status %d, which is transient: %s', async (status, transient) => {
+  ])('reports a status %d, which is transient: %s', async (status, transient) => {
     answer = (_, response) => response.writeHead(status).end()
     await expect(open().fetch(origin, { maxBytes })).rejects.toMatchObject({ kind: 'status', status, transient })
   })
@@ -146,12 +146,12 @@ describe('fetching', () => {
 
 describe('a name', () => {
   test.each([
-    ['leads to an open address', ['127.0.0.1'], 'asked'],
-    ['leads to a private address', ['10.0.0.1'], 'refused'],
-    ['leads to the metadata service', ['169.254.169.254'], 'refused'],
-    ['leads to an open address and a private one', ['127.0.0.1', '10.0.0.1'], 'refused'],
-    ['leads to an open address and a private one of IPv6', ['127.0.0.1', 'fe80::1'], 'refused'],
-    ['leads to a mapped address', ['::ffff:127.0.0.1'], 'refused'],
+    ['resolves to a public address', ['127.0.0.1'], 'asked'],
+    ['resolves to a private address', ['10.0.0.1'], 'refused'],
+    ['resolves to the metadata service', ['169.254.169.254'], 'refused'],
+    ['resolves to a public address and a private one', ['127.0.0.1', '10.0.0.1'], 'refused'],
+    ['resolves to a public address and a private one of IPv6', ['127.0.0.1', 'fe80::1'], 'refused'],
+    ['resolves to a mapped address', ['::ffff:127.0.0.1'], 'refused'],
   ])('that %s is %3$s', async (_, addresses, expected) => {
     answer = (__, response) => response.end('data')
     const fetched = open({ 'data.example': addresses }).fetch(atName('data.example'), { maxBytes })
@@ -169,7 +169,7 @@ describe('a name', () => {
     expect([await text(body), answers]).toEqual(['data', ['10.0.0.1']])
   })
 
-  test('of this machine is rejected where its networks are not listed', async () => {
+  test('of this machine is rejected if its networks are not listed', async () => {
     const fetched = open({ 'data.example': ['127.0.0.1'] }, []).fetch(atName('data.example'), { maxBytes })
     await expect(fetched).rejects.toMatchObject({ rule: 'network' })
     expect(asked).toEqual([])

@@ -16,7 +16,7 @@ test('hosts and buckets are listed with commas', async () => {
   expect(() => outbound.check('https://data/a')).toThrow(expect.objectContaining({ rule: 'name' }))
 })
 
-test('by default nobody is asked', async () => {
+test('by default no host is allowed', async () => {
   const config = { TRAINYARD_DATA_HOSTS: '', TRAINYARD_WEBHOOK_HOSTS: '', TRAINYARD_PRIVATE_NETWORKS: '', ...others }
   const { outbound } = await openDataSources(config)
   expect(() => outbound.check('https://example.com/a')).toThrow('not a host that is allowed')
@@ -27,7 +27,7 @@ test.each([
   ['TRAINYARD_DATA_HOSTS', 's3://bucket/key'],
   ['TRAINYARD_DATA_HOSTS', 'https://a/b'],
   ['TRAINYARD_PRIVATE_NETWORKS', '10.0.0.0'],
-])('%s of %j is bad configuration', async (name, value) => {
+])('%s of %j is an invalid configuration', async (name, value) => {
   const config = {
     TRAINYARD_DATA_HOSTS: '',
     TRAINYARD_WEBHOOK_HOSTS: '',

@@ -13,11 +13,11 @@ test.each([
   ['get_weather', 'null', 0],
   ['get_weather', '{"city": NaN}', 0],
   ['get_time', '{"city": "lake"}', 0],
-])('a call of %s with %s is worth %d', (name, text, worth) => {
+])('a call of %s with %s has the reward %d', (name, text, worth) => {
   expect(reward(call(name, text))).toBe(worth)
 })
 
-test('two calls, or none, are worth nothing', () => {
+test('two calls, or none, have the reward 0', () => {
   const good = call('get_weather', '{"city": "lake"}')
   expect([reward(good, good), reward()]).toEqual([0, 0])
 })

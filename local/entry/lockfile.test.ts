@@ -9,7 +9,7 @@ interface Lockfile {
 const repository = path.join(import.meta.dirname, '..', '..')
 
 // `npm install` omits a package that its registry does not have at that time. `npm ci` then rejects the file.
-test('the lockfile holds every optional dependency, for other platforms too', () => {
+test('the lockfile has every optional dependency, for other platforms too', () => {
   const { packages } = JSON.parse(readFileSync(path.join(repository, 'package-lock.json'), 'utf8')) as Lockfile
   const missing = Object.entries(packages).flatMap(([folder, { optionalDependencies = {} }]) =>
     Object.keys(optionalDependencies).filter(

@@ -32,7 +32,7 @@ function download(): Promise<void> {
   return downloadProgram({ url, checksumUrl: `${url}.sha256` }, path.join(folder, 'etcd'), progress)
 }
 
-test('what has the published checksum is kept, and can be executed', async () => {
+test('a program with the published checksum is kept, and can be executed', async () => {
   published = { '/etcd': program, '/etcd.sha256': createHash('sha256').update(program).digest('hex') }
   await download()
   expect(await readFile(path.join(folder, 'etcd'), 'utf8')).toBe(program)
@@ -44,7 +44,7 @@ test.each([
   ['another checksum', { '/etcd': program, '/etcd.sha256': 'a'.repeat(64) }, /the sha256 of .* differs/],
   ['no checksum', { '/etcd': program }, /answers 404/],
   ['no program', { '/etcd.sha256': 'a'.repeat(64) }, /answers 404/],
-])('with %s published nothing is left', async (_, files, sentence) => {
+])('with %s published, no file is left', async (_, files, sentence) => {
   published = files
   await expect(download()).rejects.toThrow(sentence)
   expect(await readdir(folder)).toEqual([])

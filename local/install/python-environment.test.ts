@@ -16,14 +16,14 @@ async function readPins(name: string): Promise<Map<string, string>> {
   return new Map([...pins].map(([, key, version]) => [key ?? '', version ?? '']))
 }
 
-test('a GPU has packages of its own, where it is asked for', () => {
+test('GPU packages are used if a GPU is requested', () => {
   expect(describe({})).toEqual(['requirements.txt', 'overrides.txt'])
   expect(describe({ TRAINYARD_ACCELERATOR: 'cpu' })).toEqual(['requirements.txt', 'overrides.txt'])
   expect(describe({ TRAINYARD_ACCELERATOR: 'cuda' })).toEqual(['requirements-gpu.txt', undefined])
   expect(() => describe({ TRAINYARD_ACCELERATOR: 'CUDA' })).toThrow('TRAINYARD_ACCELERATOR must be cpu or cuda')
 })
 
-test('trainers and engines are of the same versions on processors and GPUs', async () => {
+test('trainers and engines have the same versions on CPUs and GPUs', async () => {
   const [cpu, gpu] = await Promise.all([readPins('requirements.txt'), readPins('requirements-gpu.txt')])
   const pick = (pins: Map<string, string>, names: string[]) => names.map((name) => pins.get(name))
   const shared = ['torch', 'transformers', 'peft', 'accelerate', 'tokenizers', 'safetensors', 'pyarrow', 'pytest']

@@ -26,6 +26,6 @@ test.each([
   expect(findChecksum(text, 'etcd.tar.gz')).toBe(digest)
 })
 
-test('an error page is no checksum', () => {
+test('an error page is not a checksum', () => {
   expect(() => findChecksum('<html>', 'etcd.tar.gz')).toThrow('no published sha256 for etcd.tar.gz')
 })

@@ -145,7 +145,7 @@ function readNumber(query: URLSearchParams, name: string): number | undefined {
   return value
 }
 
-/** Checks at intervals whether a run still goes on. */
+/** Checks at intervals whether a run is still active. */
 function watchRun(run: Run): { isRunning: () => boolean; stop: () => void } {
   let running = !run.exit
   const timer = setInterval(() => {

@@ -19,7 +19,7 @@ const whole: Facts = {
   postgresUser: { exists: true },
 }
 
-test('a machine that has all lacks nothing', () => {
+test('a machine with everything has no errors', () => {
   expect(listErrors(whole)).toEqual([])
   expect(listErrors(machine)).toEqual([])
 })
@@ -89,12 +89,12 @@ const lacks: [string, Partial<Facts>, RegExp][] = [
   ],
 ]
 
-test.each(lacks)('%s is a sentence that says what to do', (_, lack, sentence) => {
+test.each(lacks)('the error for %s says what to do', (_, lack, sentence) => {
   const errors = listErrors({ ...whole, ...lack })
   expect(errors).toEqual([expect.stringMatching(sentence)])
 })
 
-test('what goes to one disk is added up, and what goes to another is not', () => {
+test('space needed on the same disk is added up, separately for each disk', () => {
   const python = { ...cache, what: 'Python environment', gib: 7 }
   const state = { ...cache, what: 'data of the stack', gib: 4, variable: 'TRAINYARD_STATE', folder: '/state' }
   expect(listErrors({ ...machine, disks: [python, state] })).toEqual([
@@ -105,10 +105,10 @@ test('what goes to one disk is added up, and what goes to another is not', () =>
 })
 
 test.each([
-  ['the programs are there', { missing: [], unreachableOrigins: [] }],
+  ['the programs exist', { missing: [], unreachableOrigins: [] }],
   ['the hosts answer', { missing: ['etcd'], unreachableOrigins: [] }],
   ['Go gets the release that it needs', { ...offline, go: { ...go, minor: 21 } }],
   ['Go is a development release', { ...offline, go: { ...go, minor: Number.NaN } }],
-])('no control plane is missed where %s', (_, controlPlane) => {
+])('no control plane is missing if %s', (_, controlPlane) => {
   expect(listErrors({ ...machine, controlPlane })).toEqual([])
 })

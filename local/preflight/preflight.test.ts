@@ -44,7 +44,7 @@ async function makeAssets(): Promise<string> {
   return assets
 }
 
-test('a taken port, a folder that cannot be made and no Python are said at once, before anything is downloaded', async () => {
+test('a taken port, a folder that cannot be created and a missing Python are reported together, before any download', async () => {
   const server = net.createServer()
   await once(server.listen(0, '127.0.0.1'), 'listening')
   const { port } = server.address() as AddressInfo
@@ -69,7 +69,7 @@ test('a taken port, a folder that cannot be made and no Python are said at once,
   expect(await readdir(cache)).toEqual([])
 })
 
-test.skipIf(process.getuid?.() === 0)('a folder that is for reading only is named', async () => {
+test.skipIf(process.getuid?.() === 0)('a read-only folder is named', async () => {
   const env = {
     PATH: '',
     KUBEBUILDER_ASSETS: await makeAssets(),
@@ -98,7 +98,7 @@ code=$?
 ls -A "$1/small/cache"
 exit $code`
 
-test.skipIf(!ownMounts)('disks, mounts, Go and Python are looked at together, and the cache stays empty', async () => {
+test.skipIf(!ownMounts)('disks, mounts, Go and Python are checked together, and the cache stays empty', async () => {
   await mkdir(path.join(folder, 'small'))
   await mkdir(path.join(folder, 'closed'))
   const script = ['/bin/sh', '-c', lacking, 'sh', folder, process.execPath, entry]

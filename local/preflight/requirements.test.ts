@@ -14,13 +14,13 @@ test.each([
   expect(judgePython('python3', answer(version))).toEqual(judged)
 })
 
-test('a Python without venv is named, and a program that is no Python is not', () => {
+test('a Python without venv is named, and a program that is not Python is ignored', () => {
   const lacksVenv = { code: 1, stdout: '', stderr: "ModuleNotFoundError: No module named 'ensurepip'" }
   expect(judgePython('python3', lacksVenv)).toEqual({ error: 'python3 lacks venv' })
   expect(judgePython('python3', { code: 127, stdout: '', stderr: 'not found' })).toEqual({})
 })
 
-test('the minor of Go is the one that go.mod asks for', async () => {
+test('the minor version of Go is the one in go.mod', async () => {
   const goMod = await readFile(path.join(import.meta.dirname, '..', 'go', 'go.mod'), 'utf8')
   expect(/^go 1\.(\d+)/m.exec(goMod)?.[1]).toBe(String(minGoMinor))
 })

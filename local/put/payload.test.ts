@@ -3,12 +3,12 @@ import { parsePayload } from './payload.ts'
 
 const encode = (text: string) => new TextEncoder().encode(text)
 
-test('a payload with groups is taken', () => {
+test('a payload with groups is accepted', () => {
   expect(() => parsePayload('p.json', encode('{"trajectory_groups":[{"trajectories":[]}]}'))).not.toThrow()
 })
 
 test.each([
-  ['no JSON', '{', /^p\.json is not JSON/],
+  ['a text that is not JSON', '{', /^p\.json is not JSON/],
   ['another object', '{"groups":[]}', /^p\.json is not a training payload/],
   ['no groups', '{"trajectory_groups":[]}', /at least one group/],
   ['null', 'null', /not a training payload/],

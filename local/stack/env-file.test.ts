@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(folder, { recursive: true }))
 
-test('what is written is read again, and is for the owner only', async () => {
+test('written values are read again, and only the owner can read the file', async () => {
   const env = {
     TRAINYARD_URL: 'http://127.0.0.1:8080',
     TRAINYARD_API_KEY: 'ty_key',
@@ -23,6 +23,6 @@ test('what is written is read again, and is for the owner only', async () => {
   expect((await stat(path.join(folder, 'env'))).mode & 0o777).toBe(0o600)
 })
 
-test('values may hold equals signs, and other lines are passed over', () => {
+test('values may contain equals signs, and other lines are ignored', () => {
   expect(parseDotenv('# comment\nA=b=c\n\n')).toEqual({ A: 'b=c' })
 })

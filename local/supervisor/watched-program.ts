@@ -41,7 +41,7 @@ export class WatchedProgram {
     this.#running = this.#keepRunning(needed)
   }
 
-  /** Stops the program for good. After its timeout, it is killed. */
+  /** Stops the program permanently. After its timeout, it is killed. */
   async stop(): Promise<void> {
     this.#stop.abort()
     const { process: identity } = this.record

@@ -69,7 +69,7 @@ test('on a cluster an engine listens on all addresses of its pod', () => {
   expect(envOf(engineOf(baseModel, { ...settings, listenOnPodIp: false }))).toMatchObject({ TRAINYARD_HOST: '0.0.0.0' })
 })
 
-test('an engine reads the store and writes nothing there', () => {
+test('an engine can only read the store', () => {
   const store = { name: 'artifacts', mountPath: '/artifacts' }
   expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }])
   expect(trainerOf(baseModel).volumeMounts).toContainEqual(store)
@@ -93,7 +93,7 @@ test('a trainer gets its base model, the address for reports and the kind of ada
   })
 })
 
-test('a trainer leaves before its grace period is over', () => {
+test('a trainer exits before its grace period is over', () => {
   const { spec } = buildTrainerPod(baseModel, settings, 'x') as unknown as Built
   const command = ['python', '-m', 'trainyard_trainer']
   expect(spec).toMatchObject({ terminationGracePeriodSeconds: 60, containers: [{ command }] })
@@ -140,7 +140,7 @@ test('a hub model has its revision in its name', () => {
   expect(envOf(trainerOf(hub))).toMatchObject({ TRAINYARD_MODEL: 'org/model', TRAINYARD_MODEL_REVISION: 'abc' })
 })
 
-test("the admin's image, arguments and variables win", () => {
+test("the admin's image, arguments and variables take precedence", () => {
   const env = [
     { name: 'TRAINYARD_MAX_LORAS', value: '2' },
     { name: 'MORE', value: '1' },

@@ -15,14 +15,14 @@ const best = (mode: 'max' | 'min', count: number) => ({ keep_best: { metric: 're
 
 test.each<[string, Retention, number[]]>([
   ['the last two', { keep_last: 2 }, [3, 2, 1]],
-  ['more than there are', { keep_last: 9 }, []],
-  ['the best, of equal ones the newer', best('max', 1), [4, 2, 1]],
+  ['more than exist', { keep_last: 9 }, []],
+  ['the best, and the newer of equal ones', best('max', 1), [4, 2, 1]],
   ['the two best', best('max', 2), [4, 2]],
   ['the lowest', best('min', 1), [4, 3, 1]],
-  ['the best by a metric that nothing has', { keep_best: { metric: 'x', mode: 'max', count: 3 } }, [4, 3, 2, 1]],
-  ['the young', { ttl_seconds: 250 }, [3, 2, 1]],
-  ['none young enough: the newest stays', { ttl_seconds: 10 }, [4, 3, 2, 1]],
-  ['what any rule keeps', { keep_last: 1, ttl_seconds: 250, ...best('max', 1) }, [2, 1]],
+  ['the best by a metric that no checkpoint has', { keep_best: { metric: 'x', mode: 'max', count: 3 } }, [4, 3, 2, 1]],
+  ['those younger than the time to live', { ttl_seconds: 250 }, [3, 2, 1]],
+  ['the newest, even if all are too old', { ttl_seconds: 10 }, [4, 3, 2, 1]],
+  ['those that any rule keeps', { keep_last: 1, ttl_seconds: 250, ...best('max', 1) }, [2, 1]],
 ])('%s', (_, retention, deleted) => {
   expect(planRetention(retention, checkpoints)).toEqual(deleted)
 })

@@ -52,12 +52,12 @@ test("a trainer pod's token identifies its pod", async () => {
 test.each<[string, TokenParts, string]>([
   ['another audience', { audience: 'https://kubernetes.default.svc' }, '"aud"'],
   ['another issuer', { issuer: 'https://elsewhere.example' }, '"iss"'],
-  ['a time that is over', { expires: '-1h' }, '"exp"'],
+  ['an expired time', { expires: '-1h' }, '"exp"'],
   ['a key that the cluster does not have', { kid: 'two' }, 'no applicable key'],
   ['another namespace', { about: { ...trainerPod, namespace: 'default' } }, 'trainyard/trainyard-trainer'],
   ['another account', { about: { ...trainerPod, serviceaccount: { name: 'default' } } }, 'trainyard/trainyard-trainer'],
   ['no pod', { about: { ...trainerPod, pod: undefined } }, 'not bound to a pod'],
-  ['a pod uid that is none', { about: { ...trainerPod, pod: { name: 'a', uid: 'b' } } }, 'not bound to a pod'],
+  ['an invalid pod uid', { about: { ...trainerPod, pod: { name: 'a', uid: 'b' } } }, 'not bound to a pod'],
 ])('a token with %s is rejected with 401', async (_name, parts, sentence) => {
   const refused = authenticate(`Bearer ${await signToken(parts)}`, known(), 'trainyard')
   await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining(sentence) })
@@ -69,7 +69,7 @@ test('a token with a signature by another key is rejected with 401', async () =>
 })
 
 test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer a b', 'Bearer not-a-token', 'Bearer a.b.c'])(
-  'the header %j is refused with 401',
+  'the header %j is rejected with 401',
   async (header) => {
     await expect(authenticate(header, known(), 'trainyard')).rejects.toMatchObject({ status: 401 })
   },
@@ -82,7 +82,7 @@ test('an unsigned token is rejected', async () => {
   await expect(refused).rejects.toMatchObject({ status: 401 })
 })
 
-test('tokens are checked with the known keys while kube-apiserver is away, and 503 says that none are known', async () => {
+test('while kube-apiserver is unavailable, tokens are checked with known keys, and without any the answer is 503', async () => {
   let away = true
   const keys = new IssuerKeys(async () => {
     if (away) throw new Error('connect ECONNREFUSED')
@@ -118,7 +118,7 @@ test('a new key of the cluster is read at the first token that it signed', async
   expect(reads).toEqual([0, 2_000])
 })
 
-test('many requests at once read the keys once, and old keys are renewed in the background', async () => {
+test('concurrent requests read the keys once, and old keys are renewed in the background', async () => {
   let nowMs = 0
   let reads = 0
   const keys = new IssuerKeys(

@@ -70,7 +70,7 @@ test('trainers with the fewest jobs come first, then the longest waiter', async 
   expect(got.map((claim) => claim !== undefined)).toEqual([false, true, true, false, true])
 })
 
-test('a process that asks anew gives up its earlier wait', async () => {
+test('a new request of a process ends its earlier wait', async () => {
   const { queue, jobs, asked, settled } = createQueue()
   const first = trainer()
   const earlier = queue.wait(first, longWaitMs, stays)
@@ -121,7 +121,7 @@ test('topics of different base models do not delay each other', async () => {
   expect(await queue.wait(trainer('fast'), longWaitMs, stays)).toBe(one)
 })
 
-test('no job is given to a trainer that left', async () => {
+test('no job is assigned to a trainer that has left', async () => {
   const { queue, jobs, asked, settled } = createQueue()
   const leaves = new AbortController()
   const gone = queue.wait(trainer(), longWaitMs, leaves.signal)
@@ -165,7 +165,7 @@ test('an error ends the wait of its query; the others continue to wait', async (
   expect(await second).toBeDefined()
 })
 
-test('after closing nobody waits', async () => {
+test('after closing, no request waits', async () => {
   const { queue } = createQueue()
   queue.close()
   expect(await queue.wait(trainer(), longWaitMs, stays)).toBeUndefined()

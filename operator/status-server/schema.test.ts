@@ -31,7 +31,7 @@ const failure = { category: 'User', reason: 'BadInput', message: 'line 3 is no J
 describe('valid reports of trainers are accepted', () => {
   test.each<[string, (value: unknown) => unknown, unknown]>([
     ['a claim', parseClaim, claim],
-    ['a claim of a later version, with a field more', parseClaim, { ...claim, gpu: 'H200' }],
+    ['a claim of a later version, with an additional field', parseClaim, { ...claim, gpu: 'H200' }],
     ['a claim of a trainer with GPUs', parseClaim, { ...claim, gpus: 8 }],
     ['a log', parseLog, { lines: [line, { ...line, seq: 1, time: '2026-01-01T00:00:00Z', text: '' }] }],
     ['events', parseEvents, { events: [started, step] }],
@@ -48,23 +48,28 @@ describe('valid reports of trainers are accepted', () => {
 
 describe('invalid reports are rejected with 422 and the location', () => {
   test.each<[string, (value: unknown) => unknown, unknown, string]>([
-    ['no object', parseClaim, [], 'the body must be object'],
+    ['a value that is not an object', parseClaim, [], 'the body must be object'],
     ['a missing field', parseClaim, { base_model: 'a', wait_seconds: 1 }, 'process_id'],
     ['a uuid with a prefix', parseClaim, { ...claim, process_id: `urn:uuid:${uuid}` }, 'process_id must match'],
     ['a longer wait', parseClaim, { ...claim, wait_seconds: 26 }, 'wait_seconds must be <= 25'],
     ['a part of a GPU', parseClaim, { ...claim, gpus: 0.5 }, 'gpus must be integer'],
-    ['an impossible number of GPUs', parseClaim, { ...claim, gpus: 1e12 }, 'gpus must be <='],
+    ['an invalid number of GPUs', parseClaim, { ...claim, gpus: 1e12 }, 'gpus must be <='],
     ['a log without lines', parseLog, { lines: [] }, 'lines must NOT have fewer than 1'],
-    ['a line of no time', parseLog, { lines: [{ ...line, time: 'now' }] }, 'lines.0.time must match format'],
-    ['a month too many', parseLog, { lines: [{ ...line, time: '2026-13-01T00:00:00Z' }] }, 'lines.0.time must match'],
+    ['a line without a time', parseLog, { lines: [{ ...line, time: 'now' }] }, 'lines.0.time must match format'],
+    ['an invalid month', parseLog, { lines: [{ ...line, time: '2026-13-01T00:00:00Z' }] }, 'lines.0.time must match'],
     [
-      'a year too many',
+      'an invalid year',
       parseLog,
       { lines: [{ ...line, time: '9999-12-31T23:59:59-23:00' }] },
       'lines.0.time must match',
     ],
-    ['a line behind all others', parseLog, { lines: [{ ...line, seq: 2_000_000_000 }] }, 'lines.0.seq must be <='],
-    ['a level of nobody', parseLog, { lines: [{ ...line, level: 'debug' }] }, 'lines.0.level must be equal'],
+    [
+      'a line with a number that is too large',
+      parseLog,
+      { lines: [{ ...line, seq: 2_000_000_000 }] },
+      'lines.0.seq must be <=',
+    ],
+    ['an unknown level', parseLog, { lines: [{ ...line, level: 'debug' }] }, 'lines.0.level must be equal'],
     ['no events', parseEvents, { events: [] }, 'events must NOT have fewer than 1'],
     [
       'another type',
@@ -79,11 +84,16 @@ describe('invalid reports are rejected with 422 and the location', () => {
     ['a null in a step', parseEvents, { events: [{ ...step, data: { loss: null } }] }, 'events.0.data.loss must'],
     ['an infinite number', parseEvents, { events: [{ ...step, data: { loss: Infinity } }] }, 'events.0.data.loss must'],
     ['a NUL in a key', parseEvents, { events: [{ ...step, data: { 'a\0': 1 } }] }, 'events.0.data must NOT'],
-    ['a seq beyond an integer', parseEvents, { events: [{ ...step, seq: 2 ** 31 }] }, 'events.0.seq must be <='],
-    ['a checkpoint elsewhere', parseCheckpoint, { ...checkpoint, uri: 'file:///etc' }, 'uri must match'],
-    ['a reason that Kubernetes refuses', parseFailure, { ...failure, reason: 'out of memory' }, 'reason must match'],
+    ['a seq that is too large', parseEvents, { events: [{ ...step, seq: 2 ** 31 }] }, 'events.0.seq must be <='],
+    ['a checkpoint in another place', parseCheckpoint, { ...checkpoint, uri: 'file:///etc' }, 'uri must match'],
     [
-      'a code that is no name',
+      'a reason that is invalid in Kubernetes',
+      parseFailure,
+      { ...failure, reason: 'out of memory' },
+      'reason must match',
+    ],
+    [
+      'an invalid code',
       parseEvents,
       { events: [{ ...started, warnings: [{ ...warning, code: 'Too long' }] }] },
       'events.0.warnings.0.code must match',
@@ -108,7 +118,7 @@ test.each([
   { id: uuid, attempt: '01' },
   { id: uuid, attempt: '99999999999' },
   { id: `${uuid}'`, attempt: '1' },
-])('the path %j names no job', (params) => {
+])('the path %j does not name a job', (params) => {
   expect(() => requireAttemptPath(params)).toThrow(expect.objectContaining({ status: 404 }) as Error)
 })
 
@@ -130,7 +140,7 @@ describe('bodies', () => {
     return response.ok ? await response.json() : response.status
   }
 
-  test('an empty one is an empty object', async () => {
+  test('an empty body counts as an empty object', async () => {
     expect(await send('')).toEqual({ read: {} })
   })
 
@@ -139,7 +149,7 @@ describe('bodies', () => {
   })
 
   test.each([['{'], ['{"a":NaN}'], [Buffer.from([0xff, 0xfe])], ['['.repeat(500_000)]])(
-    'what is no JSON is refused with 422',
+    'a body that is not JSON is rejected with 422',
     async (bytes) => {
       expect(await send(bytes)).toBe(422)
     },

@@ -7,8 +7,8 @@ test.each([
   ['a bearer token', 'Authorization: Bearer abc.def-123', 'abc.def-123'],
   ['a bearer token of another spelling', 'sent bearer abcdef123456 on', 'abcdef123456'],
   ['a service-account token', `refused ${jwt}`, jwt],
-  ['a key of ours', 'key=ty_Zm9vYmFyYmF6cXV4', 'Zm9vYmFy'],
-  ['a key of ours within quotes', '{"key": "ty_Zm9vYmFyYmF6cXV4"}', 'Zm9vYmFy'],
+  ['our own key', 'key=ty_Zm9vYmFyYmF6cXV4', 'Zm9vYmFy'],
+  ['our own key within quotes', '{"key": "ty_Zm9vYmFyYmF6cXV4"}', 'Zm9vYmFy'],
   ["AWS's key id", 'as AKIAIOSFODNN7EXAMPLE now', 'AKIAIOSFODNN7EXAMPLE'],
   ["AWS's secret key", 'aws_secret_access_key=wJalrXUtnFEMI/K7MDENG', 'wJalrXUtnFEMI'],
   ["AWS's secret key in the environment", 'AWS_SECRET_ACCESS_KEY: wJalrXUtnFEMI/K7MDENG', 'wJalrXUtnFEMI'],
@@ -45,7 +45,7 @@ test('the rest of a line stays', () => {
   )
 })
 
-test('an address keeps what is not secret, however many addresses a word has', () => {
+test('an address keeps its parts that are not secret, also with several addresses in a word', () => {
   const text = 'a://h#b://u:p@h/x?token=1,c://@ d://h/p?page=2@3 e://u@h?q=1#f://v@h?sig=2'
   expect(scrub(text)).toBe('a://h#b://***@h/x?*** d://h/p?page=2@3 e://***@h?***')
 })

@@ -33,7 +33,7 @@ export class InputFetcher {
     this.#stopping.abort()
   }
 
-  /** Fetches the input of one job, or fails the job for good. @throws if another try may help */
+  /** Fetches the input of one job, or fails the job permanently. @throws if another try may help */
   async fetch(jobId: string): Promise<void> {
     const { pool, log } = this.#deps
     const open = await findOpenInput(pool, jobId)

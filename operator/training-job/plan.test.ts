@@ -93,7 +93,7 @@ test.each(cases)('%s', (_, facts, expected) => {
   expect(planJob({ ...usual, ...facts })).toMatchObject(expected)
 })
 
-test.each<JobState>(['Succeeded', 'Failed', 'Cancelled'])('%s stays: nothing is done for it again', (state) => {
+test.each<JobState>(['Succeeded', 'Failed', 'Cancelled'])('%s stays: no action is planned for it again', (state) => {
   const job = makeJob({ state, finishedAt })
   for (const change of [{}, { cancel: true }, { retry: { limit: 99 } }]) {
     const facts = { resource: makeResource(change), modelExists: true, model, job, now }

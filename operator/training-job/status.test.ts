@@ -197,7 +197,7 @@ test('events: a failed attempt is a warning', () => {
   ])
 })
 
-test('events: an attempt that a stopped trainer gave back is not a warning', () => {
+test('events: an attempt that a stopped trainer returned is not a warning', () => {
   const running = describe({ state: 'Running', attempt: 1 })
   const queued = describe({ state: 'Queued', attempt: 1, failure: stopped })
   expect(diffJobEvents(running, queued)).toEqual([

@@ -20,8 +20,8 @@ import { round, type BenchResult } from './result.ts'
 type Work<T> = (contestants: Contestant[]) => Promise<T>
 
 /**
- * What passing a chat on costs: through our apiserver with key, limits and usage, beside a bare Node pipe, nginx and
- * LiteLLM's proxy, all by turns behind one mock engine.
+ * Measures the cost of passing a chat on: through our apiserver with key, limits and usage, through a bare Node pipe,
+ * through nginx and through LiteLLM's proxy. All use the same mock engine, and are measured in turn.
  */
 export async function benchGateway(args: string[]): Promise<BenchResult> {
   const options = readOptions(args)
@@ -35,13 +35,13 @@ export async function benchGateway(args: string[]): Promise<BenchResult> {
   }
 }
 
-/** What was measured, and the same as tables for people. */
+/** The results, also as tables for people. */
 interface GatewayBench {
   report: string
   result: BenchResult
 }
 
-/** The same on a stack that is there, for the test of this benchmark too. */
+/** Measures on a running stack. The test of this benchmark uses it too. */
 export function benchOnStack(stack: StackHandle, options: GatewayOptions): Promise<GatewayBench> {
   return withMockEngine((engine) =>
     withLoadClient((client) =>
@@ -58,7 +58,7 @@ interface Place {
   stack: StackHandle
 }
 
-/** Starts the servers that are wanted, all at once on the machine; those that cannot be installed are left out. */
+/** Starts the requested servers, which all run at the same time. Servers that cannot be installed are left out. */
 function withServers<T>({ options, engine, stack }: Place, work: Work<T>): Promise<T> {
   const profile = options.profile && ['--cpu-prof', `--cpu-prof-dir=${path.resolve(options.profile)}`]
   const starts: Record<ServerName, (next: Work<T>) => Promise<T>> = {
@@ -74,7 +74,7 @@ function withServers<T>({ options, engine, stack }: Place, work: Work<T>): Promi
   return start(options.only, [])
 }
 
-/** A server of others may not be there for this machine: then a line says why, and the others are measured. */
+/** If another project's server is not available for this machine, a line says why, and the others are measured. */
 async function orWithout<T>(
   name: string,
   next: Work<T>,
@@ -93,7 +93,7 @@ async function orWithout<T>(
   }
 }
 
-/** The engine itself, with nothing between. */
+/** The engine itself, without a server in between. */
 function describeDirect({ host, port }: EngineAddress): Contestant {
   const listProcesses = () => ({ own: [], postgres: [] })
   const models = ['bench-model']

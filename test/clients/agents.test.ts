@@ -28,7 +28,7 @@ beforeAll(async () => {
 const sunny = 'It is sunny.'
 const city = { name: 'Rome', coastal: false }
 
-describe.concurrent('a tool loop, plain and streamed, and errors', { timeout: clientTimeoutMs }, () => {
+describe.concurrent('a tool loop, complete and streamed, and errors', { timeout: clientTimeoutMs }, () => {
   const runAgent = (script: string) => runPython(stack, script, { packages: 'agents', env })
   const runAgentOnOpenai2 = (script: string) => runPython(stack, script, { packages: 'agents-openai-2', env })
 
@@ -97,7 +97,7 @@ describe.concurrent('a tool loop, plain and streamed, and errors', { timeout: cl
     })
   })
 
-  test('by Instructor, whole and in part', async ({ expect: expectIt }) => {
+  test('by Instructor, complete and partial', async ({ expect: expectIt }) => {
     const cities = [city, city, city, city]
     expectIt(await runAgentOnOpenai2('instructor_models')).toEqual({ cities, in_pieces: true, error: true })
   })

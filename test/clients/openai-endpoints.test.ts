@@ -42,7 +42,7 @@ describe('models', () => {
     expect(await bare.json()).toMatchObject({ id: model })
   })
 
-  test.each(['no/such/model', 'nobody', 'a b'])('%j is none', async (id) => {
+  test.each(['no/such/model', 'nobody', 'a b'])('%j is not found', async (id) => {
     await expect(client.models.retrieve(id)).rejects.toMatchObject({ status: 404, code: 'model_not_found' })
   })
 })
@@ -51,7 +51,7 @@ describe('completions', () => {
   const ids = async (prompt: string) =>
     (await client.post<{ tokens: number[] }>('/tokenize', { body: { model, prompt } })).tokens
 
-  test('of a text, of texts, and of token ids', async () => {
+  test('of a text, of several texts, and of token ids', async () => {
     const tokens = await ids('The sea')
     for (const [prompt, choices] of [
       ['The sea', 1],
@@ -82,7 +82,7 @@ describe('completions', () => {
     }
   })
 
-  test('as a stream, with its usage where it is wanted', async () => {
+  test('as a stream, with its usage on request', async () => {
     const read = async (more: object) => {
       const asked = { model, prompt: 'The sea', max_tokens: 4, ignore_eos: true, stream: true as const, ...more }
       const chunks: OpenAI.Completion[] = []
@@ -132,13 +132,13 @@ test('tokens of a text and of a chat, and their text', async () => {
   expect(await client.post('/detokenize', { body: { model, tokens: [1_000_000_000] } })).toEqual({ prompt: '' })
 })
 
-test('engines that generate text make no embeddings, and say so', async () => {
+test('engines that generate text reject requests for embeddings', async () => {
   const asking = client.embeddings.create({ model: stack.baseModel, input: 'The sea' })
   await expect(asking).rejects.toMatchObject({ status: 400, code: 'unsupported_operation' })
 })
 
 describe('responses', () => {
-  test('of a registered model, plain and streamed, one after the other', async () => {
+  test('of a registered model, complete and streamed, in a conversation', async () => {
     const first = await client.responses.create({ model, input: 'Tell me about the sea.', max_output_tokens: 8 })
     expect(first).toMatchObject({ model, status: expect.stringMatching(/^(in)?complete/) as string })
     expect(first.usage?.output_tokens).toBeGreaterThan(0)
@@ -156,7 +156,7 @@ describe('responses', () => {
     expect((await client.responses.retrieve(last.id)).output_text).toBe(text)
   })
 
-  test('that call a tool, plain and streamed, and continue with its result', async () => {
+  test('that call a tool, complete and streamed, and continue with its result', async () => {
     const asked = { model: stack.baseModel, input: 'Use get_weather for garden.', tools, temperature: 0 }
     const { id, output } = await client.responses.create(asked)
     expect(output).toMatchObject([
@@ -171,7 +171,7 @@ describe('responses', () => {
     expect(next.output.length).toBeGreaterThan(0)
   })
 
-  test('of a form, with their log-probabilities', async () => {
+  test('with a schema and log-probabilities', async () => {
     // The tiny model would fill an object with white space.
     const schema = { enum: ['yes', 'no'] }
     const { output, output_text: text } = await client.responses.create({

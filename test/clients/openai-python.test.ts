@@ -10,7 +10,7 @@ const run = promisify(execFile)
 const stack = useStack()
 const rest = createRest(stack)
 
-test('the openai SDK of Python walks checkpoints, events and jobs with its own cursor code', async () => {
+test('the openai SDK of Python pages through checkpoints, events and jobs with its own code', async () => {
   const model = await rest.createModel()
   const jobs = [1, 2, 3].map(() => rest.startJob(model.id, []))
   const ids = []

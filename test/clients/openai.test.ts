@@ -14,7 +14,7 @@ beforeAll(async () => {
   model = `wandb-artifact:///${made.entity}/openai-test/${made.name}`
 })
 
-test('a plain reply of a registered model carries its name, log-probabilities and token ids', async () => {
+test('a complete reply of a registered model has its name, log-probabilities and token ids', async () => {
   const reply = await client.chat.completions.create({ model, messages, max_completion_tokens: 8, n: 2 })
   expect(reply.model).toBe(model)
   expect(reply.choices).toHaveLength(2)
@@ -32,7 +32,7 @@ test('an explicit logprobs false or null stays', async () => {
   }
 })
 
-test('a stream carries its name and exact token ids in its log-probabilities, and ends with usage', async () => {
+test('a stream has its name and exact token ids in its log-probabilities, and ends with usage', async () => {
   const stream = await client.chat.completions.create({
     model,
     messages,
@@ -69,7 +69,7 @@ test('models are listed', async () => {
   expect(ids).toContain(model.replace('wandb-artifact:///', ''))
 })
 
-test('wrong input meets the error types of the SDK', async () => {
+test('invalid input raises the error types of the SDK', async () => {
   const stranger = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: 'ty_nobody', maxRetries: 0 })
   await expect(stranger.chat.completions.create({ model, messages })).rejects.toBeInstanceOf(AuthenticationError)
   const unknown = client.chat.completions.create({ model: 'no/such/model', messages })

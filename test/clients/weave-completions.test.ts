@@ -5,7 +5,7 @@ import { useStack } from '../support/stack.ts'
 vi.setConfig({ testTimeout: clientTimeoutMs })
 const stack = useStack()
 
-test('weave for Python completes chats through the trace server, plain and streamed, and finds their calls', async () => {
+test('weave for Python completes chats through the trace server, complete and streamed, and finds their calls', async () => {
   const env = { BASE_MODEL: stack.baseModel }
   expect(await runPython(stack, 'completions', { packages: 'weave-python', env })).toEqual({
     has_text: true,

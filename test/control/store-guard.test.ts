@@ -141,7 +141,7 @@ test('if two installations use one store, neither removes anything, and both rep
   expect(errors).toContain(other.trouble)
   expect((await operate(ours)).isOurs).toBe(false)
 
-  // The other database is gone for good. Its files are kept until an administrator declares them garbage.
+  // The other database no longer exists. Its files are kept until an administrator declares them garbage.
   await run(ours, 'claim')
   expect((await operate(ours)).isOurs).toBe(true)
   await passDays([ours], 15)

@@ -47,7 +47,7 @@ async function makeKnownKeys(): Promise<Key[]> {
   return keys
 }
 
-/** What the other process answers a key that was just revoked. */
+/** The other process's answer to a key that was just revoked. */
 async function revoke({ id, key }: Key): Promise<number> {
   await rest.call('DELETE', `/v1/preview/keys/${id}`)
   return statusOf(key)
@@ -55,7 +55,7 @@ async function revoke({ id, key }: Key): Promise<number> {
 
 test.each([
   ['is cut', () => servers[1].postgres.cutOnly(feed)],
-  ['says nothing any more', () => servers[1].postgres.hang(feed)],
+  ['is silent', () => servers[1].postgres.hang(feed)],
 ])('a revoked key is rejected while the connection for notifications %s, and afterwards', async (_, block) => {
   const [blocked, mended] = [await makeKnownKeys(), await makeKnownKeys()]
   block()

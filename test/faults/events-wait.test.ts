@@ -50,7 +50,7 @@ describe('a long poll', () => {
     expect(await next).toMatchObject({ data: [{ data: { loss: 1 }, gradient_step: 1 }], has_more: true })
   })
 
-  test('answers at once if there are events, or if none can come any more', async () => {
+  test('answers at once if there are events, or if no more can follow', async () => {
     const { id, report, cancel } = await startJob()
     await report(started)
     await cancel()
@@ -68,7 +68,7 @@ describe('a long poll', () => {
     expect(performance.now() - before).toBeGreaterThanOrEqual(490)
   })
 
-  test('without a wait answers at once, as it always did', async () => {
+  test('without a wait answers at once', async () => {
     const { id } = await addJob()
     const before = performance.now()
     expect((await readPage(id, 'wait=0')).data).toEqual([])
@@ -108,7 +108,7 @@ describe('without Postgres', () => {
     stream.close()
   })
 
-  test('that was killed and is back, streams go on', async () => {
+  test('that was killed and is available again, streams continue', async () => {
     const { id, report } = await startJob()
     const stream = await follow(id)
     await report(started)

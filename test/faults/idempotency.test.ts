@@ -82,8 +82,8 @@ function waitForBlocked(words: string): Promise<number> {
   }, 10_000)
 }
 
-describe('1,000 at once with one key', () => {
-  test('make one job and all get the same answer', async () => {
+describe('1,000 concurrent requests with one key', () => {
+  test('create one job and all get the same answer', async () => {
     const modelId = readId(await post(modelsPath, newModel(), undefined))
     const key = randomUUID()
     const body = { model_id: modelId, trajectory_groups: [] }
@@ -166,7 +166,7 @@ test.for([
   })
 })
 
-test('a repetition while the first is at work waits for its answer, and another body does not', async () => {
+test('a repetition during the first request waits for its answer, and a request with another body does not', async () => {
   const key = randomUUID()
   const name = randomUUID()
   const answers = await whileLocked('LOCK TABLE training.models IN SHARE ROW EXCLUSIVE MODE', [], async () => {
@@ -179,7 +179,7 @@ test('a repetition while the first is at work waits for its answer, and another 
   expect(await countModels(name)).toBe(1)
 })
 
-test('another process waits for the answer, and holds no connection meanwhile', async () => {
+test('another process waits for the answer without holding a connection', async () => {
   const log = createLogger('test', 'silent')
   const onlyOne = createPool(stack.databaseUrl, log, 1)
   const digest = createHash('sha256').update('{}').digest()
@@ -212,8 +212,8 @@ test('another process waits for the answer, and holds no connection meanwhile', 
   await onlyOne.end()
 })
 
-describe('an apiserver that is killed meanwhile creates nothing twice', () => {
-  test('a model that is made, and not answered', async () => {
+describe('an apiserver that is killed during a request creates nothing twice', () => {
+  test('a model that was created before the answer', async () => {
     const key = randomUUID()
     const name = randomUUID()
     await whileLocked('LOCK TABLE training.models IN SHARE ROW EXCLUSIVE MODE', [], async () => {
@@ -229,7 +229,7 @@ describe('an apiserver that is killed meanwhile creates nothing twice', () => {
     expect(await post(modelsPath, newModel(name), key)).toEqual({ ...answer, replayed: true })
   })
 
-  test('a job that is made, and not answered', async () => {
+  test('a job that was created before the answer', async () => {
     const modelId = readId(await eventually(() => post(modelsPath, newModel(), undefined)))
     const key = randomUUID()
     const body = { model_id: modelId, trajectory_groups: [] }

@@ -74,7 +74,7 @@ test('an unknown image shows ErrImagePull', async () => {
   await eventually(async () => expect(await stack.kubectl('get', 'pod', pod)).toMatch(/ErrImagePull|ImagePullBackOff/))
 })
 
-test('a pod that asks for what the local node does not do is Failed, not passed by luck', async () => {
+test('a pod that needs an unsupported feature of the local node is Failed', async () => {
   const pod = await runPod({ command: ['true'], hostNetwork: true })
   await eventually(async () => {
     expect(await stack.kubectl('get', 'pod', pod, '-o', 'jsonpath={.status.reason}')).toBe('UnsupportedByLocalNode')
@@ -119,7 +119,7 @@ test('a changed argument or variable of an engine changes its process', async ()
   }
 })
 
-test('kubectl describes what is going on', async () => {
+test('kubectl describes the progress', async () => {
   const operator = await stack.kubectl('describe', 'pod', '-l', podSelectors.operator)
   expect(operator).toMatch(/Started/)
   const columns = await stack.kubectl('get', 'basemodels,models.trainyard.dev,trainingjobs')

@@ -30,7 +30,7 @@ const repeat = (retry: number, url: string) =>
 const resourceOf = (id: string, kind = 'models.trainyard.dev') =>
   stack.kubectl('get', kind, '-l', `trainyard.dev/id=${id}`, '-o', 'name').then((names) => names.trim())
 
-test('a deleted model is gone at once, and its resource, jobs and files soon', async () => {
+test('a deleted model is hidden at once, and its resource, jobs and files are removed soon', async () => {
   const model = await rest.createModel()
   const checkpoints = [await rows.addCheckpoint(model.id, 1), await rows.addCheckpoint(model.id, 2)]
   const jobId = await rest.startJob(model.id, [])
@@ -66,7 +66,7 @@ test('the name of a deleted model is free: the new one has another id and no ste
   expect(await rest.listCheckpoints(again.id)).toEqual([])
 })
 
-test('a second deletion is 404; the retry of a client that lost the answer is not', async () => {
+test('a second deletion is a 404, but the retry of a client that lost the answer succeeds', async () => {
   const model = await rest.createModel()
   const first = await rest.call('DELETE', modelPath(model.id))
   expect((await rest.send('DELETE', modelPath(model.id))).status).toBe(404)
@@ -77,7 +77,7 @@ test('a second deletion is 404; the retry of a client that lost the answer is no
   expect((await repeat(1, modelPath(model.id))).status).toBe(404)
 })
 
-test('of many deletions at once one finds the model', async () => {
+test('of many concurrent deletions one finds the model', async () => {
   const model = await rest.createModel()
   const statuses = await Promise.all(
     Array.from({ length: 10 }, async () => (await rest.send('DELETE', modelPath(model.id))).status),
@@ -85,7 +85,7 @@ test('of many deletions at once one finds the model', async () => {
   expect(statuses.toSorted((a, b) => a - b)).toEqual([200, ...Array.from({ length: 9 }, () => 404)])
 })
 
-test('a model that is published just now makes no visible step when it is deleted', async () => {
+test('a model that is deleted while it is published gets no visible step', async () => {
   const model = await rest.createModel()
   const jobId = await rows.addJob(model.id, 'Running')
   await rows.addCheckpoint(model.id, 1, { jobId })
@@ -94,7 +94,7 @@ test('a model that is published just now makes no visible step when it is delete
   expect(await rows.readJob(jobId)).toEqual({ state: 'Cancelled' })
 })
 
-test('a trainer that reports for a deleted model is fenced, and its files are removed', async () => {
+test('reports of a trainer for a deleted model are rejected, and its files are removed', async () => {
   const model = await rest.createModel()
   const jobId = await rows.addJob(model.id, 'Running')
   const checkpointId = randomUUID()
@@ -119,7 +119,7 @@ test('a payload is removed with the last model that was trained on it', async ()
   await eventually(() => expect(existsSync(file)).toBe(false))
 })
 
-test('rows except tombstones are removed once clients had time to read them', async () => {
+test('rows except tombstones are removed after clients had time to read them', async () => {
   const model = await rest.createModel()
   const jobId = await rest.startJob(model.id, [])
   await rest.call('DELETE', modelPath(model.id))

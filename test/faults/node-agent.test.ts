@@ -52,7 +52,7 @@ function isAlive(pid: number): boolean {
 }
 
 describe('a process that ends', () => {
-  test('is back within seconds, and its pod says how it ended', async () => {
+  test('is restarted within seconds, and its pod shows how it ended', async () => {
     const pod = await runPod(shell('sleep 1000'))
     await expectField(pod, '.status.phase', 'Running')
     process.kill(await findPid(pod), 'SIGKILL')
@@ -61,7 +61,7 @@ describe('a process that ends', () => {
     expect(await readState(pod, 'ready')).toBe('true')
   })
 
-  test('again and again shows CrashLoopBackOff', async () => {
+  test('repeatedly shows CrashLoopBackOff', async () => {
     const pod = await runPod(shell('exit 3'))
     await eventually(async () => expect(await readState(pod, 'state.waiting.reason')).toBe('CrashLoopBackOff'))
     expect(await kubectl('describe', 'pod', pod)).toMatch(/Back-off restarting failed container/)
@@ -78,7 +78,7 @@ describe('a process that ends', () => {
     expect(children.map(isAlive)).toEqual([false, false])
   })
 
-  test('leaves its last words in the status', async () => {
+  test('leaves its termination message in the status', async () => {
     const env = [{ name: 'LAST_WORDS', value: '/dev/termination-log' }]
     const pod = await runPod({ ...shell('echo goodbye > "$LAST_WORDS"'), env }, { restartPolicy: 'Never' })
     await expectField(pod, '.status.phase', 'Succeeded')
@@ -87,7 +87,7 @@ describe('a process that ends', () => {
 })
 
 describe('volumes', () => {
-  test('are folders that paths in variables and arguments lead to', async () => {
+  test('are folders, and paths in variables and arguments point to them', async () => {
     await kubectl('create', 'configmap', 'settings', '--from-literal=level=debug')
     await kubectl('create', 'secret', 'generic', 'keys', '--from-literal=key=s3cret')
     const downwardAPI = { items: [{ path: 'name', fieldRef: { fieldPath: 'metadata.name' } }] }
@@ -112,7 +112,7 @@ describe('volumes', () => {
     expect(await kubectl('logs', pod)).toBe(`debugs3cret${pod}kept\n`)
   })
 
-  test('a projected token is good for its audience only, and bound to its pod', async () => {
+  test('a projected token is valid only for its audience, and bound to its pod', async () => {
     const source = { serviceAccountToken: { path: 'token', audience: 'somebody', expirationSeconds: 600 } }
     const pod = await runPod(
       {
@@ -132,7 +132,7 @@ describe('volumes', () => {
     await expect(stack.kubectl(`--token=${token}`, 'get', 'pods')).rejects.toThrow()
   })
 
-  test('a pod waits for a secret that is not there yet', async () => {
+  test('a pod waits for a missing secret', async () => {
     const valueFrom = { secretKeyRef: { name: 'late', key: 'key' } }
     const pod = await runPod({ ...shell('echo $KEY'), env: [{ name: 'KEY', valueFrom }] }, { restartPolicy: 'Never' })
     await eventually(async () => expect(await readState(pod, 'state.waiting.message')).toBe('secret "late" not found'))
@@ -159,7 +159,7 @@ describe('probes', () => {
   const withVolume = { volumes: [{ name: 'v', emptyDir: {} }] }
   const container = { ...shell('exec sleep 1000'), ...mountV }
 
-  test('a pod is ready as its readiness probe says', async () => {
+  test('a pod is ready if its readiness probe succeeds', async () => {
     const readinessProbe = { exec: { command: ['test', '-e', '/v/ready'] }, periodSeconds: 1, failureThreshold: 1 }
     const pod = await runPod({ ...container, readinessProbe }, withVolume)
     await expectField(pod, '.status.phase', 'Running')
@@ -180,7 +180,7 @@ describe('probes', () => {
 })
 
 describe('a deleted pod', () => {
-  test('is asked to end, and may say goodbye', async () => {
+  test('gets SIGTERM, and may finish its work', async () => {
     const script = 'trap "echo bye > $FILE; exit 0" TERM; echo up; while :; do sleep 0.1; done'
     const farewell = path.join(layoutOf(stack.stateFolder).node, `${randomUUID()}.txt`)
     const pod = await runPod({ ...shell(script), env: [{ name: 'FILE', value: farewell }] })
@@ -189,7 +189,7 @@ describe('a deleted pod', () => {
     expect(existsSync(farewell)).toBe(true)
   })
 
-  test('that does not listen is killed with all its processes after its grace period', async () => {
+  test('that ignores SIGTERM is killed with all its processes after its grace period', async () => {
     const pod = await runPod(shell('trap "" TERM; sleep 1000 & echo $!; while :; do sleep 0.1; done'))
     const [child = 0] = (await eventually(async () => expectNumbers(await kubectl('logs', pod)))).map(Number)
     const main = await findPid(pod)
@@ -256,7 +256,7 @@ describe('kubectl logs', () => {
     await eventually(async () => expect(await kubectl('logs', pod, '--previous')).toBe('one\ntwo\nthree\n'))
   })
 
-  test('are shown to kube-apiserver only', async () => {
+  test('are served only to kube-apiserver', async () => {
     const port = await stack.kubectl(
       'get',
       'node',
@@ -278,7 +278,7 @@ describe('kubectl logs', () => {
 })
 
 describe('kill -9 of the agent', () => {
-  test('leaves processes running, and reports correctly what ended meanwhile', async () => {
+  test('leaves processes running, and their ends in the meantime are reported correctly', async () => {
     const lasting = await runPod(shell('sleep 1000'))
     const ending = await runPod(
       { ...shell('until [ -e "$GO" ]; do sleep 0.1; done; exit 5'), ...mountV, env: [{ name: 'GO', value: '/v/go' }] },

@@ -140,7 +140,7 @@ describe('a job by the address of an upload', () => {
     expect(await readInput(id)).toEqual(storedAs(line))
   })
 
-  test('keeps the version that was the newest when it came, and is read back whole', async () => {
+  test('keeps the version that was the newest at its creation, and is returned completely', async () => {
     const { name, address } = await upload({ 'train.jsonl': line })
     const newest = `wandb-artifact:///${entity}/tests/${name}`
     const experimental = { anything: [1, { 'ü\0': null }], at: 'all' }
@@ -175,7 +175,7 @@ describe('a job by the address of an upload', () => {
     })
   })
 
-  test('has a resource that names the file, and trains nothing twice when that is applied again', async () => {
+  test('has a resource that names the file, and does not train again if that is applied again', async () => {
     const { address } = await upload({ 'train.jsonl': line })
     const id = await createJob(address, { config: { learning_rate: [0.1], batch_size: 3 } })
     await waitForState(id, 'Queued')
@@ -204,7 +204,7 @@ describe('an address is rejected', () => {
     },
   })
 
-  test('that names no artifact, or no version of it, or what is in none', async () => {
+  test('that names no artifact, an unknown version, or a missing file', async () => {
     const { address } = await upload({ 'a.jsonl': 'x', 'b.jsonl': 'y' })
     expect(await createRejectedJob(address)).toEqual(
       valueError(/exactly one \*\.jsonl; it contains a\.jsonl, b\.jsonl$/),
@@ -217,7 +217,7 @@ describe('an address is rejected', () => {
     )
   })
 
-  test("of another entity's exactly as one that is missing", async () => {
+  test('of another entity in the same way as a missing one', async () => {
     const foreignName = foreign.address.replace('wandb-artifact:///', '').replace(':v0', '')
     expect(await createRejectedJob(foreign.address)).toEqual(
       valueError(new RegExp(`there is no artifact ${foreignName}:v0`)),
@@ -244,7 +244,7 @@ describe('an address is rejected', () => {
     expect(JSON.stringify(refused)).not.toContain('secret')
   })
 
-  test('for each of the corpus', async () => {
+  test('for each hostile address of the corpus', async () => {
     const others = rejectedUrls.filter(([address]) => !/^https?:\/\/127\.0\.0\.1[:/]/.test(address))
     for (const [address] of others) {
       const { status } = await createRejectedJob(address)
@@ -256,16 +256,16 @@ describe('an address is rejected', () => {
 
 test.each([
   ['no address', { training_data_url: undefined }, ['body', 'training_data_url']],
-  ['an address that is no text', { training_data_url: 7 }, ['body', 'training_data_url']],
+  ['an address that is not a text', { training_data_url: 7 }, ['body', 'training_data_url']],
   ['a batch size of 0', { config: { batch_size: 0 } }, ['body', 'config', 'batch_size']],
-  ['half a batch', { config: { batch_size: 1.5 } }, ['body', 'config', 'batch_size']],
+  ['a fractional batch size', { config: { batch_size: 1.5 } }, ['body', 'config', 'batch_size']],
   ['a batch size that is text', { config: { batch_size: 'auto' } }, ['body', 'config', 'batch_size']],
   ['a negative rate', { config: { learning_rate: -1 } }, ['body', 'config', 'learning_rate']],
   ['a rate above 1', { config: { learning_rate: [0.1, 2] } }, ['body', 'config', 'learning_rate', '1']],
   ['no rates', { config: { learning_rate: [] } }, ['body', 'config', 'learning_rate']],
   ['too many rates', { config: { learning_rate: Array(20_001).fill(0) } }, ['body', 'config', 'learning_rate']],
   ['a rate that is a text', { config: { learning_rate: 'x' } }, ['body', 'config', 'learning_rate']],
-  ['a setting of nobody', { config: { epochs: 3 } }, ['body', 'config', 'epochs']],
+  ['an unknown setting', { config: { epochs: 3 } }, ['body', 'config', 'epochs']],
   ['an experimental config that is a list', { experimental_config: [] }, ['body', 'experimental_config']],
 ])('a job with %s is rejected', async (_, change, loc) => {
   const response = await create({ training_data_url: 'wandb-artifact:///a/b/c:v0', ...change })
@@ -275,14 +275,14 @@ test.each([
   })
 })
 
-test("a job of another's model is not found", async () => {
+test('a model of another entity is not found', async () => {
   const { address } = await upload({ 'train.jsonl': line })
   const id = randomUUID()
   const response = await create({ model_id: id, training_data_url: address })
   expect([response.status, await response.json()]).toEqual([404, { detail: `Model ${id} not found` }])
 })
 
-describe('data that lie elsewhere', () => {
+describe('data on another server', () => {
   test('are fetched before the job is queued, over redirects too', async () => {
     const { promise: gate, resolve: pass } = Promise.withResolvers<void>()
     answer = ({ url }, response) => {
@@ -322,7 +322,7 @@ describe('data that lie elsewhere', () => {
   })
 
   test.each<[string, (response: ServerResponse) => void, string, RegExp]>([
-    ['are not there', (response) => response.writeHead(404).end(), 'InputNotFound', /its server answered 404$/],
+    ['do not exist', (response) => response.writeHead(404).end(), 'InputNotFound', /its server answered 404$/],
     ['may not be read', (response) => response.writeHead(403).end(), 'InputNotAllowed', /its server answered 403$/],
     [
       'are too large',
@@ -343,12 +343,12 @@ describe('data that lie elsewhere', () => {
       /127\.0\.0\.9 is not a host that is allowed here/,
     ],
     [
-      'lead in a circle',
+      'redirect in a loop',
       (response) => response.writeHead(302, { location: '/again' }).end(),
       'InputNotFound',
       /redirects more than 5 times$/,
     ],
-  ])('that %s fail the job for good', async (_, respond, code, message) => {
+  ])('that %s fail the job permanently', async (_, respond, code, message) => {
     answer = (__, response) => respond(response)
     const id = await createJob(`${origin}/bad?token=secret`)
     const job = await waitForState(id, 'Failed')
@@ -360,7 +360,7 @@ describe('data that lie elsewhere', () => {
     ])
   })
 
-  describe('of an entity that may not store them', () => {
+  describe('data of an entity without free storage', () => {
     const limitTo = (storedBytes: number | null) => setLimits(pool, entity, { storedBytes })
     const readStored = async () =>
       (await rest.call<{ in_use: { stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use.stored_bytes
@@ -371,7 +371,7 @@ describe('data that lie elsewhere', () => {
     }
     afterEach(() => limitTo(null))
 
-    test('are not requested without room', async () => {
+    test('are not requested at the limit', async () => {
       await upload({ 'train.jsonl': line })
       await limitTo(1)
       await expectRejected(await createJob(`${origin}/full`))
@@ -401,7 +401,7 @@ describe('data that lie elsewhere', () => {
     })
   })
 
-  test('whose server speaks no TLS that is to be trusted are given up in the end', async () => {
+  test('whose server has no trusted TLS certificate are given up after some retries', async () => {
     const id = await createJob(`${origin.replace('http:', 'https:')}/a`)
     await eventually(
       async () => expect((await readResource(id)).status?.message).toMatch(/could not be reached/),
@@ -417,7 +417,7 @@ describe('data that lie elsewhere', () => {
     })
   })
 
-  test('are fetched by the next operator when one is killed meanwhile', async () => {
+  test('are fetched by the next operator if one is killed during the fetch', async () => {
     answer = (_, response) => {
       // The first request never gets a complete response.
       if (asked.length === 1) response.write(line)
@@ -431,7 +431,7 @@ describe('data that lie elsewhere', () => {
     expect(asked).toHaveLength(2)
   })
 
-  test('are not trained on when the job is cancelled meanwhile', async () => {
+  test('are not trained on if the job is cancelled during the fetch', async () => {
     const { promise: gate, resolve: pass } = Promise.withResolvers<void>()
     answer = (_, response) => void gate.then(() => response.end(line))
     const id = await createJob(`${origin}/cancelled`)
@@ -478,7 +478,7 @@ describe('a resource', () => {
     }
   })
 
-  test('names data elsewhere, with the digest that they must have', async () => {
+  test('names data on another server, with their required digest', async () => {
     const good = build({ inputRef: { uri: `${origin}/good`, digest: sha256(line) } })
     await stack.apply(good)
     const { status } = await waitForPhase(good.metadata.name, 'Queued')
@@ -515,7 +515,7 @@ describe('a resource', () => {
     await expect(stack.apply(build(spec))).rejects.toThrow(/is invalid/)
   })
 
-  test('keeps what it trains on', async () => {
+  test('cannot change its input', async () => {
     const { address } = await upload({ 'train.jsonl': line })
     const resource = build({ inputRef: { uri: address }, config: { learningRates: [0.1] } })
     await stack.apply(resource)

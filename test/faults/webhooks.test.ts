@@ -96,7 +96,7 @@ const waitFor = (receiver: Receiver, jobId: string, count = 1, timeoutMs = 10_00
   }, timeoutMs)
 
 describe('a delivery', () => {
-  test('says how a job ended, and is signed', async () => {
+  test('describes how a job ended, and is signed', async () => {
     const receiver = await receive()
     const webhook = await addWebhook(receiver.url)
     expect(webhook).toMatchObject({
@@ -152,7 +152,7 @@ describe('a delivery', () => {
     })
   })
 
-  test('is signed with both secrets while they change', async () => {
+  test('is signed with both secrets during a rotation', async () => {
     const receiver = await receive()
     const webhook = await addWebhook(receiver.url)
     const { secret } = await rest.call<Webhook>('POST', `${path}/${webhook.id}/rotate-secret`)
@@ -204,7 +204,7 @@ describe('failed deliveries are sent again', () => {
     for (const jobId of jobIds) await waitFor(receiver, jobId, 1, 30_000)
   })
 
-  test('after a day it is given up, and can be replayed', async () => {
+  test('until they are given up after a day, and can be replayed', async () => {
     let answer = 500
     const receiver = await receive(() => answer)
     const webhook = await addWebhook(receiver.url)
@@ -219,7 +219,7 @@ describe('failed deliveries are sent again', () => {
     await eventually(async () => expect(await listDeliveries(webhook)).toMatchObject([{ state: 'delivered' }]))
   })
 
-  test('though the operator is killed between sending and noting', async () => {
+  test('even if the operator is killed between sending and recording', async () => {
     const receiver = await receive((_, index) => (index === 0 ? 'never' : 200))
     const webhook = await addWebhook(receiver.url)
     const jobId = await failNewJob()
@@ -257,7 +257,7 @@ test('deliveries of one job stay in order, even if answers fail at random', asyn
   }
 })
 
-test('endpoints that never answer delay no other', async () => {
+test('endpoints that never answer do not delay others', async () => {
   const dead = await receive(() => 'never')
   for (let index = 0; index < 20; index++) await addWebhook(`${dead.url}/${index}`)
   const model = await addModel()
@@ -328,7 +328,7 @@ describe('the resource', () => {
     expect(after.data.map(({ id }) => id)).toEqual([made[1]!.id])
   })
 
-  test('is made once under an Idempotency-Key, with one secret', async () => {
+  test('is created once with an Idempotency-Key, with one secret', async () => {
     const make = () =>
       fetch(stack.url + path, {
         method: 'POST',
@@ -340,7 +340,7 @@ describe('the resource', () => {
     expect(others).toEqual(others.map(() => first))
   })
 
-  test('gets another secret once under an Idempotency-Key, also when the answer was not kept', async () => {
+  test('gets another secret once with an Idempotency-Key, also if the answer was not kept', async () => {
     const webhook = await addWebhook('https://example.com/hook')
     const rotate = () =>
       fetch(`${stack.url}${path}/${webhook.id}/rotate-secret`, {

@@ -40,7 +40,7 @@ export function padded(bytes: number, write: (text: string) => Buffer): Buffer {
 export const list = (count: number, item: (index: number) => unknown): unknown[] =>
   Array.from({ length: count }, (_, at) => item(at))
 
-/** What one attack has beside what all attacks on its operation have. */
+/** The facts of one attack that other attacks on its operation do not have. */
 export type Written = Pick<Attack, 'name'> & Partial<Attack> & { body: () => Buffer }
 
 /** Attacks on one operation. */

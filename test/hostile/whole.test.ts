@@ -12,7 +12,7 @@ const all = { known: Infinity, made: 300, eightfold: 100, mixed: 50, calmMs: 60_
 // The time limit for compiling a grammar. An entity waits no longer for another entity's grammars.
 const grammarMs = 10_000
 
-test('whatever one key sends, the service keeps working for others', { timeout: 5_400_000 }, async () => {
+test('hostile requests of one key do not stop the service for others', { timeout: 5_400_000 }, async () => {
   const seed = ensureSeed()
   const report = await withBesiegedServer(stack, (place) => besiege(place, { ...all, seed }))
   printSiege(seed, report)
@@ -20,7 +20,7 @@ test('whatever one key sends, the service keeps working for others', { timeout: 
   expect(checkSiege(report)).toEqual([])
 })
 
-test('whatever grammars one key sends, the engine chats with others', { timeout: 3_600_000 }, async () => {
+test('hostile grammars of one key do not stop the engine for others', { timeout: 3_600_000 }, async () => {
   const { failures, restarts, ...report } = await besiegeEngine(stack, makeGrammars(100))
   process.stdout.write(`100 hostile grammars: ${JSON.stringify(report)}\n`)
   expect({ failures, restarts }).toEqual({ failures: [], restarts: 0 })

@@ -68,7 +68,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     store = await createStore()
   })
 
-  test('returns what was stored, with its address, digest and size', async () => {
+  test('returns a stored object, with its address, digest and size', async () => {
     const stored = await store.put('payloads/a/x.json', Buffer.from('hello'))
     const uri = 'artifact:///payloads/a/x.json'
     expect(stored).toEqual({ uri, digest: digestOf('hello'), size: 5 })
@@ -81,14 +81,14 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await text(await store.open('empty'))).toBe('')
   })
 
-  test('stores a stream of many parts whole', async () => {
+  test('stores a stream of many parts completely', async () => {
     const all = Buffer.concat([...makeMegabytes(40)])
     const stored = await store.put('big', Readable.from(makeMegabytes(40)))
     expect(stored).toMatchObject({ digest: digestOf(all), size: all.length })
     expect(digestOf(await buffer(await store.open('big')))).toBe(stored.digest)
   })
 
-  test('holds little of a stream in memory', async () => {
+  test('keeps little of a stream in memory', async () => {
     let made = 0
     const source = Readable.from(
       (function* () {
@@ -114,7 +114,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await listAll()).toEqual({ slow: megabyte })
   })
 
-  test.each([1, 40])('keeps nothing of a stream that breaks after %i MB, and says why', async (megabytes) => {
+  test.each([1, 40])('keeps nothing of a stream that fails after %i MB, and throws its error', async (megabytes) => {
     const source = Readable.from(
       (function* () {
         yield* makeMegabytes(megabytes)
@@ -145,7 +145,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await text(await store.open('digits', range))).toBe(expected)
   })
 
-  test('says that an object is missing', async () => {
+  test('reports that an object is missing', async () => {
     await store.put('folder/x', Buffer.from('x'))
     for (const key of ['nothing', 'folder', 'folder/y', 'folder/x/y']) {
       await expect(store.open(key)).rejects.toThrow(ArtifactMissing)
@@ -200,7 +200,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     for (const found of told) expect(Math.abs(Number(found?.modifiedAt) - Date.now())).toBeLessThan(60_000)
   })
 
-  test('lists and removes more than fits into one answer', async () => {
+  test('lists and removes more objects than fit into one answer', async () => {
     const numbers = Readable.from(Array.from({ length: 1_100 }, (_, number) => number))
     await forEachConcurrent(numbers, 16, async (number: number) => {
       await store.put(`many/${number}`, Buffer.from('x'))
@@ -223,7 +223,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
   })
 
   test.each(['', '/etc/passwd', '../x', 'a/../../x', 'a//b', 'a/', '.hidden', 'a/.hidden', 'A', 'a\0b', 'a\nb', 'ä'])(
-    'takes no key %j',
+    'rejects the key %j',
     async (key) => {
       const words = 'not a key'
       await expect(store.put(key, Buffer.from('x'))).rejects.toThrow(words)
@@ -240,7 +240,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     await expect(store.copyAll(prefix, 'x')).rejects.toThrow('not a key')
   })
 
-  test('is never removed as a whole', async () => {
+  test('cannot be removed as a whole', async () => {
     await store.put('x', Buffer.from('x'))
     await expect(store.removeAll('')).rejects.toThrow()
     expect(await listAll()).toEqual({ x: 1 })
@@ -262,7 +262,7 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
   })
 })
 
-test('in a folder, nothing half-made stays behind', async () => {
+test('in a folder, no incomplete file stays behind', async () => {
   const root = path.join(folder, randomUUID())
   store = await createArtifactStore(root)
   const broken = Readable.from(
@@ -295,7 +295,7 @@ describe('on S3', () => {
     expect([await listAll('', one), await listAll('', other)]).toEqual([{ x: 3 }, {}])
   })
 
-  test('uploads that a crash left are ended', async () => {
+  test('uploads that a crash left are aborted', async () => {
     const client = new S3Client({ endpoint: server.endpoint, region: 'us-east-1', forcePathStyle: true })
     await client.send(new CreateMultipartUploadCommand({ Bucket: server.bucket, Key: 'crashed/x' }))
     const crashed = await openOnS3(server.endpoint, 'crashed')
@@ -327,7 +327,7 @@ describe('on S3', () => {
     await proxy.close()
   })
 
-  test('a bucket that is not there is no missing object', async () => {
+  test('a missing bucket is not a missing object', async () => {
     const wrong = await createArtifactStore('s3://no-such-bucket', { endpoint: server.endpoint })
     const fault = await wrong.open('x').catch((error: unknown) => error)
     expect(fault).not.toBeInstanceOf(ArtifactMissing)
@@ -346,7 +346,7 @@ describe('on S3', () => {
 })
 
 test.each(['artifacts', './x', 's3://', 's3://A', 's3://bucket/../x', 's3://bucket/.x', 'https://bucket', ''])(
-  'there is no store at %j',
+  '%j is not the address of a store',
   async (address) => {
     await expect(createArtifactStore(address)).rejects.toThrow('TRAINYARD_ARTIFACTS must be')
   },

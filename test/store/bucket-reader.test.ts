@@ -27,13 +27,13 @@ function makeClient(secretAccessKey: string): S3Client {
 
 const place = { bucket: 'artifacts', key: 'data/day=1 é.jsonl' }
 
-test('reads an object of whatever key', async () => {
+test('reads an object with any key', async () => {
   expect(await text(await read(place, { maxBytes: 100, signal }))).toBe('x'.repeat(100))
 })
 
 test.each([
-  ['an object that is not there', { ...place, key: 'data/none' }, 404],
-  ['a bucket that is not there', { ...place, bucket: 'none-of-that' }, 404],
+  ['a missing object', { ...place, key: 'data/none' }, 404],
+  ['a missing bucket', { ...place, bucket: 'none-of-that' }, 404],
 ])('reports %s as permanent', async (_, missing, status) => {
   const fault = { name: 'ResponseError', kind: 'status', status, transient: false }
   await expect(read(missing, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
@@ -45,7 +45,7 @@ test('reports an object that it may not read as permanent', async () => {
   await expect(refused(place, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
 })
 
-test('reads no more than was agreed', async () => {
+test('reads no more than the limit', async () => {
   await expect(read(place, { maxBytes: 99, signal })).rejects.toMatchObject({ kind: 'too_large' })
 })
 

@@ -31,7 +31,7 @@ export async function startFakeEngine(place: EnginePlace, answer: RequestListene
   }
 }
 
-/** Makes a ready engine pod and its base model known; whoever announces it answers at its address. */
+/** Creates a ready engine pod and its base model. The caller must answer at its address. */
 export async function announceEngine(place: EnginePlace): Promise<void> {
   await addEnginePod(place)
   await addBaseModel(place)

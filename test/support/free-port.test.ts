@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { expect, test } from 'vitest'
 import { findFreePort } from './free-port.ts'
 
-test('a free port is none that the system may give to somebody else meanwhile', async () => {
+test('the system cannot assign a free port to another program in the meantime', async () => {
   const lowest = Number((await readFile('/proc/sys/net/ipv4/ip_local_port_range', 'utf8')).split(/\s/)[0])
   for (let times = 0; times < 20; times++) {
     const port = await findFreePort()

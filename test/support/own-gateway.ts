@@ -13,7 +13,7 @@ export interface OwnGateway {
   /** The first of them. */
   server: RunningApiServer
   servers: RunningApiServer[]
-  /** Starts one more of them with other variables; whoever starts it ends it. */
+  /** Starts another gateway with other variables. The caller must end it. */
   start: (env?: Record<string, string>, wrap?: Parameters<typeof startApiServer>[3]) => Promise<RunningApiServer>
 }
 

@@ -9,7 +9,7 @@ test('a seed that is set is kept, and every test has it', () => {
   expect([ensureSeed(), chooseCases(30)]).toEqual([7, { seed: 7, numRuns: 30 }])
 })
 
-test('without one each run has its own, which processes that it starts inherit', () => {
+test('without a set seed each run has its own, which its child processes inherit', () => {
   vi.stubEnv('TRAINYARD_TEST_SEED', undefined)
   const first = ensureSeed()
   expect([ensureSeed(), process.env['TRAINYARD_TEST_SEED']]).toEqual([first, String(first)])
@@ -23,7 +23,7 @@ test('a deep run has ten times the cases', () => {
   expect(chooseCases(30)).toEqual({ seed: 7, numRuns: 300 })
 })
 
-test.each(['', 'abc', '-1', '1.5', '2147483648'])('"%s" is no seed', (text) => {
+test.each(['', 'abc', '-1', '1.5', '2147483648'])('"%s" is not a seed', (text) => {
   vi.stubEnv('TRAINYARD_TEST_SEED', text)
   expect(ensureSeed).toThrow(`TRAINYARD_TEST_SEED is "${text}"; it must be a whole number from 0 to 2147483647`)
 })

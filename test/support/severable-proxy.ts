@@ -88,7 +88,7 @@ function apply(block: Block, { incoming, outgoing, beginning }: Way): void {
   }
   incoming.unpipe(outgoing)
   outgoing.unpipe(incoming)
-  // What they send is thrown away.
+  // Their data is discarded.
   incoming.resume()
   outgoing.resume()
 }

@@ -45,7 +45,7 @@ test('the last line is the sum of all lanes, after the times of suites and the s
   expect(process.exitCode).toBe(0)
 })
 
-test('failures stand once more above the sum, cut where they are long', async () => {
+test('failures are repeated above the sum, and long ones are truncated', async () => {
   const failures = [`a.test.ts: adds\n${'line\n'.repeat(100)}`]
   await runSuites([[suite('one', async () => ({ failed: 1, failures })), suite('two', async () => ({ passed: 3 }))]])
   expect(lines).toContain('✗ a.test.ts: adds')
@@ -53,13 +53,13 @@ test('failures stand once more above the sum, cut where they are long', async ()
   expect(lines.at(-1)).toBe('3 passed, 1 failed')
 })
 
-test('a suite that throws is a failure, and those after it run', async () => {
+test('a suite that throws is a failure, and later suites still run', async () => {
   const broken = suite('broken', () => Promise.reject(new Error('no disk')))
   await runSuites([[broken, suite('next', async () => ({ passed: 1 }))]])
   expect([lines.at(-1), process.exitCode]).toEqual(['1 passed, 1 failed', 1])
 })
 
-test("lanes run side by side, a lane's suites one after the other", async () => {
+test('lanes run concurrently, and the suites of a lane one after the other', async () => {
   const order: string[] = []
   let releaseOther = () => {}
   const other = new Promise<void>((resolve) => (releaseOther = resolve))
@@ -74,13 +74,13 @@ test("lanes run side by side, a lane's suites one after the other", async () => 
   expect(order).toEqual(['b', 'a', 'c'])
 })
 
-test("a command's lines come with its prefix, and its exit code is answered", async () => {
+test("a command's lines have its prefix, and its exit code is returned", async () => {
   const command = { program: 'sh', args: ['-c', 'echo out; echo err >&2; exit 3'], cwd: '/', prefix: 'one' }
   expect(await runCommand(command)).toBe(3)
   expect(lines.toSorted()).toEqual(['one | err', 'one | out'])
 })
 
-test('reports give counts, failures, what was skipped and seconds by file', async () => {
+test('reports have counts, failures, skipped tests and seconds by file', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-reports-'))
   try {
     const [json, xml] = [path.join(folder, 'a.json'), path.join(folder, 'a.xml')]

@@ -43,7 +43,7 @@ def test_speeds_are_compared_where_the_anchors_were_measured():
     )
 
 
-def test_what_the_anchors_imply_of_a_4b_model_lies_between_training_adapters_and_all_weights():
+def test_the_expected_speed_of_a_4b_model_is_between_training_adapters_and_all_weights():
     config = Qwen3Config(**(gpu.COMMON | gpu.MODELS["4b"]))
     full, lora = count_operations(config, 4_022_000_000, 33_000_000, 16_384)
     assert (lora, gpu.ANCHOR_OPERATIONS, full) == pytest.approx((30.8e9, 34.6e9, 38.6e9), rel=0.01)

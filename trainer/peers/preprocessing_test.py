@@ -87,7 +87,7 @@ def test_tokens_weights_and_advantages_are_those_of_art(tokenizer, style, seed):
 
 @pytest.mark.parametrize("form", ["token_ids", "bytes"])
 @pytest.mark.parametrize("seed", draw_seeds(2))
-def test_each_way_to_tell_sampled_ids_gives_what_art_reads_from_token_ids(tokenizer, form, seed):
+def test_each_form_of_sampled_ids_gives_the_ids_that_art_reads(tokenizer, form, seed):
     groups = Maker(Random(f"{form} {seed}"), tokenizer, **TEMPLATES["tiny-chat"]).make_groups()
     assert_same(train_on(retell(groups, tokenizer, form), tokenizer), preprocess(groups, tokenizer))
 
@@ -111,7 +111,7 @@ def list_choices(groups: list[dict]) -> list[dict]:
 
 
 @pytest.mark.parametrize("style", [style for style, options in TEMPLATES.items() if options.get("tools", True)])
-def test_calls_that_were_sampled_stand_in_the_sampled_tokens_only(tokenizer, style):
+def test_sampled_calls_are_only_in_the_sampled_tokens(tokenizer, style):
     dressed = tokenizer if style == "tiny-chat" else dress(tokenizer, style)
     maker = Maker(Random(style), dressed, **TEMPLATES[style])
     groups = [make_pair(maker, lambda: make_calling(maker)) for _ in range(3)]
@@ -145,7 +145,7 @@ def make_calling(maker: Maker) -> list[dict]:
 
 
 @pytest.mark.parametrize("seed", draw_seeds(2))
-def test_a_sampled_thought_takes_the_place_of_the_templates_empty_one(tokenizer, seed):
+def test_sampled_reasoning_replaces_the_empty_reasoning_of_the_template(tokenizer, seed):
     dressed = dress(tokenizer, "qwen3")
     # ART goes back four tokens, the length of an empty thought if two line breaks are one token.
     dressed.add_tokens(["\n\n"])

@@ -66,13 +66,13 @@ def find_layer(name: str) -> int:
     return found[0]
 
 
-def test_the_packages_that_are_shipped_are_these():
+def test_the_shipped_packages_are_listed():
     assert SHIPPED == ["trainyard_*"]
     assert {name for name in OURS if name.startswith("trainyard_")} == LAYERS.keys()
 
 
 @pytest.mark.parametrize("package", LAYERS)
-def test_what_is_shipped_imports_nothing_else_of_ours(package):
+def test_shipped_packages_import_only_shipped_packages(package):
     allowed = {package, "trainyard_artifacts"}
     violations = [
         f"{module} imports {name}"

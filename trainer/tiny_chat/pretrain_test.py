@@ -18,7 +18,7 @@ def made(tmp_path_factory):
     return folder
 
 
-def test_it_is_the_same_files(made):
+def test_the_script_makes_the_same_files(made):
     assert sorted(path.name for path in made.iterdir()) == sorted(path.name for path in MODEL.iterdir())
 
 

@@ -30,7 +30,7 @@ def test_a_folder_that_could_not_be_filled_is_absent(cache):
     assert list(cache.root.iterdir()) == []
 
 
-def test_whoever_is_slower_takes_what_is_there(cache):
+def test_the_slower_of_two_uses_the_existing_folder(cache):
     def fill(folder):
         cache.get("a", fill_with(10))
         fill_with(20)(folder)
@@ -39,7 +39,7 @@ def test_whoever_is_slower_takes_what_is_there(cache):
     assert [path.name for path in cache.root.iterdir()] == ["a"]
 
 
-def test_those_unused_for_the_longest_time_go(cache):
+def test_the_least_recently_used_are_removed(cache):
     for age, name in enumerate(["d", "c", "b", "a"]):
         os.utime(cache.get(name, fill_with(40)), (1000 + age, 1000 + age))
     cache.get("d", fill_with(40))  # used again
@@ -48,12 +48,12 @@ def test_those_unused_for_the_longest_time_go(cache):
     assert sorted(path.name for path in cache.root.iterdir()) == ["a", "d"]
 
 
-def test_the_last_one_used_stays_however_large(cache):
+def test_the_last_used_one_stays_at_any_size(cache):
     cache.get("a", fill_with(1000))
     assert cache.surplus() == []
 
 
-def test_what_a_crash_left_is_swept(cache):
+def test_the_rest_of_a_crash_is_removed(cache):
     cache.sweep()  # the folder does not exist yet
     cache.get("a", fill_with(10))
     for name in ("old.partial", "young.partial", "growing.partial"):

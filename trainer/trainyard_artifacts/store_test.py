@@ -107,7 +107,7 @@ def test_a_checkpoint_is_fetched_as_it_was_written(store):
     assert read_folder(served) == (weights if store.cache else everything)  # a folder is used in place
 
 
-def test_optimizer_state_that_has_gone_is_not_missed(store, objects):
+def test_a_removed_optimizer_state_is_no_error(store, objects):
     digest = write_checkpoint(store, uri := locate_checkpoint(ID), write_files)
     objects.remove(f"checkpoints/{ID}/{OPTIMIZER_STATE}")
     assert OPTIMIZER_STATE not in read_folder(fetch_checkpoint(store, uri, digest, [OPTIMIZER_STATE]))
@@ -144,7 +144,7 @@ def test_a_checkpoint_is_never_written_twice(store, objects):
         (lambda objects, key: objects.put(f"{key}/manifest.json", b'{"files": {}}'), "is damaged"),
     ],
 )
-def test_damage_is_noticed(store_settings, store, objects, damage, message):
+def test_damage_is_detected(store_settings, store, objects, damage, message):
     digest = write_checkpoint(store, locate_checkpoint(ID), write_files)
     damage(objects, f"checkpoints/{ID}")
     if store.cache:  # what was fetched before stays valid
@@ -159,7 +159,7 @@ def test_damage_is_noticed(store_settings, store, objects, damage, message):
     ("manifest", "message"),
     [(b"no JSON", "no readable manifest"), (b'{"files": []}', "no readable manifest"), (b'{"files": {}}', "has no ")],
 )
-def test_a_manifest_must_name_what_serving_needs(store, objects, manifest, message):
+def test_a_manifest_must_name_the_files_that_serving_needs(store, objects, manifest, message):
     objects.put(f"checkpoints/{ID}/manifest.json", manifest)
     with pytest.raises(ArtifactError, match=message):
         fetch_checkpoint(store, URI)
@@ -185,7 +185,7 @@ def test_on_s3_the_writer_needs_no_download_and_a_damaged_one_is_not_kept(s3_set
     assert len(list(store.cache.root.iterdir())) == 1
 
 
-def test_a_store_that_is_away_is_not_a_missing_artifact(s3_settings):
+def test_an_unavailable_store_is_not_a_missing_artifact(s3_settings):
     away = open_store(StoreSettings(s3_settings.address, "http://127.0.0.1:9", cache=s3_settings.cache))
     for ask in (lambda: away.read(URI, DIGEST), lambda: away.has(URI), lambda: away.fetch(URI, DIGEST)):
         with pytest.raises(StoreUnavailable, match="does not answer"):
@@ -218,7 +218,7 @@ def test_a_wrong_setting_is_named(name, value):
         read_store_settings({"TRAINYARD_ARTIFACTS": "/artifacts", name: value})
 
 
-def test_a_file_is_stored_whole_from_its_start(store, objects):
+def test_a_file_is_stored_completely_from_its_start(store, objects):
     file = io.BytesIO(CONTENT * 1000)
     file.seek(5)
     store.write_file("artifact:///statistics/x.bin", file)

@@ -53,7 +53,7 @@ def ask(method, path, **headers):
 
 @pytest.mark.parametrize(("method", "path"), sorted({*ROUTES, *UNUSED}))
 @pytest.mark.parametrize("given", [None, "", "the key", "Bearer", "Bearer wrong", "Basic the key", "Bearer the key2"])
-def test_without_the_key_nothing_but_the_health_is_there(method, path, given):
+def test_without_the_key_only_the_health_route_answers(method, path, given):
     headers = {} if given is None else {"authorization": given}
     assert ask(method, path, **headers) == (200 if (method, path) == ("GET", "/health") else 401)
 
@@ -63,17 +63,17 @@ def test_the_health_needs_no_key():
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(ROUTES))
-def test_what_is_used_is_there_with_the_key(method, path):
+def test_used_routes_answer_with_the_key(method, path):
     assert ask(method, path, authorization="Bearer the key") == 200
 
 
 @pytest.mark.parametrize(("method", "path"), UNUSED)
-def test_what_is_not_used_is_not_there(method, path):
+def test_unused_routes_are_not_found(method, path):
     assert ask(method, path, authorization="Bearer the key") == 404
 
 
 @pytest.mark.parametrize("headers", [{}, {"authorization": "Bearer the key"}])
-def test_a_web_socket_is_refused(headers):
+def test_a_web_socket_is_rejected(headers):
     client = TestClient(open_app())
     with pytest.raises(WebSocketDisconnect), client.websocket_connect("/v1/realtime", headers=headers):
         pass

@@ -1,4 +1,4 @@
-"""Each response says how many requests this engine can run at once, so that the apiserver queues the others itself."""
+"""Each response has the number of requests that this engine can run at once, so that the apiserver queues the rest."""
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 

@@ -36,14 +36,14 @@ def test_a_wrong_number_is_named_and_not_shown():
     assert "secret" not in str(caught.value)
 
 
-def test_the_environment_keeps_vllm_quiet_but_not_what_the_admin_set():
+def test_the_environment_disables_reports_of_vllm_unless_the_admin_enables_them():
     env = {"HF_HUB_OFFLINE": "0"}
     prepare_environment(read_settings(ENV), env)
     assert env["VLLM_NO_USAGE_STATS"] == "1"
     assert env["HF_HUB_OFFLINE"] == "0"
 
 
-def test_no_name_is_looked_for_on_a_hub_once_the_model_is_loaded(monkeypatch):
+def test_no_name_is_looked_up_on_a_hub_after_the_model_is_loaded(monkeypatch):
     from huggingface_hub import constants, snapshot_download
     from huggingface_hub.errors import LocalEntryNotFoundError
 
@@ -55,6 +55,6 @@ def test_no_name_is_looked_for_on_a_hub_once_the_model_is_loaded(monkeypatch):
         snapshot_download("nobody/nothing")
 
 
-def test_a_revision_is_what_the_engine_loads():
+def test_the_engine_loads_the_given_revision():
     arguments = build_arguments(read_settings(ENV | {"TRAINYARD_MODEL_REVISION": "abc"}), [])
     assert arguments[arguments.index("--revision") + 1] == "abc"

@@ -1,4 +1,4 @@
-"""The gateway decides of each member of a request whether engines get it: none that vLLM knows may be missing there."""
+"""The gateway lists the members of requests that engines get. The list must contain every member that vLLM knows."""
 
 import pytest
 from vllm.entrypoints.openai.completion.protocol import CompletionRequest
@@ -26,5 +26,5 @@ from testing.gateway_fields import read_fields
         (EmbeddingBatchChatRequest, "embeddings", "embeddingFields"),
     ],
 )
-def test_each_field_is_decided(request_type, folder, name):
+def test_each_field_is_declared(request_type, folder, name):
     assert request_type.model_fields.keys() - read_fields(f"{folder}/fields.ts", name) == set()

@@ -19,7 +19,7 @@ def text():
     return TestClient(build_metrics_app(registry)).get("/metrics").text
 
 
-def test_metrics_are_told(text):
+def test_metrics_are_served(text):
     assert 'vllm:requests_total{model_name="trainyard/tiny"} 3.0' in text
     assert "# TYPE vllm:requests_total counter" in text
 

@@ -1,7 +1,7 @@
 """Log-probabilities of a prompt, on CPUs.
 
-vLLM computes the logits of a prompt's tokens with the list of adapters for the tokens that it samples. Beside a second
-request the list has another length, which ended the engine for all. A length of one fits all tokens of the prompt.
+vLLM computes the logits of a prompt's tokens with the list of adapters for the sampled tokens. With a second request,
+the list has another length, which would crash the engine. A list with one adapter fits all tokens of the prompt.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ from vllm.lora.punica_wrapper.punica_cpu import PunicaWrapperCPU
 
 
 def skip_foreign_adapters() -> None:
-    """Adds nothing to logits that the list of adapters does not fit. Adapters rarely have weights for logits."""
+    """Leaves out adapters if their list does not fit the logits. Adapters rarely have weights for logits."""
     add_lora_logits = PunicaWrapperCPU.add_lora_logits
 
     def add_fitting(self: PunicaWrapperCPU, y: Tensor, x: Tensor, *weights: Any, **options: Any) -> None:

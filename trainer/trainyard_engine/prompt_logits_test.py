@@ -26,7 +26,7 @@ def add_logits(adapters, rows):
     return logits
 
 
-def test_the_prompt_of_one_request_beside_another_ends_nothing():
+def test_the_prompt_of_one_request_does_not_stop_another():
     assert add_logits([1, 2], rows=5).sum() == 0
 
 

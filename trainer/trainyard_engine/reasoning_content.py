@@ -1,6 +1,6 @@
-"""Replies have the model's reasoning under both of its names.
+"""Writes the model's reasoning under both of its names.
 
-vLLM writes `reasoning`. It wrote `reasoning_content` before, as other servers do, and many clients read only that.
+vLLM writes `reasoning`. Older versions and other servers write `reasoning_content`, and many clients read only that.
 """
 
 from collections.abc import Callable

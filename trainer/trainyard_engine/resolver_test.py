@@ -42,7 +42,7 @@ def test_a_checkpoint_is_found_by_its_id(store, resolve):
         assert weights.read() == b"x"
 
 
-def test_on_a_folder_nothing_is_copied(tmp_path):
+def test_no_file_is_copied_from_a_folder(tmp_path):
     store = open_store(StoreSettings(str(tmp_path)))
     write_checkpoint(store, locate_checkpoint(ID), write_files)
     assert make_resolve(store)(ID).lora_path == str(tmp_path / "checkpoints" / ID)
@@ -54,14 +54,14 @@ def test_any_other_name_is_unknown(store, resolve, name):
     assert resolve(name) is None
 
 
-def test_a_checkpoint_without_its_manifest_is_not_there_yet(tmp_path):
+def test_a_checkpoint_without_its_manifest_does_not_exist_yet(tmp_path):
     folder = tmp_path / "checkpoints" / ID
     folder.mkdir(parents=True)
     write_files(folder)
     assert make_resolve(open_store(StoreSettings(str(tmp_path))))(ID) is None
 
 
-def test_a_damaged_checkpoint_is_refused(tmp_path):
+def test_a_damaged_checkpoint_is_rejected(tmp_path):
     store = open_store(StoreSettings(str(tmp_path)))
     write_checkpoint(store, locate_checkpoint(ID), write_files)
     (tmp_path / "checkpoints" / ID / ADAPTER_WEIGHTS).write_bytes(b"y")
@@ -70,7 +70,7 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
     assert caught.value.status_code == 500
 
 
-def test_a_store_that_is_away_is_not_an_unknown_name(tmp_path):
+def test_an_unavailable_store_is_not_an_unknown_name(tmp_path):
     pytest.importorskip("boto3")
     store = open_store(StoreSettings("s3://bucket", "http://127.0.0.1:9", cache=tmp_path))
     with pytest.raises(Exception, match="does not answer") as caught:

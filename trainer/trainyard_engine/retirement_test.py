@@ -32,7 +32,7 @@ def use(retirement, cache, name):
     return folder
 
 
-def test_beyond_the_bound_vllm_forgets_an_adapter_before_its_folder_goes(cache):
+def test_beyond_the_limit_vllm_unloads_an_adapter_before_its_folder_is_removed(cache):
     retired = []
 
     async def unload(name):
@@ -54,7 +54,7 @@ def test_beyond_the_bound_vllm_forgets_an_adapter_before_its_folder_goes(cache):
     assert sorted(path.name for path in cache.root.iterdir()) == ["b", "c"]
 
 
-def test_a_folder_that_is_wanted_again_stays_and_another_goes(cache):
+def test_a_folder_that_is_used_again_stays_and_another_is_removed(cache):
     retired = []
 
     async def unload(name):
@@ -77,7 +77,7 @@ def test_a_folder_that_is_wanted_again_stays_and_another_goes(cache):
     assert len(names) == 2
 
 
-def test_what_vllm_does_not_forget_stays(cache):
+def test_an_adapter_that_vllm_does_not_unload_stays(cache):
     async def unload(name):
         raise OSError("no answer")
 

@@ -1,4 +1,4 @@
-"""What vLLM adds to its workers, which are processes of their own: changes to the server do not reach them."""
+"""The extension of vLLM's workers. They are separate processes, so that changes in the server do not affect them."""
 
 from trainyard_engine.prompt_logits import skip_foreign_adapters
 

@@ -47,7 +47,7 @@ def test_code_beside_a_model_is_not_run(start_trainer, strange_model, marker):
     assert "trustRemoteCode" in trainer.log.read_text().splitlines()[-1]
 
 
-def test_code_beside_a_model_is_run_where_the_base_model_trusts_it(
+def test_code_beside_a_model_is_run_if_the_base_model_trusts_it(
     status_server, start_trainer, strange_model, marker, tmp_path
 ):
     job = offer_sft(status_server)

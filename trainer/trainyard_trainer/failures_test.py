@@ -23,14 +23,14 @@ from trainyard_trainer.failures import explain_failure
         pytest.param("SFT", b"", "training data is empty", id="no line"),
     ],
 )
-def test_input_that_cannot_be_read_is_the_users_to_mend(status_server, run_jobs, method, content, sentence):
+def test_unreadable_input_is_an_error_of_the_user(status_server, run_jobs, method, content, sentence):
     status_server.add(method, content, {})
     (failure,) = run_jobs()
     assert (failure["category"], failure["retryable"]) == ("User", False)
     assert sentence in failure["message"]
 
 
-def test_input_that_is_not_what_was_sent_is_refused(status_server, run_jobs):
+def test_input_that_differs_from_what_was_sent_is_rejected(status_server, run_jobs):
     job = offer_sft(status_server)
     locate(status_server, job.claim["input"]).write_bytes(write_rows(ROWS[:1]))
     (failure,) = run_jobs()
@@ -38,7 +38,7 @@ def test_input_that_is_not_what_was_sent_is_refused(status_server, run_jobs):
     assert "has the digest" in failure["message"]
 
 
-def test_a_loss_that_is_no_number_is_told(status_server, run_jobs, monkeypatch):
+def test_a_loss_that_is_not_a_number_is_reported(status_server, run_jobs, monkeypatch):
     monkeypatch.setattr(
         forward, "score_hidden", lambda head, hidden_N_D, targets_N, vocabulary: (hidden_N_D.sum(1) * torch.nan,) * 2
     )
@@ -58,13 +58,13 @@ def test_a_loss_that_is_no_number_is_told(status_server, run_jobs, monkeypatch):
         (RuntimeError("what nobody foresaw"), ("Internal", "TrainerError", True)),
     ],
 )
-def test_every_fault_has_a_kind_and_a_sentence(cause, expected):
+def test_every_failure_has_a_category_and_a_message(cause, expected):
     failure = explain_failure(cause)
     assert (failure.category, failure.reason, failure.retryable) == expected
     assert failure.message[0].isupper() or failure.message.startswith("artifact")
 
 
-def test_a_job_that_fails_touches_no_other_and_each_has_its_own_log(status_server, run_jobs):
+def test_a_failed_job_does_not_affect_others_and_each_has_its_own_log(status_server, run_jobs):
     good = [offer_sft(status_server, ROWS * 10) for _ in range(2)]
     bad = [status_server.add("SFT", b"{", {}), status_server.add("RL", b'{"trajectory_groups": 1}', {})]
     failures = run_jobs(max_jobs=4)
@@ -79,9 +79,7 @@ def test_a_job_that_fails_touches_no_other_and_each_has_its_own_log(status_serve
 
 
 @pytest.mark.parametrize("method", ["backward", "open"])
-def test_a_device_that_fails_ends_one_job_and_gives_the_others_back(
-    status_server, run_jobs, scheduler, monkeypatch, method
-):
+def test_a_device_failure_ends_one_job_and_releases_the_others(status_server, run_jobs, scheduler, monkeypatch, method):
     jobs = [offer_sft(status_server, ROWS * 200) for _ in range(3)]
     whole, calls = getattr(scheduler.executor, method), []
 

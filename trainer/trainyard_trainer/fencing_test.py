@@ -60,7 +60,7 @@ def take_away(status_server, start_trainer):
         pytest.param("checkpoint", 1, id="when its checkpoint is stored"),
     ],
 )
-def test_who_is_fenced_reports_nothing_and_stores_nothing(status_server, offer, take_away, report, number):
+def test_a_fenced_attempt_reports_and_stores_nothing(status_server, offer, take_away, report, number):
     job = offer()
     assert take_away(job, report, number) == []
     assert (job.checkpoints, job.failures, job.statistics, job.releases) == ([], [], [], 0)
@@ -72,7 +72,9 @@ def test_who_is_fenced_reports_nothing_and_stores_nothing(status_server, offer, 
     check_store(status_server.root)
 
 
-def test_a_lease_that_ran_out_while_the_status_server_was_away_ends_the_attempt(status_server, start_trainer, offer):
+def test_a_lease_that_expired_while_the_status_server_was_unavailable_ends_the_attempt(
+    status_server, start_trainer, offer
+):
     job = offer(lease_seconds=2)
     away_since = []
 

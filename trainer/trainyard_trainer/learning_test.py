@@ -68,7 +68,7 @@ def write_rows(dialogues: list[tuple[str, str]]) -> bytes:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_sft_lowers_the_loss_of_what_it_never_saw_and_its_answers_are_given(jobs, sampler, seed):
+def test_sft_lowers_the_loss_of_unseen_data_and_learns_its_answers(jobs, sampler, seed):
     dialogues = list_dialogues(Random(seed))
     taught, held_out = dialogues[:28], dialogues[28:]
     checkpoint, folder, losses = None, None, [sampler.measure_loss(None, held_out)]

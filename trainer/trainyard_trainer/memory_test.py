@@ -59,7 +59,7 @@ def test_out_of_memory_while_scoring_is_tried_again_in_smaller_batches(
     assert "out of memory" in "\n".join(job.lines)
 
 
-def test_too_little_memory_for_smaller_batches_too_is_told_with_a_hint(status_server, run_jobs, spare_memory):
+def test_too_little_memory_for_smaller_batches_fails_with_a_hint(status_server, run_jobs, spare_memory):
     tried = spare_memory(10)
     job = offer_sft(status_server)
     (failure,) = run_jobs(Policy(160))

@@ -67,7 +67,7 @@ CONFIG = {
 } | NAMES
 
 
-def test_an_rl_job_opens_nothing_that_its_payload_names(jobs, make_choice):
+def test_an_rl_job_opens_no_address_of_its_payload(jobs, make_choice):
     trajectories = [
         {"messages_and_choices": [ASK, make_choice(text) | NAMES], "tools": [TOOL], "reward": reward, "metadata": NAMES}
         | NAMES
@@ -79,20 +79,20 @@ def test_an_rl_job_opens_nothing_that_its_payload_names(jobs, make_choice):
     assert USED == []
 
 
-def test_an_sft_job_opens_nothing_that_its_data_name(jobs):
+def test_an_sft_job_opens_no_address_of_its_data(jobs):
     line = {"messages": [ASK, {"role": "assistant", "content": "Red."} | NAMES], "tools": [TOOL]} | NAMES
     reports = jobs.run("SFT", json.dumps(line).encode(), CONFIG)
     assert len(reports.steps) == 1
     assert USED == []
 
 
-def test_what_is_watched_for_is_seen():
+def test_the_test_detects_opened_addresses():
     with pytest.raises(FileNotFoundError):
         Path(PATH).read_bytes()
     assert [use.split()[0] for use in USED] == ["open"]
 
 
-def test_no_hub_is_asked_once_the_base_model_is_loaded(monkeypatch):
+def test_no_hub_is_used_after_the_base_model_is_loaded(monkeypatch):
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
     go_offline()
     with pytest.raises(OSError, match="offline mode"):

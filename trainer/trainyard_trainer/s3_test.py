@@ -54,7 +54,7 @@ def train(scheduler, make_choice):
     return run
 
 
-def test_what_is_saved_of_a_long_job_is_not_kept_beside_the_store(scheduler, s3_settings):
+def test_saved_progress_is_not_kept_outside_of_the_store(scheduler, s3_settings):
     content = write_rows([("Name a colour.", f"{colour}.") for colour in ("Red", "Blue", "Teal")])
     store, digest = open_store(s3_settings), hashlib.sha256(content).hexdigest()
     store.write_file(uri := f"artifact:///payloads/{digest}", io.BytesIO(content))
@@ -92,7 +92,7 @@ def resolve(artifacts, checkpoint):
     return asyncio.run(resolver.resolve_lora("base", checkpoint.uri.rsplit("/", 1)[1])).lora_path
 
 
-def test_jobs_go_on_from_each_others_checkpoints_and_engines_find_them(train, load_model, s3_settings, tmp_path):
+def test_jobs_continue_from_earlier_checkpoints_and_engines_find_them(train, load_model, s3_settings, tmp_path):
     first = train(s3_settings)
     assert first.failure is None
     # Another machine only has the bucket.
@@ -109,7 +109,7 @@ def test_jobs_go_on_from_each_others_checkpoints_and_engines_find_them(train, lo
     assert all((loaded[name.replace(".weight", ".default.weight")] == value).all() for name, value in saved.items())
 
 
-def test_the_optimizer_goes_on_where_the_last_job_ended(train, s3_settings, tmp_path):
+def test_the_optimizer_continues_from_the_last_job(train, s3_settings, tmp_path):
     first = train(s3_settings)
     second = train(replace(s3_settings, cache=tmp_path / "other-machine"), first.checkpoint)
     steps = [read_steps(s3_settings, reports.checkpoint, tmp_path) for reports in (first, second)]
@@ -122,7 +122,7 @@ def read_steps(artifacts, checkpoint, tmp_path):
     return {value.item() for name, value in load_file(path).items() if name.endswith(".step")}
 
 
-def test_an_input_that_is_not_there_is_the_users_a_store_that_is_away_is_not(train, s3_settings, monkeypatch):
+def test_a_missing_input_is_an_error_of_the_user_but_an_unavailable_store_is_not(train, s3_settings, monkeypatch):
     monkeypatch.setattr(job_module, "PAUSES", ())
     missing = train(s3_settings, stored=False).failure
     assert (missing["category"], missing["reason"], missing["retryable"]) == ("User", "InputUnusable", False)

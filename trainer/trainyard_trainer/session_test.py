@@ -12,7 +12,7 @@ class Computed:
     """The tensors of a pass."""
 
 
-def test_what_a_pass_that_ran_out_of_memory_held_is_let_go_before_the_next_try():
+def test_the_memory_of_a_failed_pass_is_freed_before_the_next_try():
     held: list[weakref.ref] = []
 
     def score(*_: object) -> list[np.ndarray]:

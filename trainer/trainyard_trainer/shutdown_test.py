@@ -110,7 +110,7 @@ def test_an_idle_trainer_ends_at_once(start_trainer, stop_at, status_server):
         pytest.param("progress", lambda job: len(job.progress) == 3, True, id="after saving"),
     ],
 )
-def test_a_job_is_saved_given_back_and_taken_up(
+def test_a_job_is_saved_returned_and_continued(
     status_server, start_trainer, finish, offer_long, expected_long, stop_at, report, is_reached, saved
 ):
     expected = expected_long()
@@ -127,13 +127,13 @@ def test_a_job_is_saved_given_back_and_taken_up(
     check_same(status_server, job, expected)
 
 
-def test_a_job_whose_data_is_being_tokenized_is_given_back_at_once(status_server, start_trainer, offer_long, stop_at):
+def test_a_job_whose_data_is_being_tokenized_is_returned_at_once(status_server, start_trainer, offer_long, stop_at):
     job = offer_long(too_long=200)
     stop_at(start_trainer(), "claims", seconds=0.3)
     assert (job.state, job.releases, job.failures, job.events) == ("Queued", 1, [], {})
 
 
-def test_several_jobs_are_saved_and_given_back(status_server, start_trainer, offer_long, expected_long, stop_at):
+def test_several_jobs_are_saved_and_returned(status_server, start_trainer, offer_long, expected_long, stop_at):
     expected = [expected_long(number) for number in (1, 2)]
     jobs = [offer_long(number) for number in (1, 2)]
     stop_at(start_trainer(**RARELY), "gradient_step", lambda: all(len(job.events) > 2 for job in jobs))
@@ -152,9 +152,7 @@ def leave_little_time_for_steps() -> None:
     main()
 
 
-def test_a_step_that_takes_longer_than_there_is_time_is_left_and_those_before_it_are_saved(
-    status_server, start_trainer, stop_at
-):
+def test_a_step_that_takes_too_long_is_abandoned_and_earlier_steps_are_saved(status_server, start_trainer, stop_at):
     rows = [("Name a colour.", "Red.")] * 80 + [("Name a colour.", "Red. " * 800)] * 80
     job = status_server.add("SFT", write_rows(rows), {"batch_size": 80})
     trainer = start_trainer(f"{__name__}:leave_little_time_for_steps", **RARELY, TRAINYARD_MAX_SEQUENCE_LENGTH="4096")
@@ -175,13 +173,13 @@ def test_steps_have_three_quarters_of_the_time_that_is_left():
         shutdown.require_time_left()
 
 
-def test_a_job_whose_steps_are_taken_is_finished(start_trainer, offer_long, stop_at):
+def test_a_job_whose_steps_are_done_is_finished(start_trainer, offer_long, stop_at):
     job = offer_long()
     stop_at(start_trainer(**RARELY), "gradient_step", lambda: len(job.events) == LONG_STEPS + 1)
     assert (job.state, job.releases, len(job.checkpoints)) == ("Trained", 0, 1)
 
 
-def test_a_process_started_by_its_name_leaves_with_0(status_server, start_trainer):
+def test_a_process_that_is_started_by_its_module_exits_with_0(status_server, start_trainer):
     trainer = start_trainer("testing.trainer_processes:run_by_name")
     job = status_server.add("SFT", write_rows([("Name a colour.", "Red.")]), {})
     status_server.wait_for(lambda: job.state == "Trained")
@@ -216,7 +214,7 @@ def end_beside_busy_threads() -> None:
     ("end", "exit_code", "last"),
     [("told to", 0, "trainer ends"), ("sentence", 1, "It is over."), ("error", 1, "ArithmeticError: It is over.")],
 )
-def test_a_trainer_ends_with_its_exit_code_whatever_its_threads_are_at(start_trainer, end, exit_code, last):
+def test_a_trainer_ends_with_its_exit_code_while_its_threads_are_busy(start_trainer, end, exit_code, last):
     trainer = start_trainer(f"{__name__}:end_beside_busy_threads", TRAINYARD_TEST_END=end)
     assert trainer.wait() == exit_code, trainer.log.read_text()
     lines = trainer.log.read_text().splitlines()

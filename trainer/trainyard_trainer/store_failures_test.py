@@ -38,7 +38,7 @@ def test_a_checkpoint_that_is_damaged_is_not_trained_on(status_server, run_jobs,
     assert job.checkpoints == []
 
 
-def test_a_checkpoint_that_was_written_wrong_is_told_of(status_server, run_jobs):
+def test_a_checkpoint_with_invalid_contents_is_reported(status_server, run_jobs):
     before = offer_sft(status_server)
     run_jobs()
     folder = locate(status_server, before.checkpoints[0])
@@ -83,7 +83,7 @@ class Broken:
         pytest.param(0, ("Internal", "ArtifactStoreUnavailable", True), id="away"),
     ],
 )
-def test_a_store_that_cannot_be_written_is_told_of_and_keeps_nothing(
+def test_a_store_that_cannot_be_written_is_reported_and_keeps_no_file(
     status_server, run_jobs, monkeypatch, number, expected
 ):
     monkeypatch.setattr(job_module, "PAUSES", (0.01,))
@@ -98,7 +98,7 @@ def test_a_store_that_cannot_be_written_is_told_of_and_keeps_nothing(
     assert kept == [locate(status_server, job.claim["input"])]
 
 
-def test_what_safetensors_say_of_a_disk_is_an_os_error(tmp_path, monkeypatch):
+def test_an_error_of_safetensors_about_the_disk_is_an_os_error(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError):
         save_tensors({"a": torch.zeros(1)}, tmp_path / "nowhere" / ADAPTER_WEIGHTS, {})
 
@@ -111,7 +111,7 @@ def test_what_safetensors_say_of_a_disk_is_an_os_error(tmp_path, monkeypatch):
     assert explain_failure(caught.value).reason == "StorageFull"
 
 
-def test_a_store_that_is_away_for_a_while_costs_nothing_but_time(status_server, run_jobs, monkeypatch):
+def test_a_store_that_is_unavailable_for_a_while_only_delays(status_server, run_jobs, monkeypatch):
     monkeypatch.setattr(job_module, "PAUSES", (0.2, 0.2))
     Broken(monkeypatch, 0, times=1)
     job = offer_sft(status_server)
@@ -136,7 +136,7 @@ def test_a_store_that_is_away_for_a_while_costs_nothing_but_time(status_server, 
         pytest.param(lambda folder: spoil(folder), id="weights of another shape"),
     ],
 )
-def test_saved_progress_that_is_damaged_is_not_gone_on_with(status_server, run_jobs, damage):
+def test_damaged_progress_is_not_used(status_server, run_jobs, damage):
     rows = ROWS * 3
     claimed = {"id": "c0ffee00-0000-4000-8000-000000000001"}
     expected = offer_sft(status_server, rows, **claimed)
@@ -153,7 +153,7 @@ def test_saved_progress_that_is_damaged_is_not_gone_on_with(status_server, run_j
     check_same(status_server, job, describe_outcome(status_server, expected))
 
 
-def test_progress_is_not_gone_on_with_by_a_trainer_that_takes_other_rows(status_server, run_jobs):
+def test_progress_is_not_used_by_a_trainer_with_other_rows(status_server, run_jobs):
     rows = [("Name all colours.", "Many. " * 200), *ROWS * 3]
     claimed = {"id": "c0ffee00-0000-4000-8000-000000000001"}
     longer = offer_sft(status_server, rows, **claimed)

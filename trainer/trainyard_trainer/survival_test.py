@@ -97,7 +97,7 @@ class Killer:
         check_store(self.status_server.root)
 
 
-def test_a_job_of_rl_is_killed_at_every_point_and_ends_as_if_it_had_not(
+def test_an_rl_job_that_is_killed_at_every_point_has_the_same_result(
     status_server, start_trainer, offer, expected_rl, finish
 ):
     expected, moments = expected_rl
@@ -128,7 +128,7 @@ def test_a_job_of_rl_is_killed_at_every_point_and_ends_as_if_it_had_not(
     assert job.statistics[0]["pushes"] == pytest.approx(expected.statistics[0]["pushes"], rel=1e-12)
 
 
-def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(status_server, start_trainer, offer, undisturbed):
+def test_an_sft_job_that_is_killed_at_every_step_has_the_same_result(status_server, start_trainer, offer, undisturbed):
     before, _ = undisturbed("SFT")
     start = {name: before.checkpoints[0][name] for name in ("uri", "digest")}
     undisturbed_job, _ = undisturbed("SFT", from_checkpoint=start)
@@ -146,7 +146,7 @@ def test_a_job_of_sft_is_killed_at_every_step_and_after_its_end(status_server, s
     check_same(status_server, job, expected)
 
 
-def test_a_job_that_saved_nothing_yet_begins_anew(status_server, start_trainer, offer, expected_rl, finish):
+def test_a_job_without_saved_progress_starts_again(status_server, start_trainer, offer, expected_rl, finish):
     expected, moments = expected_rl
     before_start = moments["training_started"] - moments["claims"]
     job = offer("RL")

@@ -94,7 +94,7 @@ def serve(client, scheduler, status_server):
 @pytest.mark.parametrize(
     ("device", "num_processes", "gpus"), [("cuda:0", 1, 1), ("cuda:0", 2, 2), ("cpu", 1, 0), ("cpu", 2, 0)]
 )
-def test_the_gpus_are_those_that_are_computed_on(monkeypatch, device, num_processes, gpus):
+def test_the_reported_gpus_are_those_in_use(monkeypatch, device, num_processes, gpus):
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 8)
     settings = Settings("", Path(), "", "", StoreSettings("/"), 4096, LORA, num_processes=num_processes)
     assert count_gpus(torch.device(device), settings) == gpus
@@ -127,7 +127,7 @@ def test_a_failure_is_reported_and_logged_with_its_traceback(server, status_serv
     assert "InvalidInput: Line 1 is not JSON" in last["text"]
 
 
-def test_a_failure_is_reported_whatever_its_message_is_like(server, status_server, serve):
+def test_a_failure_with_any_message_is_reported(server, status_server, serve):
     status_server.offer("\ud800" + "x" * 2_000_000, b"", {})
     serve()
     (report,) = server.bodies_of("failure")
@@ -171,7 +171,7 @@ def test_a_cancelled_job_is_dropped_within_a_moment(server, status_server, serve
     assert "job dropped" in server.bodies_of("log")[-1]["lines"][-1]["text"]
 
 
-def test_a_warm_trainer_soon_tells_of_a_jobs_first_step(status_server, serve):
+def test_a_warm_trainer_soon_reports_a_jobs_first_step(status_server, serve):
     status_server.offer("SFT", write_rows(2), {})
     serve()
     started, stepped = [], []

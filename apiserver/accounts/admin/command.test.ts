@@ -32,37 +32,37 @@ test('npm run garbage shows its help without a database', async () => {
   expect(refused).toMatchObject({ reason: { code: 1, stdout: '', stderr: `${garbageUsage}\n` } })
 })
 
-describe('a command is rejected with a sentence', () => {
+describe('a command is rejected with a message', () => {
   test.each<[string, string[], RegExp]>([
     ['without a command', [], /^usage: .*key\|limits/],
-    ['of another name', ['toString', 'team'], /^usage/],
+    ['with an unknown name', ['toString', 'team'], /^usage/],
     ['without an entity', ['key'], /^usage: npm run key/],
-    ['of two entities', ['key', 'a', 'b'], /^usage: npm run key/],
+    ['with two entities', ['key', 'a', 'b'], /^usage: npm run key/],
     ['with an unknown option', ['key', 'team', '--rule', 'admin'], /--rule[^]*usage/],
     [
       'with an unknown role',
       ['key', 'team', '--role', 'owner'],
       /--role must be one of admin, member, read, not "owner"/,
     ],
-    ['with a bad time', ['key', 'team', '--expires-in', '1 week'], /--expires-in must be a duration/],
+    ['with an invalid time', ['key', 'team', '--expires-in', '1 week'], /--expires-in must be a duration/],
     ['with too long a time', ['key', 'team', '--rotate', 'x', '--overlap', '31d'], /--overlap must be at most 30d/],
     ['for a reserved entity', ['key', 'Docs'], /"Docs" is reserved/],
-    ['for an entity that is called as a new path', ['key', 'tokenize'], /"tokenize" is reserved/],
+    ['for an entity with the name of a new path', ['key', 'tokenize'], /"tokenize" is reserved/],
     ['for an entity with a slash', ['limits', 'a/b'], /is not a valid entity name/],
-    ['with a limit that is no number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
-    ['with a setting that there is not', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
-    ['with a weight of nothing', ['limits', 'team', '--weight', '0'], /--weight must be a number from 1 to 100/],
-    ['with a weight of none', ['limits', 'team', '--weight', 'none'], /--weight must be a number from 1 to 100/],
+    ['with a limit that is not a number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
+    ['with an unknown setting', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
+    ['with a weight of 0', ['limits', 'team', '--weight', '0'], /--weight must be a number from 1 to 100/],
+    ['with "none" for a weight', ['limits', 'team', '--weight', 'none'], /--weight must be a number from 1 to 100/],
     ['for an entity with dots in a row', ['key', 'sec..x'], /is not a valid entity name.*two dots in a row/],
-    ['that says nothing of garbage', ['garbage'], /^usage: npm run garbage/],
-    ['that keeps nothing', ['garbage', 'keep'], /^usage: npm run garbage/],
-    ['that keeps all and some', ['garbage', 'keep', '--all', 'payloads/a/b.json'], /^usage: npm run garbage/],
-    ['of another name for garbage', ['garbage', 'constructor', '--all'], /^usage: npm run garbage/],
-    ['that lists some garbage', ['garbage', 'list', 'payloads/a/b.json'], /^usage: npm run garbage/],
-    ['that claims all', ['garbage', 'claim', '--all'], /^usage: npm run garbage/],
-    ['that releases nothing', ['garbage', 'release'], /^usage: npm run garbage/],
+    ['garbage without an action', ['garbage'], /^usage: npm run garbage/],
+    ['keep without a prefix', ['garbage', 'keep'], /^usage: npm run garbage/],
+    ['keep with --all and a prefix', ['garbage', 'keep', '--all', 'payloads/a/b.json'], /^usage: npm run garbage/],
+    ['garbage with an unknown action', ['garbage', 'constructor', '--all'], /^usage: npm run garbage/],
+    ['list with a prefix', ['garbage', 'list', 'payloads/a/b.json'], /^usage: npm run garbage/],
+    ['claim with --all', ['garbage', 'claim', '--all'], /^usage: npm run garbage/],
+    ['release without a prefix', ['garbage', 'release'], /^usage: npm run garbage/],
     ['with an unknown option for garbage', ['garbage', 'list', '--every'], /--every[^]*usage/],
-    ['with too high a limit', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
+    ['with a limit that is too high', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
   ])('%s', (_, [command, ...args], sentence) => {
     expect(() => prepareAdminCommand(command, args)).toThrow(sentence)
   })

@@ -24,7 +24,7 @@ export const keyRotateSchema = Type.Object({
   overlap_seconds: Type.Optional(nullable(Type.Integer({ minimum: 0, maximum: maxOverlapSeconds }))),
 })
 
-/** PUT /v1/preview/keys/{key_id}/trace-project: null is what is set for the entity. */
+/** PUT /v1/preview/keys/{key_id}/trace-project: null is the setting of the entity. */
 export const keyTraceProjectSchema = Type.Object({ trace_project: traceProjectSchema })
 
 /** A key as its entity's admins see it. */

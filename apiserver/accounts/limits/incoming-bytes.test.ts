@@ -5,7 +5,7 @@ import { KnownUse } from './storage-meter.ts'
 const openOf = (use: KnownUse, announced = 0) =>
   new IncomingBytes({ entity: 'team', limit: 100, use, beside: 0, announced, releaseTurn: () => {} })
 
-test('concurrent bodies see each other, and what was stored since they began', () => {
+test('concurrent bodies count together, with the bytes that were stored since they began', () => {
   const use = new KnownUse()
   const [first, second] = [openOf(use, 40), openOf(use)]
   second.add(60)

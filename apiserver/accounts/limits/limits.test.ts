@@ -33,7 +33,7 @@ test('without settings, the defaults limit every entity', () => {
   })
 })
 
-test("an entity's own limit counts, else the default, which may be none", () => {
+test("an entity's own limit counts, otherwise the default, which may be unlimited", () => {
   const config = load({
     TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE: '60',
     TRAINYARD_DEFAULT_STORED_BYTES: 'none',

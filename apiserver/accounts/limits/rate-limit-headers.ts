@@ -1,7 +1,7 @@
 /** OpenAI's headers, which its SDKs show. */
 export type RateLimitHeaders = readonly (readonly [name: string, value: string])[]
 
-/** The headers of a limit per minute; none without a limit. */
+/** The headers of a limit per minute. Empty without a limit. */
 export function rateLimitHeaders(
   kind: 'requests' | 'tokens',
   perMinute: number,

@@ -6,7 +6,7 @@ import { PermitsExhausted, type Permits } from './permits/permits.ts'
 
 const retryAfterSeconds = 1
 
-/** The words of the error when no place is left. */
+/** The words of the error when no slot is left. */
 export interface SlotNames {
   limit: string
   /** As in "acme has 8 concurrent chats". */
@@ -15,12 +15,12 @@ export interface SlotNames {
   advice: string
 }
 
-/** Where the permits of a limit come from, by its name. */
+/** Opens the permits of a limit by its name. */
 export type OpenPermits = (limitName: string) => Permits
 
 const openLocalPermits: OpenPermits = () => new LocalPermits()
 
-/** What each entity has under way of one kind in this replica, up to its own limit. */
+/** Counts the concurrent work of one kind of each entity in this replica, up to the entity's limit. */
 export class Slots {
   readonly #permits: Permits
   readonly #names: SlotNames
@@ -31,14 +31,14 @@ export class Slots {
   }
 
   /**
-   * Takes a place if this process knows of one; the function that is returned gives it back, once, however often it is
-   * called. Where there is none, `take` asks the other processes.
+   * Takes a slot if this process has a permit. The returned function releases it; repeated calls have no effect. If
+   * this process has none, `take` asks the other processes.
    */
   tryTake(entity: string, limit: number): (() => void) | undefined {
     return this.#permits.tryAcquire(entity, limit)
   }
 
-  /** Takes a place of all that there are. @throws {HttpError} 429 when all places are taken */
+  /** Takes a slot, if necessary with a permit of another process. @throws {HttpError} 429 if all slots are taken */
   async take(entity: string, limit: number): Promise<() => void> {
     try {
       return this.tryTake(entity, limit) ?? (await this.#permits.acquire(entity, limit))
@@ -52,7 +52,7 @@ export class Slots {
     }
   }
 
-  /** Takes a place until a request's answer is out or its client has left. @throws {HttpError} as `take` does */
+  /** Takes a slot until the response is sent or the client has left. @throws {HttpError} as `take` does */
   async hold({ state, res }: RequestContext, limit: number): Promise<void> {
     const release = await this.take(state.caller.entity, limit)
     res.once('close', release)
@@ -60,7 +60,7 @@ export class Slots {
   }
 }
 
-/** Of chats, streamed or not. */
+/** The slots of chats, streamed or not. */
 export function createChatSlots(openPermits = openLocalPermits): Slots {
   return new Slots(
     {
@@ -72,7 +72,7 @@ export function createChatSlots(openPermits = openLocalPermits): Slots {
   )
 }
 
-/** Of clients that follow events of jobs, or wait for them. */
+/** The slots of clients that follow or wait for events of jobs. */
 export function createEventSlots(openPermits = openLocalPermits): Slots {
   return new Slots({ limit: 'event_streams', held: 'open event streams', advice: 'Close one' }, openPermits)
 }

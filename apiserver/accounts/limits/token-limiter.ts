@@ -5,7 +5,7 @@ import { rateLimitHeaders, type RateLimitHeaders } from './rate-limit-headers.ts
 
 type TokenOwner = Pick<Caller, 'entity' | 'tokensPerMinute'>
 
-/** What a request is expected to use. */
+/** The tokens that a request is expected to use. */
 export interface TokenEstimate {
   promptTokens: number
   /** The maximum. */
@@ -35,8 +35,8 @@ export class TokenLimiter {
    * Takes the tokens of a request, at once where that can be done in memory. A request larger than the limit takes all
    * of it.
    *
-   * @returns a function that takes the real use; call it once at the end
-   * @throws {HttpError} 429 if the minute's tokens are not enough
+   * @returns a function that settles the actual usage. Call it once at the end
+   * @throws {HttpError} 429 if not enough tokens are left in this minute
    */
   reserve({ entity, tokensPerMinute: limit }: TokenOwner, estimate: TokenEstimate): Settle | Promise<Settle> {
     if (limit === Infinity) return settleNothing
@@ -46,7 +46,7 @@ export class TokenLimiter {
     return this.#points.take(entity, limit, reserved)?.then(() => settle) ?? settle
   }
 
-  /** The headers with an entity's limit and what is left of it; none without a limit. */
+  /** The headers with an entity's limit and the rest of it. Empty without a limit. */
   describe({ entity, tokensPerMinute: limit }: TokenOwner): RateLimitHeaders {
     return rateLimitHeaders('tokens', limit, this.#points.look(entity, limit))
   }

@@ -10,20 +10,20 @@ const call: StoredCall = {
   ended_at: '2026-11-21T10:00:01.002000Z',
 }
 
-describe('what is computed of a call', () => {
+describe('the computed summary of a call', () => {
   test.each<[string, Partial<StoredCall>, object]>([
     ['ended well', {}, { status: 'success', latency_ms: 1001, trace_name: 'answer' }],
     ['still running', { ended_at: null }, { status: 'running', trace_name: 'answer' }],
     [
-      'ended before it began',
+      'an end before the start',
       { ended_at: '2026-11-21T09:59:59.000100Z' },
       { status: 'success', latency_ms: -1001, trace_name: 'answer' },
     ],
     ['failed', { exception: 'x' }, { status: 'error', latency_ms: 1001, trace_name: 'answer' }],
-    ['failed without a word', { exception: '' }, { status: 'error', latency_ms: 1001, trace_name: 'answer' }],
+    ['failed without a message', { exception: '' }, { status: 'error', latency_ms: 1001, trace_name: 'answer' }],
     ['failed before its end', { exception: 'x', ended_at: null }, { status: 'error', trace_name: 'answer' }],
     [
-      'failed below',
+      'with a failed descendant',
       { descendant_errors: true },
       { status: 'descendant_error', latency_ms: 1001, trace_name: 'answer' },
     ],

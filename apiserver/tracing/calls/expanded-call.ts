@@ -12,7 +12,7 @@ export function isPayload(column: string): column is Payload {
   return payloads.has(column)
 }
 
-/** A call whose refs at some paths are to be replaced. */
+/** A call in which refs at some paths are replaced. */
 export class ExpandedCall {
   readonly #call: StoredCall
   readonly #roots: [Payload, Value, PathTree][] = []
@@ -27,14 +27,14 @@ export class ExpandedCall {
     }
   }
 
-  /** Refs at the paths whose values are not known yet. */
+  /** The refs at the paths whose values are not known yet. */
   listRefs(values: RefTexts): string[] {
     const found: string[] = []
     for (const [, value, paths] of this.#roots) listRefs(value, paths, { values, found })
     return found
   }
 
-  /** Writes the values in place of the refs, and returns the call. */
+  /** Replaces the refs by the values, and returns the call. */
   write(values: RefTexts): StoredCall {
     for (const [root, value, paths] of this.#roots) this.#call[root] = write(value, paths, values)
     return this.#call

@@ -32,12 +32,12 @@ const ended = (id: string, output: string, more: Partial<CallRow> = {}) =>
     ...more,
   })
 
-test('rows of one request stay as they are', () => {
+test('rows of one request stay unchanged', () => {
   const rows = [row('b'), row('a')]
   expect(joinRows([rows])).toBe(rows)
 })
 
-test('calls of several requests are there once, in the order of ids, of each project its own', () => {
+test('calls of several requests occur once in each project, in the order of ids', () => {
   const joined = joinRows([
     [started('b', '1')],
     [ended('b', '22'), started('c', '3', { project: 2 })],
@@ -52,7 +52,7 @@ test('calls of several requests are there once, in the order of ids, of each pro
   expect([joined[0]?.start, joined[0]?.end]).not.toContain(undefined)
 })
 
-test('of two starts the later counts, with what it has in the store and without what the earlier had there', () => {
+test('of two starts the later one counts, and only its payloads in the store are used', () => {
   const first = started('a', '1', { payloads: {}, spilled: { inputs: stored('old'), attributes: stored('gone') } })
   const end = ended('a', '2', { payloads: {}, spilled: { output: stored('kept') } })
   const second = started('a', '3', { payloads: {}, spilled: { inputs: stored('new') } })
@@ -60,7 +60,7 @@ test('of two starts the later counts, with what it has in the store and without 
   expect(joined?.spilled).toEqual({ inputs: stored('new'), output: stored('kept') })
 })
 
-test('of two ends the later counts, whether a start comes between them or not', () => {
+test('of two ends the later one counts, also with a start between them', () => {
   for (const between of [[], [started('a', '1')]]) {
     const [joined] = joinRows([[ended('a', '22')], between, [ended('a', '333')]])
     expect(joined).toMatchObject({ payloads: { output: Buffer.from('333') }, endSize: 3 })

@@ -19,18 +19,18 @@ test('payloads keep their text', () => {
 })
 
 test.each<[string, Partial<StoredCall>, object]>([
-  ['columns that were not asked for', {}, { attributes: {}, inputs: {} }],
-  ['nothing that has come', { output: null, inputs: null }, { attributes: {}, inputs: {}, output: null }],
+  ['unrequested columns', {}, { attributes: {}, inputs: {} }],
+  ['payloads that are null', { output: null, inputs: null }, { attributes: {}, inputs: {}, output: null }],
   ['a span', { attributes: '{"a":1}', otel_dump: '{"name":"s"}' }, { attributes: { a: 1, otel_span: { name: 's' } } }],
-  ['a span alone', { attributes: '{ }', otel_dump: '{"name":"s"}' }, { attributes: { otel_span: { name: 's' } } }],
+  ['only a span', { attributes: '{ }', otel_dump: '{"name":"s"}' }, { attributes: { otel_span: { name: 's' } } }],
   ['a summary', { summary: null }, { summary: { weave: { status: 'running', trace_name: 'op' } } }],
   [
-    'a summary with what the server computes',
+    'a summary with computed members',
     { summary: '{"weave": {"status": "odd", "own": 1.0}, "b": 2}' },
     { summary: { weave: { status: 'running', own: 1, trace_name: 'op' }, b: 2 } },
   ],
   [
-    'a summary in which only a text looks so',
+    'a summary with a text that looks like computed members',
     { summary: String.raw`{"x": "\"weave\""}` },
     { summary: { x: '"weave"', weave: { status: 'running', trace_name: 'op' } } },
   ],
@@ -44,7 +44,7 @@ test.each<[string, Partial<StoredCall>, object]>([
   })
 })
 
-test('costs and feedback stand in the summary', () => {
+test('costs and feedback are in the summary', () => {
   const extras = { costs: { gpt: { requests: 1 } }, feedback: [] }
   const { summary } = JSON.parse(presentCall('e/p', { ...call, summary: '{}' }, extras)) as { summary: object }
   expect(summary).toEqual({ weave: { status: 'running', trace_name: 'op', ...extras } })

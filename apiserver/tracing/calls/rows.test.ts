@@ -10,16 +10,16 @@ test.each([
   ['no counts', '{}', false],
   ['counts without errors', '{"status_counts":{"success":1,"error":0}}', false],
   ['counts of errors', '{"status_counts": {"success": 1, "error" : 2}}', true],
-  ['errors of something else', '{"error":3,"usage":{"error":1}}', false],
-  ['counts that are no numbers', '{"status_counts":{"error":"many"}}', false],
-  ['no counts where they should be', '{"status_counts":null,"error":1}', false],
+  ['errors with another type', '{"error":3,"usage":{"error":1}}', false],
+  ['counts that are not numbers', '{"status_counts":{"error":"many"}}', false],
+  ['another value instead of counts', '{"status_counts":null,"error":1}', false],
   ['one tenth', '{"status_counts":{"error":0.1}}', true],
 ])('a summary with %s', (_, summary, expected) => {
   const { end } = buildRow(project, { id: 'a', end: { endedAt, output: null, summary: json(summary) } })
   expect(end?.descendantErrors).toBe(expected)
 })
 
-test('sizes are those of the texts, and what has not come is not there', () => {
+test('sizes are those of the texts, and missing payloads have none', () => {
   const end = { endedAt, output: json('"é"'), summary: json('{}') }
   expect(buildRow(project, { id: '00f067aa0ba902b7', end })).toMatchObject({
     week: -1,

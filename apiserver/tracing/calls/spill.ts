@@ -90,7 +90,7 @@ export async function fetchSpilled(deps: SpilledDeps, calls: StoredCall[]): Prom
   }
 }
 
-/** The payload may be missing if the call was removed after its row was read. The answer goes on without it. */
+/** The payload may be missing if the call was removed after its row was read. The answer continues without it. */
 async function fetchPayload({ artifacts, log }: SpilledDeps, key: string) {
   try {
     return (await buffer(await artifacts.open(key))).toString()

@@ -8,24 +8,24 @@ import { turnOf } from '../../accounts/limits/turn.ts'
 import type { ChatTrace, ChatTraces, TracedOperation } from '../../inference/chat-traces.ts'
 import { buildCall, nowText, writeCall, type GatheredChat, type WriteDeps } from './write-chat.ts'
 
-// Its values are made again, between requests, when it is written.
+// The values of a chat are parsed again when it is written, between other requests.
 const maxChatBytes = 1024 * 1024
-// Bytes, and the call that is made of them. Values are made of one chat at a time.
+// For the bytes of a chat, and for the call that is built from it. Only one chat is parsed at a time.
 const memoryPerByte = 2
-// Of all chats that are gathered or wait, and to a quarter of an entity's. They also count among what requests have in
-// memory, in a share of their own: what an entity's traces take is not missing to its chats.
+// The limit of all chats that are collected or wait to be written. An entity has a quarter of it. The bytes also count
+// as memory of requests, but separately, so that traces of an entity use no memory of its chats.
 const maxBytes = 64 * 1024 * 1024
 const memoryShare = 'traces of chats'
 // Chats that wait to be written.
 const waiting = { permits: 512, permitsPerKey: 128 }
 const tellEveryMs = 10_000
 
-/** What is known of a chat at its end, beside its bytes. */
+/** The values of a chat at its end, besides its bytes. */
 type ChatEnd = Pick<GatheredChat, 'operation' | 'outcome'>
 
 /**
- * Records chats as calls, after they were answered. Chats that are too large, and those for which there is no memory or place,
- * are dropped and counted in the log: no chat waits or fails because it is traced.
+ * Records chats as calls, after they were answered. Chats are dropped and counted in the log if they are too large, or
+ * if there is not enough memory or too many of them wait. No chat waits or fails because it is recorded.
  */
 export class ChatRecorder implements ChatTraces {
   readonly #deps: WriteDeps
@@ -33,7 +33,7 @@ export class ChatRecorder implements ChatTraces {
   readonly #log: Logger
   readonly #budget = new MemoryBudget(maxBytes)
   readonly #places = new FairSemaphore(waiting)
-  /** One call is made at a time. Those that are made are written together. */
+  /** Calls are built one at a time. They are written together. */
   readonly #turns = new FairSemaphore({ permits: 1 })
   readonly #recording = new Set<Promise<void>>()
   #dropped = 0
@@ -55,7 +55,7 @@ export class ChatRecorder implements ChatTraces {
     }
   }
 
-  /** Waits until the chats that are queued are written, and says how many were dropped. Chats that end later are lost. */
+  /** Waits until the queued chats are written, and logs how many were dropped. Chats that end later are lost. */
   async close(timeoutMs: number): Promise<void> {
     await Promise.race([Promise.all(this.#recording), delay(timeoutMs, undefined, { ref: false })])
     this.#dropped += this.#recording.size
@@ -105,7 +105,7 @@ export class ChatRecorder implements ChatTraces {
 
 type Reservation = Pick<MemoryReservation, 'add' | 'release'>
 
-/** The bytes of a chat, which count among what is in memory. */
+/** The bytes of a chat. Their memory is reserved. */
 class Gathering {
   readonly #memory: Reservation[]
   readonly #startedAt = nowText()
@@ -118,7 +118,7 @@ class Gathering {
     this.#memory = memory
   }
 
-  /** The bytes are changed later: these are copied. */
+  /** The bytes are changed later, so they are copied. */
   keepRequest(bytes: Buffer): void {
     if (this.#reserve(bytes.length)) this.#request.push(Buffer.from(bytes))
   }

@@ -10,18 +10,18 @@ import { ChunkMerger } from '../completions/merge-chunks.ts'
 import { newId } from '../ids.ts'
 import type { Projects } from '../projects.ts'
 
-/** What chats are written with. */
+/** What writing chats needs. */
 export interface WriteDeps {
   calls: CallWriter
   projects: Projects
   storage: StorageUse
 }
 
-/** A chat that is over. */
+/** A chat that has ended. */
 export interface GatheredChat {
-  /** As the client sent it. */
+  /** The request that the client sent. */
   request: Buffer
-  /** As the client got it. */
+  /** The reply that the client got. */
   reply: Buffer
   startedAt: string
   endedAt: string
@@ -37,7 +37,7 @@ interface ProjectCall {
   part: CallPart
 }
 
-/** Writes a call of an entity's project. @throws {HttpError} 403 when the entity may not store it */
+/** Writes a call of an entity's project. @throws {HttpError} 403 if the entity has no storage left */
 export async function writeCall(
   deps: WriteDeps,
   { caller, limits }: RequestState,
@@ -60,7 +60,7 @@ export function nowText(): string {
   return new Date().toISOString().replace('Z', '000Z')
 }
 
-/** Makes a call of a chat. */
+/** Builds the call of a chat. */
 export function buildCall(chat: GatheredChat, keyId: string): CallPart {
   const { operation: opName, startedAt } = chat
   const attributes = writeJsonText({})
@@ -87,7 +87,7 @@ interface Output {
   error?: string | undefined
 }
 
-/** A reply whose client has left may not be whole. */
+/** If the client has left, the reply may be incomplete. */
 function readComplete(reply: Buffer): Output {
   try {
     JSON.parse(reply.toString())
@@ -109,7 +109,7 @@ function readEvent(line: string): unknown {
     const value: unknown = line.startsWith('data:') ? JSON.parse(line.slice('data:'.length)) : undefined
     return isObject(value) ? value : undefined
   } catch {
-    // "[DONE]", and the beginning of an event that nobody got.
+    // "[DONE]", or the incomplete last event.
     return undefined
   }
 }

@@ -9,7 +9,7 @@ const merge = (...chunks: unknown[]) => {
 const delta = (index: number, members: object, more: object = {}) => ({ choices: [{ index, delta: members, ...more }] })
 
 describe('chunks become one completion', () => {
-  test('with the texts of each choice in its place, and what is told of the whole', () => {
+  test('with the joined texts of each choice, and the members of the whole completion', () => {
     const merged = merge(
       { id: 'c', created: 1, model: 'm', ...delta(0, { role: 'assistant', content: '' }) },
       delta(1, { content: 'B' }),
@@ -31,7 +31,7 @@ describe('chunks become one completion', () => {
     })
   })
 
-  test('with what was thought, and tools by their number', () => {
+  test('with the reasoning, and tool calls by their index', () => {
     const call = (index: number, more: object) => delta(0, { tool_calls: [{ index, ...more }] })
     const merged = merge(
       delta(0, { reasoning_content: 'Hm' }),
@@ -57,18 +57,18 @@ describe('chunks become one completion', () => {
     })
   })
 
-  test('nothing becomes nothing', () => {
+  test('no chunks become no completion', () => {
     expect(merge('x', null, { id: 'c' }, { choices: 'none' })).toBeUndefined()
   })
 
-  test('an error is told', () => {
+  test('an error is thrown', () => {
     const merger = new ChunkMerger()
     merger.add({ error: { message: 'too long' } })
     expect([merger.error, merger.merge()]).toEqual(['too long', undefined])
   })
 })
 
-test('tells how large the completion has grown', () => {
+test('reports the size of the completion', () => {
   const merger = new ChunkMerger()
   const call = { index: 0, id: 'c', function: { name: 'f', arguments: '{}' } }
   merger.add(delta(0, { content: 'abc', reasoning: 'de', tool_calls: [call] }))

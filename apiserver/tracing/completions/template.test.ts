@@ -6,9 +6,9 @@ const vars = { name: 'Ada', count: 3, list: [1, 'two'], __proto__: null }
 describe('variables in messages are replaced', () => {
   test.each([
     ['in texts', { role: 'user', content: 'Hi {name}, {count} times' }, { role: 'user', content: 'Hi Ada, 3 times' }],
-    ['by JSON when they are no texts', { content: '{list}' }, { content: '[1,"two"]' }],
+    ['by JSON if they are not texts', { content: '{list}' }, { content: '[1,"two"]' }],
     [
-      'in the texts of parts',
+      'in texts of parts',
       { content: [{ type: 'text', text: '{name}' }] },
       { content: [{ type: 'text', text: 'Ada' }] },
     ],
@@ -20,7 +20,7 @@ describe('variables in messages are replaced', () => {
     expect(fillMessages([message], vars, 1_000)).toEqual([expected])
   })
 
-  test('what is no object stays', () => {
+  test('a value that is not an object stays unchanged', () => {
     expect(fillMessages(['{name}', null, 1], vars, 1_000)).toEqual(['{name}', null, 1])
   })
 
@@ -30,7 +30,7 @@ describe('variables in messages are replaced', () => {
     )
   })
 
-  test('and texts that would be larger than they may, before they are made', () => {
+  test('and texts that would be too large are rejected before they are built', () => {
     const long = { a: 'é'.repeat(1_000_000) }
     const filled = (content: string, limitBytes: number) => () => fillMessages([{ content }], long, limitBytes)
     const tooLarge = (limitBytes: number) => `the chat with its template variables is larger than ${limitBytes} bytes`

@@ -20,27 +20,31 @@ const listed = (day: string) => priceOf(at(day), 'default')
 
 describe('the price of a call that started on the 10th', () => {
   test.each<[string, Price[], Price | undefined]>([
-    ['is none where there is none', [], undefined],
-    ['is the newest that was in effect', [own('01'), own('08'), own('05')], own('08')],
-    ['is one of that very moment', [own('09'), own('10')], own('10')],
-    ["is the project's, however old", [listed('09'), own('01')], own('01')],
-    ["is the server's where the project's came later", [own('11'), listed('01')], listed('01')],
-    ['is a later one before none', [listed('12')], listed('12')],
-    ["is the project's of later ones", [listed('20'), own('11'), own('15')], own('15')],
+    ['is missing if there is no price', [], undefined],
+    ['is the newest price that was in effect', [own('01'), own('08'), own('05')], own('08')],
+    ['is a price that begins at the same time', [own('09'), own('10')], own('10')],
+    ["is the project's, even if it is older", [listed('09'), own('01')], own('01')],
+    ["is the server's if the project's began later", [own('11'), listed('01')], listed('01')],
+    ['is a later price if there is no earlier one', [listed('12')], listed('12')],
+    ["is the project's among later prices", [listed('20'), own('11'), own('15')], own('15')],
     [
-      'is the one made last of those from one day on',
+      'is the one created last among prices with the same date',
       [made('05', 'b'), made('06', 'a'), made('04', 'c')],
       made('06', 'a'),
     ],
-    ['is by ids when they were made together', [made('05', 'b'), made('05', 'c'), made('05', 'a')], made('05', 'c')],
+    [
+      'is chosen by id among prices that were created at the same time',
+      [made('05', 'b'), made('05', 'c'), made('05', 'a')],
+      made('05', 'c'),
+    ],
   ])('%s', (_name, prices, expected) => {
     expect(choosePrice(prices, at('10'))).toEqual(expected)
     expect(choosePrice(prices.toReversed(), at('10'))).toEqual(expected)
   })
 })
 
-describe('the cost of what a call used', () => {
-  test('is told with its price', () => {
+describe('the cost of the usage of a call', () => {
+  test('includes its price', () => {
     const usage = { prompt_tokens: 10, completion_tokens: 4, requests: 2, total_tokens: 14 }
     expect(presentCost(usage, own('01'))).toEqual({
       ...usage,
@@ -68,8 +72,8 @@ describe('the cost of what a call used', () => {
     ],
     ['null under the first name', { prompt_tokens: null, input_tokens: 3 }, [3, 0]],
     ['a text', { prompt_tokens: '3' }, [0, 0]],
-    ['half a token', { prompt_tokens: 3.7 }, [3, 0]],
-    ['no object', 7, [0, 0]],
+    ['a fraction', { prompt_tokens: 3.7 }, [3, 0]],
+    ['a usage that is not an object', 7, [0, 0]],
     ['nothing', null, [0, 0]],
   ])('counts %s', (_name, usage, [prompt, completion]) => {
     expect(presentCost(usage, own('01'))).toMatchObject({ prompt_tokens: prompt, completion_tokens: completion })

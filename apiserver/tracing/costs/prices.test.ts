@@ -66,19 +66,19 @@ describe('a file of prices', () => {
   })
 
   test.each<[string, unknown, string]>([
-    ['no JSON', '{', 'is no JSON'],
+    ['a text that is not JSON', '{', 'is no JSON'],
     ['a list', [], 'is not a JSON object'],
     ['an entry that is a number', { a: 1 }, 'has no prices for "a"'],
-    ['an entry of no prices', { a: [1] }, 'has no prices for "a"'],
+    ['an entry without prices', { a: [1] }, 'has no prices for "a"'],
     ['a price that is a text', { a: { input_cost_per_token: '1' } }, 'has an invalid input_cost_per_token for "a"'],
     ['a price below zero', { a: [{ input: -1, output: 0 }] }, 'has an invalid input for "a"'],
-    ['a price beyond numbers', '{"a":{"output_cost_per_token":1e999}}', 'has an invalid output_cost_per_token for "a"'],
     [
-      'a provider that is none',
-      { a: { input_cost_per_token: 1, litellm_provider: 1 } },
-      'has an invalid litellm_provider',
+      'a price that is too large',
+      '{"a":{"output_cost_per_token":1e999}}',
+      'has an invalid output_cost_per_token for "a"',
     ],
-    ['a date that is none', { a: [{ input: 1, output: 1, created_at: 'soon' }] }, 'has an invalid created_at for "a"'],
+    ['an invalid provider', { a: { input_cost_per_token: 1, litellm_provider: 1 } }, 'has an invalid litellm_provider'],
+    ['an invalid date', { a: [{ input: 1, output: 1, created_at: 'soon' }] }, 'has an invalid created_at for "a"'],
   ])('is rejected with %s', (_name, content, why) => {
     expect(() => read(content)).toThrow(ConfigError)
     expect(() => read(content)).toThrow(
@@ -86,7 +86,7 @@ describe('a file of prices', () => {
     )
   })
 
-  test('is rejected when it is not there', () => {
+  test('is rejected if it does not exist', () => {
     expect(() => readPrices(path.join(folder, 'none'))).toThrow(
       new ConfigError('bad configuration: the file of TRAINYARD_TRACING_PRICES cannot be read'),
     )

@@ -6,7 +6,11 @@ test.each([
   ['a face', '😀', { alias: ':grinning_face:', detoned: '😀', detonedAlias: ':grinning_face:' }],
   ['a skin tone', '👍🏽', { alias: ':thumbs_up_medium_skin_tone:', detoned: '👍', detonedAlias: ':thumbs_up:' }],
   ['a variation selector', '❤️', { alias: ':red_heart:', detoned: '❤️', detonedAlias: ':red_heart:' }],
-  ['none where there could be one', '❤', { alias: ':red_heart:', detoned: '❤️', detonedAlias: ':red_heart:' }],
+  [
+    'no variation selector where one is possible',
+    '❤',
+    { alias: ':red_heart:', detoned: '❤️', detonedAlias: ':red_heart:' },
+  ],
   [
     'two skin tones, joined',
     '👩🏿‍❤️‍💋‍👨🏻',
@@ -30,10 +34,10 @@ test.each([
   ['letters', 'thumbs up'],
   ['a digit', '1'],
   ['two', '👍👍'],
-  ['two that nobody joins', '👍\u200D😀'],
+  ['two emoji that are not joined', '👍\u200D😀'],
   ['half a flag', '🇩'],
   ['a name', ':thumbs_up:'],
-  ['a novel', `👍${'x'.repeat(1_000)}`],
-])('takes no text with %s', (_name, text) => {
+  ['a long text', `👍${'x'.repeat(1_000)}`],
+])('rejects a text with %s', (_name, text) => {
   expect(describeReaction(text)).toBeUndefined()
 })

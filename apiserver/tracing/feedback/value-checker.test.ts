@@ -25,35 +25,35 @@ const nested = (depth: number): unknown => (depth === 0 ? 1 : [nested(depth - 1)
 test.each<[string, unknown, unknown, string]>([
   ['a number within bounds', { type: 'integer', minimum: 0, maximum: 10 }, 10, 'valid'],
   ['a number out of bounds', { type: 'integer', minimum: 0, maximum: 10 }, 11, 'invalid'],
-  ['one of a list', { type: 'string', enum: ['yes', 'no'] }, 'no', 'valid'],
-  ['none of a list', { type: 'string', enum: ['yes', 'no'] }, 'maybe', 'invalid'],
-  ['anything, by an empty schema', {}, null, 'valid'],
-  ['definitions as pydantic writes them', { $defs: { A: { type: 'string' } }, $ref: '#/$defs/A' }, 'x', 'valid'],
+  ['a value of an enum', { type: 'string', enum: ['yes', 'no'] }, 'no', 'valid'],
+  ['a value that is not in the enum', { type: 'string', enum: ['yes', 'no'] }, 'maybe', 'invalid'],
+  ['any value with an empty schema', {}, null, 'valid'],
+  ['definitions in the form of pydantic', { $defs: { A: { type: 'string' } }, $ref: '#/$defs/A' }, 'x', 'valid'],
   ['a format, which is only a description', { type: 'string', format: 'email' }, 'nobody', 'valid'],
   [
-    'a dialect of before',
+    'an older dialect',
     { $schema: 'http://json-schema.org/draft-07/schema#', items: [{ type: 'number' }] },
     ['x'],
     'invalid',
   ],
   [
-    'a dialect of today',
+    'the current dialect',
     { $schema: 'https://json-schema.org/draft/2020-12/schema', prefixItems: [{ type: 'number' }] },
     ['x'],
     'invalid',
   ],
-  ['a pattern with an escape that means nothing', { pattern: String.raw`^a\-b$` }, 'a-b', 'valid'],
-  ['a type that there is not', { type: 'integr' }, 1, 'bad schema'],
-  ['a pattern that is none', { pattern: '(' }, 'x', 'bad schema'],
-  ['a schema of somebody else', { $ref: 'https://example.com/schema.json' }, 1, 'bad schema'],
+  ['a pattern with an unknown escape', { pattern: String.raw`^a\-b$` }, 'a-b', 'valid'],
+  ['an unknown type', { type: 'integr' }, 1, 'bad schema'],
+  ['an invalid pattern', { pattern: '(' }, 'x', 'bad schema'],
+  ['a schema on another host', { $ref: 'https://example.com/schema.json' }, 1, 'bad schema'],
   ['a reference to itself', { $ref: '#' }, 1, 'bad schema'],
-  ['a schema that answers later', { $async: true, type: 'string' }, 1, 'bad schema'],
+  ['an asynchronous schema', { $async: true, type: 'string' }, 1, 'bad schema'],
   ['deep nesting', deep(300), 1, 'valid'],
 ])('checks %s', async (_name, schema, value, expected) => {
   expect(await check(schema, value)).toBe(expected)
 })
 
-test('patterns that never end, and what takes all memory, end with their thread', async () => {
+test('a pattern that never ends and a check that uses all memory end with their thread', async () => {
   const endless = { pattern: '^(a+)+$' }
   expect(await check(endless, `${'a'.repeat(40)}!`, impatient)).toBe('bad schema')
   const defs = { ...doubling, a40: { const: 2 } }
@@ -89,7 +89,7 @@ const spell = (text: string) => [
   { title: text, description: text, $comment: text },
 ]
 
-test.each(quotes)('nothing of a schema runs as code: %j', async (text) => {
+test.each(quotes)('no part of a schema runs as code: %j', async (text) => {
   for (const schema of spell(text)) await check(schema, { [text]: text })
   expect(existsSync(witness)).toBe(false)
 })
@@ -101,7 +101,7 @@ test('schemas run without the environment of the process', async () => {
   expect(await threads.run({ module, task: 0, timeoutMs: 30_000 }, { key: 'team' })).toEqual([])
 })
 
-test('what is too much at once is rejected, and room is there again afterwards', async () => {
+test('too many concurrent checks are rejected, and later ones are accepted again', async () => {
   const text = JSON.stringify(`${'a'.repeat(40)}!`)
   const checker = new ValueChecker(30_000)
   const all = Array.from({ length: 70 }, () => checker.check({ schema: '{}', value: text }, team))
@@ -113,7 +113,7 @@ test('what is too much at once is rejected, and room is there again afterwards',
   expect(await checker.check({ schema: '{}', value: text }, team)).toBe('valid')
 })
 
-test('an entity of more weight has more turns', async () => {
+test('an entity with more weight is served more often', async () => {
   const checker = new ValueChecker(30_000)
   const order: string[] = []
   const ask = (key: string, weight: number, count: number) =>

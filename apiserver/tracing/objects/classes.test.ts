@@ -7,9 +7,9 @@ const none = { baseObjectClass: null, leafObjectClass: null }
 test.each<[string, unknown, object]>([
   ['a text', 'Op', { kind: 'object', ...none }],
   ['an op', { _type: 'CustomWeaveType', weave_type: { type: 'Op' } }, { kind: 'op', ...none }],
-  ['an op as old clients write it', { _type: 'Op' }, { kind: 'op', ...none }],
+  ['an op in the form of old clients', { _type: 'Op' }, { kind: 'op', ...none }],
   ['an image', { _type: 'CustomWeaveType', weave_type: { type: 'PIL.Image.Image' } }, { kind: 'object', ...none }],
-  ['something with a type alone', { weave_type: { type: 'Op' } }, { kind: 'object', ...none }],
+  ['an object with only a type', { weave_type: { type: 'Op' } }, { kind: 'object', ...none }],
   [
     'a dataset',
     { _type: 'Dataset', _class_name: 'Dataset', _bases: ['Object', 'BaseModel'] },
@@ -25,8 +25,8 @@ test.each<[string, unknown, object]>([
     { _class_name: 'Provider', _bases: ['BaseObject', 'BaseModel'] },
     { kind: 'object', baseObjectClass: 'Provider', leafObjectClass: 'Provider' },
   ],
-  ['a class of something else', { _class_name: 'A', _bases: ['Thing', 'BaseModel'] }, { kind: 'object', ...none }],
-  ['a class that only says BaseModel', { _class_name: 'A', _bases: ['BaseModel'] }, { kind: 'object', ...none }],
+  ['a class of another kind', { _class_name: 'A', _bases: ['Thing', 'BaseModel'] }, { kind: 'object', ...none }],
+  ['a class that is only BaseModel', { _class_name: 'A', _bases: ['BaseModel'] }, { kind: 'object', ...none }],
   ['a class without a name', { _bases: ['Object', 'BaseModel'] }, { kind: 'object', ...none }],
   [
     'a class with a number for a name',

@@ -10,7 +10,7 @@ const inspector = new ValueInspector(openHeavyThreads())
 const turn = { key: 'team', weight: 1 }
 const large = (count: number) => JSON.stringify({ _type: 'X', items: Array.from({ length: count }, (_, i) => `é${i}`) })
 
-test('a value is inspected alike, however large', async () => {
+test('values of all sizes are inspected with the same result', async () => {
   for (const val of [large(10), large(100_000)]) {
     expect(await inspector.inspect({ val }, turn)).toEqual({
       digest: digestValue(parseValue(val)),
@@ -39,7 +39,7 @@ test('a value of more than a million values is too large', async () => {
   await expect(inspector.inspect({ val }, turn)).rejects.toMatchObject({ status: 413, message: 'Request too large' })
 })
 
-test('nobody waits while a large value is inspected', async () => {
+test('other requests do not wait while a large value is inspected', async () => {
   const val = large(300_000)
   const startMs = performance.now()
   inspectValue({ val })

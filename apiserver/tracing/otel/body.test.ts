@@ -23,7 +23,7 @@ const gzip = { 'content-encoding': 'gzip' }
 
 test.each([
   ['as they are sent', Buffer.from(text), {}],
-  ['as they are when decompressed', gzipSync(text), gzip],
+  ['as they are after decompression', gzipSync(text), gzip],
 ])('bodies count %s', async (_, bytes, headers) => {
   const memory = new RequestMemory(12_000_000)
   const ask = (sent: Buffer, about: Record<string, string>) => {

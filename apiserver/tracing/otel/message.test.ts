@@ -65,12 +65,12 @@ const readBytes = (bytes: Uint8Array) => spanMessage.readWire(new WireReader(byt
 const readWire = (value: OtlpSpan) => readBytes(encodeSpan(value))
 const readJson = (value: unknown) => spanMessage.readJson(parseValue(JSON.stringify(value)))
 
-test('a span reads the same from both forms', () => {
+test('a span has the same values in both forms', () => {
   expect(readWire(span)).toEqual(expected)
   expect(readJson(span)).toEqual(expected)
 })
 
-test('what is not known is left out', () => {
+test('unknown fields are left out', () => {
   const unknown = Buffer.from([0xa2, 0x06, 0x01, 0x00, 0xa8, 0x06, 0x07, 0xb3, 0x06, 0x08, 0x01, 0xb4, 0x06])
   expect(readBytes(Buffer.concat([unknown, encodeSpan(span), unknown]))).toEqual(expected)
   expect(readJson({ ...span, unknown: [{}] })).toEqual(expected)
@@ -108,16 +108,16 @@ test('a JSON form may name its enumerations, and write ids in capitals', () => {
   })
 })
 
-test('NUL and bytes that are no UTF-8 are replaced', () => {
+test('NUL and bytes that are not UTF-8 are replaced', () => {
   const bytes = Buffer.concat([Buffer.from([0x2a, 4]), Buffer.from('a\0'), Buffer.from([0xff, 0x62])])
   expect(readBytes(bytes).name).toBe('a\uFFFD\uFFFDb')
 })
 
-test('ids of zeros are none', () => {
+test('ids of zeros count as missing', () => {
   expect(readWire({ parentSpanId: '00'.repeat(8) }).parentSpanId).toBe('')
 })
 
-test('what is nested too deeply is null', () => {
+test('values that are nested too deeply are null', () => {
   let value: NonNullable<OtlpSpan['attributes']>[0]['value'] = { stringValue: 'deep' }
   for (let depth = 0; depth < 400; depth++) value = { arrayValue: { values: [value] } }
   const attributes = [{ key: 'a', value }]
@@ -140,11 +140,11 @@ test.each<[string, () => Span]>([
   ['more values than fit into memory', () => readBytes(manyValues())],
   ['an id that is too long', () => readWire({ spanId: '01'.repeat(65) })],
   ['an id that is not hexadecimal', () => readJson({ spanId: 'BRWBvzy1XBM=' })],
-  ['a time that is no number', () => readJson({ startTimeUnixNano: 'now' })],
+  ['a time that is not a number', () => readJson({ startTimeUnixNano: 'now' })],
   ['an attribute without a key', () => readJson({ attributes: [{ value: {} }] })],
-  ['attributes that are no list', () => readJson({ attributes: {} })],
-  ['a name that is no text', () => readJson({ name: 5 })],
-  ['a list in place of a span', () => readJson([])],
+  ['attributes that are not a list', () => readJson({ attributes: {} })],
+  ['a name that is not a text', () => readJson({ name: 5 })],
+  ['a list instead of a span', () => readJson([])],
 ])('rejects %s', (_, read) => {
   expect(read).toThrow(expect.objectContaining({ name: 'OtlpError' }) as Error)
 })

@@ -36,14 +36,14 @@ test.each<[string, [string, Value][], unknown]>([
     { m: [{ r: 'a' }, { r: 'b' }] },
   ],
   [
-    'a gap makes none',
+    'a gap makes an object',
     [
       ['m.0', 'a'],
       ['m.2', 'b'],
     ],
     { m: { '0': 'a', '2': 'b' } },
   ],
-  ['numbers at the top are keys', [['0', 'a']], { '0': 'a' }],
+  ['numbers at the top level are keys', [['0', 'a']], { '0': 'a' }],
   ['a JSON object is read', [['a', '{"b": {"c": [1, 2]}}']], { a: { b: { c: [1, 2] } } }],
   ['a JSON array is read', [['a', '[1, {"0": 2}]']], { a: [1, { '0': 2 }] }],
   [
@@ -55,7 +55,7 @@ test.each<[string, [string, Value][], unknown]>([
     { a: { b: 1, c: 2 } },
   ],
   [
-    'in either order',
+    'also in the other order',
     [
       ['a.c', two],
       ['a', '{"b": 1, "c": 3}'],
@@ -63,7 +63,7 @@ test.each<[string, [string, Value][], unknown]>([
     { a: { c: 3, b: 1 } },
   ],
   [
-    'other texts stay',
+    'other texts stay unchanged',
     [
       ['a', '{nothing'],
       ['b', '12'],
@@ -73,7 +73,7 @@ test.each<[string, [string, Value][], unknown]>([
   ],
   ['NUL within JSON is replaced', [['a', String.raw`{"b":"\u0000"}`]], { a: { b: '\uFFFD' } }],
   ['NaN within JSON is null', [['a', '[NaN]']], { a: [null] }],
-  ['an empty object stays one', [['a', '{"b":{}}']], { a: { b: {} } }],
+  ['an empty object stays an empty object', [['a', '{"b":{}}']], { a: { b: {} } }],
   [
     'names of prototypes are keys',
     [
@@ -137,7 +137,7 @@ test('objects of dotted keys count as values', () => {
   expect(nestIfPossible(attributes, new ValueBudget(107)).size).toBe(10)
 })
 
-test('a long key is told by its beginning', () => {
+test('the error shows the beginning of a long key', () => {
   const key = 'k'.repeat(5_000)
   const conflict = list([
     [key, one],
@@ -146,7 +146,7 @@ test('a long key is told by its beginning', () => {
   expect(() => nestAttributes(conflict)).toThrow(`attribute '${'k'.repeat(200)}…' conflicts with another`)
 })
 
-test('what would nest too deeply is kept as it is', () => {
+test('keys that would nest too deeply stay unchanged', () => {
   const key = Array.from({ length: 200 }, () => 'a').join('.')
   const text = '['.repeat(400) + ']'.repeat(400)
   expect(

@@ -85,15 +85,15 @@ function tokens(known: Record<string, number>) {
 
 test.each<[string, Plain, unknown]>([
   ['the first key counts', { 'input.value': 'b', 'gen_ai.prompt': 'a' }, { 'gen_ai.prompt': 'a' }],
-  ['an empty one does not', { 'gen_ai.prompt': '', 'input.value': 'b' }, { 'input.value': 'b' }],
-  ['nor zero', { 'gen_ai.prompt': 0n, 'ai.prompt': -0, inputs: false }, {}],
+  ['an empty value does not count', { 'gen_ai.prompt': '', 'input.value': 'b' }, { 'input.value': 'b' }],
+  ['zero does not count', { 'gen_ai.prompt': 0n, 'ai.prompt': -0, inputs: false }, {}],
   [
     'messages are a list',
     { 'gen_ai.prompt.0.role': 'user', 'gen_ai.prompt.0.content': 'a' },
     { 'gen_ai.prompt': [{ role: 'user', content: 'a' }] },
   ],
   ['an object under inputs is the inputs', { inputs: '{"a": 1}' }, { a: 1 }],
-  ['so is one of keys', { 'input.a': 1n, 'input.b': 'x' }, { a: 1, b: 'x' }],
+  ['an object of dotted keys under inputs is the inputs', { 'input.a': 1n, 'input.b': 'x' }, { a: 1, b: 'x' }],
   ['a list is not', { input: '[1]' }, { input: [1] }],
 ])('inputs: %s', (_, values, expected) => {
   expect(plain(callOf(values).start.inputs)).toEqual(expected)
@@ -106,9 +106,9 @@ test('numbers keep their digits', () => {
 
 test.each<[string, Plain, unknown]>([
   ['the first key counts', { output: 'b', 'gen_ai.completion': 'a' }, { 'gen_ai.completion': 'a' }],
-  ['what is under outputs is the output', { outputs: 'text' }, 'text'],
+  ['the value under outputs is the output', { outputs: 'text' }, 'text'],
   ['lists too', { 'output.0': 'a', 'output.1': 'b' }, ['a', 'b']],
-  ['nothing is an empty object', {}, {}],
+  ['a missing output is an empty object', {}, {}],
 ])('output: %s', (_, values, expected) => {
   expect(plain(callOf(values).end.output)).toEqual(expected)
 })
@@ -125,13 +125,13 @@ test.each<[string, Plain, unknown]>([
     { usage: tokens({ input_tokens: 1, output_tokens: 2, total_tokens: 3 }) },
   ],
   [
-    'a total of its own',
+    'a separate total',
     { 'gen_ai.usage.prompt_tokens': 1n, 'gen_ai.usage.completion_tokens': 2n, 'llm.token_count.total': 9n },
     { usage: tokens({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 9 }) },
   ],
   ['no number', { 'gen_ai.usage.prompt_tokens': 'many' }, { usage: tokens({}) }],
   ['under the answering model', { 'gen_ai.response.model': 'm', 'gen_ai.request.model': 'n' }, { m: tokens({}) }],
-  ['under the asked model', { 'gen_ai.request.model': 'n' }, { n: tokens({}) }],
+  ['under the requested model', { 'gen_ai.request.model': 'n' }, { n: tokens({}) }],
   ['names of prototypes', { 'ai.model.id': '__proto__' }, JSON.parse(`{"__proto__":${JSON.stringify(tokens({}))}}`)],
 ])('usage: %s', (_, values, expected) => {
   expect(plain(callOf(values).end.summary)).toEqual({ usage: expected })
@@ -139,7 +139,7 @@ test.each<[string, Plain, unknown]>([
 
 test.each<[string, Plain, unknown]>([
   [
-    'what conventions name',
+    'the members of conventions',
     {
       'gen_ai.system': 's',
       'openinference.span.kind': 'LLM',
@@ -151,11 +151,11 @@ test.each<[string, Plain, unknown]>([
     { system: 's', kind: 'LLM', model: 'm', provider: 'p', model_parameters: { temperature: 0.5 } },
   ],
   [
-    'with those of its author',
+    'with those of the author',
     { input: 'x', 'wandb.attributes': '{"a": 1}', 'llm.system': 's' },
     { system: 's', a: 1 },
   ],
-  ['an author has the last word', { 'wandb.attributes': '{"system": 1}', 'llm.system': 's' }, { system: 1 }],
+  ['those of the author take precedence', { 'wandb.attributes': '{"system": 1}', 'llm.system': 's' }, { system: 1 }],
   [
     'all of a span that follows no convention',
     { 'a.b': 1n, 'wandb.attributes.c': 2n },
@@ -173,9 +173,9 @@ test.each<[string, Plain, Partial<Span>, object]>([
   ['a turn without a thread', { 'wandb.is_turn': true }, {}, { threadId: undefined, turnId: undefined }],
   ['a session', { 'gcp.vertex.agent.session_id': 7n }, {}, { threadId: '7', turnId: 'bb' }],
   ['a run', { 'wandb.wb_run_id': 'r', 'wandb.wb_run_step': 3n }, {}, { wbRunId: 'e/p/r', wbRunStep: 3 }],
-  ['a run in full', { 'wandb.wb_run_id': 'e/p/r' }, {}, { wbRunId: 'e/p/r' }],
+  ['a full run id', { 'wandb.wb_run_id': 'e/p/r' }, {}, { wbRunId: 'e/p/r' }],
   ["another project's run", { 'wandb.wb_run_id': 'e/q/r' }, {}, { wbRunId: undefined }],
-  ['a step beyond numbers', { 'wandb.wb_run_step': '9223372036854775807' }, {}, { wbRunStep: undefined }],
+  ['a step that is too large', { 'wandb.wb_run_step': '9223372036854775807' }, {}, { wbRunStep: undefined }],
   [
     "Langfuse's time",
     { 'langfuse.startTime': '2026-01-31T13:00:00.5+01:00' },
@@ -189,27 +189,27 @@ test.each<[string, Plain, Partial<Span>, object]>([
     { startedAt: '2026-01-31T12:00:00.123456Z' },
   ],
   ['a time in seconds', { 'langfuse.startTime': 1769860800.5 }, {}, { startedAt: '2026-01-31T12:00:00.500000Z' }],
-  ['a time that is none', { 'langfuse.startTime': 'now' }, {}, { startedAt: '1970-01-01T00:00:00.000000Z' }],
-  ['a time before times', { 'langfuse.startTime': -5n }, {}, { startedAt: '1970-01-01T00:00:00.000000Z' }],
+  ['an invalid time', { 'langfuse.startTime': 'now' }, {}, { startedAt: '1970-01-01T00:00:00.000000Z' }],
+  ['a time before the first', { 'langfuse.startTime': -5n }, {}, { startedAt: '1970-01-01T00:00:00.000000Z' }],
   ['the last time', {}, { startTimeUnixNano: 2n ** 64n - 1n }, { startedAt: '2554-07-21T23:34:33.709551Z' }],
 ])('%s', (_, values, span, expected) => {
   expect(callOf(values, span).start).toMatchObject(expected)
 })
 
-test('the header names the run before the span does', () => {
+test('the run in the header takes precedence over the run in the span', () => {
   const { start } = callOf({ 'wandb.wb_run_id': 'r' }, {}, { wbRunId: 'e/p/h' as never })
   expect(start.wbRunId).toBe('e/p/h')
 })
 
 test.each<[string, Span['status'], string | null]>([
   ['an error', { code: 'ERROR', message: 'broken' }, 'broken'],
-  ['one without words', { code: 'ERROR', message: '' }, 'ERROR'],
+  ['an error without a message', { code: 'ERROR', message: '' }, 'ERROR'],
   ['no error', { code: 'OK', message: 'fine' }, null],
 ])('the exception of %s', (_, status, expected) => {
   expect(callOf({}, { status }).end.exception).toBe(expected)
 })
 
-test('a span without an end is of a call that runs', () => {
+test('a span without an end becomes a running call', () => {
   const { start, end } = callOf({ output: 'x' }, { endTimeUnixNano: 0n, startTimeUnixNano: 1_000n })
   expect([start.startedAt, end]).toEqual(['1970-01-01T00:00:00.000001Z', undefined])
   expect(plain(start.otelDump)).toMatchObject({ end_time: null, attributes: { output: 'x' } })
@@ -220,11 +220,11 @@ test.each<[string, Plain]>([
   ['a thread', { 'wandb.thread_id': 't'.repeat(257) }],
   ['a session', { 'gcp.vertex.agent.session_id': 't'.repeat(257) }],
   ['a run', { 'wandb.wb_run_id': 'r'.repeat(253) }],
-])('an id of %s that no index has room for costs the span', (_, values) => {
+])('a span with an id of %s that is too long for an index is rejected', (_, values) => {
   expect(() => callOf(values)).toThrow('more than 256 characters')
 })
 
-test('many values within texts stay texts, those of events too', () => {
+test('texts with too many values stay texts, also in events', () => {
   const text = `[${'1,'.repeat(119_999)}1]`
   const event = { timeUnixNano: 1n, name: 'e', attributes: [{ key: 'c', value: text }], droppedAttributesCount: 0 }
   const { start } = callOf({ a: text, b: text, d: '[2]' }, { events: [event] })
@@ -236,6 +236,6 @@ test('many values within texts stay texts, those of events too', () => {
 test.each<[string, Partial<Span>]>([
   ['without an id', { spanId: '' }],
   ['without a trace', { traceId: '' }],
-])('a span %s is none', (_, span) => {
+])('a span %s is rejected', (_, span) => {
   expect(() => callOf({}, span)).toThrow('needs a span_id')
 })

@@ -19,7 +19,7 @@ async function read(bytes: Buffer) {
   }))
 }
 
-test.each([3, 5_000])('a request of %i spans is divided into them', async (count) => {
+test.each([3, 5_000])('a request of %i spans is divided into spans', async (count) => {
   const { spans, bytes } = write(count)
   expect(await read(bytes)).toEqual([
     { resource: [{ key: 'a', value: 'b' }], spans },
@@ -27,7 +27,7 @@ test.each([3, 5_000])('a request of %i spans is divided into them', async (count
   ])
 })
 
-test.each([10, 100_000])('what is no request is told, however long it is: %i', async (length) => {
+test.each([10, 100_000])('an invalid request is rejected at any length: %i', async (length) => {
   const bytes = Buffer.from(JSON.stringify({ resourceSpans: 'x'.repeat(length) }))
   await expect(builder.split(bytes, 'team')).rejects.toThrow('resourceSpans is not a list')
 })
@@ -46,7 +46,7 @@ async function measureLongestPause(bytes: Buffer): Promise<number> {
   return maxMs / (performance.now() - startMs)
 }
 
-test('nobody waits while a large request is divided', async () => {
+test('other requests do not wait while a large request is divided', async () => {
   const { bytes } = write(60_000)
   await builder.split(write(5_000).bytes, 'team')
   // A loaded machine pauses a thread too, so the best of three counts.

@@ -19,16 +19,16 @@ const fieldsOf = (length: number) => Array.from({ length }, (_, index) => ({ $ge
 
 describe('the condition of a list of calls', () => {
   test.each<[string, CallsSelection, string, unknown[]]>([
-    ['nothing is asked for', {}, '', []],
-    ['nothing by null', { filter: null, query: null, expandColumns: null }, '', []],
+    ['without filters', {}, '', []],
+    ['with null filters', { filter: null, query: null, expandColumns: null }, '', []],
     [
-      'names of ops, of one and of any version',
+      'names of ops, with one and with any version',
       { filter: { op_names: ['a', 'b:*', 'c'] } },
       ' AND (c.op_name = ANY ($2::text[]) OR (c.op_name >= $3::text AND c.op_name < $4::text))',
       [['a', 'c'], 'b:', 'b;'],
     ],
     [
-      'ids, which tell their partitions',
+      'ids, which determine their partitions',
       { filter: { call_ids: ['01980000-0000-7000-8000-000000000000', 'x'] } },
       ' AND c.week = ANY ($2::smallint[]) AND c.id = ANY ($3::text[])',
       [
@@ -43,12 +43,12 @@ describe('the condition of a list of calls', () => {
       [['r'], ['s']],
     ],
     [
-      'empty lists ask for nothing',
+      'empty lists have no effect',
       { filter: { op_names: [], call_ids: [], parent_ids: [], input_refs: [], trace_roots_only: false } },
       '',
       [],
     ],
-    ['but no threads are none', { filter: { thread_ids: [] } }, ' AND FALSE', []],
+    ['but an empty list of threads matches no call', { filter: { thread_ids: [] } }, ' AND FALSE', []],
     ['the project itself', { query: equals('project_id') }, ' AND ($2::text = $3::text)', ['team/p', 'x']],
     [
       'feedback of a type',
@@ -65,7 +65,7 @@ describe('the condition of a list of calls', () => {
       ['x'],
     ],
     [
-      'a place behind refs',
+      'a path behind refs',
       { query: equals('inputs.model.config.a'), expandColumns: ['inputs.model.config', 'inputs.model', 'output'] },
       ' AND (coalesce((tracing.look_through(c.project, $4::text, ' +
         "tracing.look_through(c.project, $3::text, c.inputs #> $2::text[]) #> $5::text[]) #>> $6::text[]), '') = $7::text)",
@@ -86,13 +86,13 @@ describe('the condition of a list of calls', () => {
   const otherPaths =
     'x storage_size_bytes summary.weave.costs inputsx.a otel_dump constructor feedback feedback.x feedback.[x] ' +
     'feedback.[x].id feedback.[].payload feedback.[x].runnable_ref.a'
-  test.each(['', ...otherPaths.split(' ')])('%j is no field', (path) => {
+  test.each(['', ...otherPaths.split(' ')])('%j is not a field', (path) => {
     expect(() => compile({ query: equals(path) })).toThrow(expect.objectContaining({ status: 403 }))
   })
 
   test.each<[string, CallsSelection]>([
     ['more than 1,000 names', { filter: { trace_ids: Array.from({ length: 1_001 }, String) } }],
-    ['a text that is no time', { query: equals('started_at') }],
+    ['a text that is not a time', { query: equals('started_at') }],
     ['a path of thousands of parts', { query: equals(`inputs${'.a'.repeat(5_000)}`) }],
     ['a path of many characters', { query: equals(`inputs.${'a'.repeat(70_000)}`) }],
     ['more than 1 MiB of texts', { filter: { trace_ids: Array.from({ length: 1_000 }, () => 'x'.repeat(1_100)) } }],
@@ -100,7 +100,7 @@ describe('the condition of a list of calls', () => {
     ['the same in a list', { query: { $expr: { $in: [{ $getField: 'inputs.a' }, fieldsOf(6_000)] } } }],
     ['more than 20 fields of feedback', { query: anyOf(21, equals('feedback.[*].payload.a')) }],
     [
-      'too many refs to look through',
+      'too many refs to follow',
       {
         query: equals(`inputs${'.a'.repeat(12)}`),
         expandColumns: Array.from({ length: 11 }, (_, index) => `inputs${'.a'.repeat(index + 1)}`),
@@ -120,14 +120,14 @@ test('orders of more than 32 KiB of SQL are rejected', () => {
   expect(order).toThrow(expect.objectContaining({ status: 400 }))
 })
 
-describe('a condition is written once, however it is nested', () => {
+describe('a condition is written once in any nesting', () => {
   const feedback = { $getField: 'feedback.[*].runnable_ref' }
   const nest = (depth: number, around: (inner: unknown) => unknown): unknown =>
     depth === 0 ? equals('id').$expr : around(nest(depth - 1, around))
 
   test.each<[string, (inner: unknown) => unknown]>([
     ['in comparisons with feedback', (inner) => ({ $eq: [inner, feedback] })],
-    ['as what is looked for in feedback', (inner) => ({ $contains: { input: feedback, substr: inner } })],
+    ['as the value that is searched in feedback', (inner) => ({ $contains: { input: feedback, substr: inner } })],
     ['in front of lists', (inner) => ({ $in: [inner, [true, 'x', 1, null].map(($literal) => ({ $literal }))] })],
     ['in front of lists of fields', (inner) => ({ $in: [inner, fieldsOf(3)] })],
   ])('%s', (_, around) => {
@@ -142,11 +142,15 @@ function renumber(sql: string, values: unknown[]): string {
 }
 
 test.each<[string, CallsSelection['sortBy'], string]>([
-  ['in the order of time', undefined, 'ORDER BY c.started_at ASC, c.id ASC'],
-  ['in no order', [], ''],
+  ['in order of time', undefined, 'ORDER BY c.started_at ASC, c.id ASC'],
+  ['with an empty order', [], ''],
   ['newest first', [{ field: 'started_at', direction: 'desc' }], 'ORDER BY c.started_at DESC, c.id ASC'],
   ['by id', [{ field: 'id', direction: 'desc' }], 'ORDER BY c.id DESC'],
-  ['by what may be null', [{ field: 'ended_at', direction: 'desc' }], 'ORDER BY c.ended_at DESC NULLS LAST, c.id ASC'],
+  [
+    'by a field that may be null',
+    [{ field: 'ended_at', direction: 'desc' }],
+    'ORDER BY c.ended_at DESC NULLS LAST, c.id ASC',
+  ],
 ])('calls are listed %s', (_, sortBy, sql) => {
   expect(compileCallsOrder({ sortBy }, project, new SqlParams())).toBe(sql)
 })

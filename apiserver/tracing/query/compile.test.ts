@@ -44,28 +44,28 @@ describe('a condition', () => {
     ['a literal first', { $gt: [is('x'), get('name')] }, '(t.name < $1::text COLLATE "C")', ['x']],
     ['a column and null', { $eq: [get('name'), is(null)] }, '(t.name IS NULL)', []],
     ['more than null', { $gt: [get('name'), is(null)] }, 'NULL', []],
-    ['a place and a text', { $eq: [get('doc.a'), is('x')] }, `(coalesce(${a}, '') = $2::text)`, [['a'], 'x']],
-    ['a place that is missing', { $eq: [get('doc.a'), is(null)] }, `(${a} IS NULL)`, [['a']]],
+    ['a path and a text', { $eq: [get('doc.a'), is('x')] }, `(coalesce(${a}, '') = $2::text)`, [['a'], 'x']],
+    ['a missing path', { $eq: [get('doc.a'), is(null)] }, `(${a} IS NULL)`, [['a']]],
     [
-      'a place and a number',
+      'a path and a number',
       { $gte: [get('doc.a'), is(2.5)] },
       `coalesce((tracing.number_or_null(coalesce(${a}, '')) >= $2::float8), FALSE)`,
       [['a'], 2.5],
     ],
     [
-      'a place as a number, where what is none has no answer',
+      'a path as a number, which is null for other values',
       { $gte: [to('double', get('doc.a')), is(2)] },
       `(tracing.number_or_null(coalesce(${a}, '')) >= $2::float8)`,
       [['a'], 2],
     ],
     [
-      'a place behind a name that looks like a negative index',
+      'a path behind a name that looks like a negative index',
       { $eq: [get('doc.b'), is('x')] },
       `(coalesce((((t.doc #> $1::text[]) -> $2::text) #>> $3::text[]), '') = $4::text)`,
       [['list'], '-1', ['b'], 'x'],
     ],
-    ['a number and a text of one', { $lt: [get('size'), is('10')] }, '(t.size < $1::float8)', [10]],
-    ['a number and another text: nothing left of it', { $eq: [to('int', get('doc.a')), is('x')] }, 'FALSE', []],
+    ['a number and a text of a number', { $lt: [get('size'), is('10')] }, '(t.size < $1::float8)', [10]],
+    ['a number and another text: never true', { $eq: [to('int', get('doc.a')), is('x')] }, 'FALSE', []],
     ['a number too large for a double', { $lt: [get('size'), is(Infinity)] }, '(t.size < $1::float8)', [Infinity]],
     [
       'a time and seconds',
@@ -79,12 +79,12 @@ describe('a condition', () => {
       '(t.at < $1::timestamptz)',
       ['2026-02-01T00:00:00.000000Z'],
     ],
-    ['a time beyond all calendars', { $lt: [get('at'), is(1e300)] }, '(t.at < $1::timestamptz)', ['infinity']],
+    ['a time that is out of range', { $lt: [get('at'), is(1e300)] }, '(t.at < $1::timestamptz)', ['infinity']],
     ['two literals', { $eq: [is('1'), is('1')] }, 'TRUE', []],
     ['a list of texts', { $in: [get('name'), [is('x'), is('y')]] }, '(t.name = ANY ($1::text[]))', [['x', 'y']]],
     ['an empty list', { $in: [get('doc.a'), []] }, 'FALSE', []],
     [
-      'a list of anything',
+      'a list of mixed values',
       { $in: [get('name'), [is('x'), is(1), is(null), get('id')]] },
       '(((t.name IS NULL) OR (t.name = ANY ($1::text[])) OR ' +
         'coalesce((tracing.number_or_null(t.name) = ANY ($2::float8[])), FALSE)) OR (t.name = t.id))',
@@ -97,18 +97,18 @@ describe('a condition', () => {
       ['50%'],
     ],
     [
-      'the same, capitals or not',
+      'a part of a text, in any case',
       { $contains: { input: get('name'), substr: is('A'), case_insensitive: true } },
       '(strpos(lower(t.name COLLATE "C"), lower($1::text COLLATE "C")) > 0)',
       ['A'],
     ],
     [
-      'several together',
+      'several conditions together',
       { $and: [{ $not: [{ $eq: [get('id'), is('x')] }] }, { $or: [{ $eq: [get('name'), is('y')] }, is(true)] }] },
       '((NOT (t.id = $1::text)) AND ((t.name = $2::text) OR TRUE))',
       ['x', 'y'],
     ],
-    ['one together', { $or: [{ $eq: [get('id'), is('x')] }] }, '(t.id = $1::text)', ['x']],
+    ['one condition alone', { $or: [{ $eq: [get('id'), is('x')] }] }, '(t.id = $1::text)', ['x']],
     [
       'a value of any of several rows',
       { $eq: [get('notes'), is('x')] },
@@ -123,9 +123,9 @@ describe('a condition', () => {
         'NOT EXISTS (SELECT 1 FROM n WHERE n.t = t.id AND (n.doc #>> $1::text[]) IS NOT NULL))',
       [['x'], ''],
     ],
-    ['whether there is anything', to('exists', get('doc.a')), `((${a} IS NOT NULL))`, [['a']]],
+    ['whether a value exists', to('exists', get('doc.a')), `((${a} IS NOT NULL))`, [['a']]],
     [
-      'a text as a truth',
+      'a text as a boolean',
       get('name'),
       "(CASE t.name WHEN 'true' THEN TRUE WHEN '1' THEN TRUE WHEN 'false' THEN FALSE WHEN '0' THEN FALSE END)",
       [],
@@ -134,7 +134,7 @@ describe('a condition', () => {
     expect(compile(expr)).toEqual([sql, values])
   })
 
-  test('keeps the parameters that were there before', () => {
+  test('keeps earlier parameters', () => {
     const params = new SqlParams()
     const before = params.add('p')
     const sql = compileCondition({ $or: [{ $eq: [to('int', get('doc.a')), is('x')] }, get('doc.a')] }, fields, params)
@@ -165,9 +165,9 @@ describe('an order', () => {
       't.at ASC, t.id DESC',
       [],
     ],
-    ['a column that may be null, downwards', [['name', 'desc']], 't.name DESC NULLS LAST', []],
+    ['a column that may be null, descending', [['name', 'desc']], 't.name DESC NULLS LAST', []],
     [
-      'a place',
+      'a path',
       [['doc.a', 'desc']],
       `tracing.number_or_null(${a}) DESC NULLS LAST, ${a} COLLATE "C" DESC NULLS LAST`,
       [['a']],

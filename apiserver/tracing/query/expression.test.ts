@@ -28,28 +28,28 @@ test('operations and their operands are read', () => {
   })
 })
 
-describe('what has not the form of an operation is told with its place', () => {
+describe('the error for an invalid operation has its location', () => {
   test.each<[string, unknown, string[], string]>([
-    ['no object', 'x', [], 'dict_type'],
+    ['a value that is not an object', 'x', [], 'dict_type'],
     ['a list', [], [], 'dict_type'],
     ['an unknown operator', { $regex: [] }, [], 'union_tag_not_found'],
     ['a name that all objects have', { constructor: [] }, [], 'union_tag_not_found'],
     ['two operators', { $eq: [a, one], $gt: [a, one] }, [], 'union_tag_invalid'],
-    ['three operands of two', { $eq: [a, one, one] }, ['$eq'], 'list_length'],
-    ['no list of operands', { $or: a }, ['$or'], 'list_type'],
-    ['an operand that is none', { $or: [one, { $eq: [a, 1] }] }, ['$or', '1', '$eq', '1'], 'dict_type'],
-    ['no list to look in', { $in: [a, one] }, ['$in', '1'], 'list_type'],
+    ['three operands instead of two', { $eq: [a, one, one] }, ['$eq'], 'list_length'],
+    ['operands that are not a list', { $or: a }, ['$or'], 'list_type'],
+    ['an invalid operand', { $or: [one, { $eq: [a, 1] }] }, ['$or', '1', '$eq', '1'], 'dict_type'],
+    ['a missing list for $in', { $in: [a, one] }, ['$in', '1'], 'list_type'],
     ['a list as a literal', { $eq: [a, { $literal: [] }] }, ['$eq', '1', '$literal'], 'scalar_type'],
-    ['a literal that is missing', { $eq: [a, { $literal: undefined }] }, ['$eq', '1', '$literal'], 'scalar_type'],
-    ['a field that is no text', { $not: [{ $getField: 1 }] }, ['$not', '0', '$getField'], 'string_type'],
+    ['a missing literal', { $eq: [a, { $literal: undefined }] }, ['$eq', '1', '$literal'], 'scalar_type'],
+    ['a field that is not a text', { $not: [{ $getField: 1 }] }, ['$not', '0', '$getField'], 'string_type'],
     ['an unknown type', { $convert: { input: a, to: 'date' } }, ['$convert', 'to'], 'literal_error'],
     [
-      'no yes or no',
+      'a value that is not a boolean',
       { $contains: { input: a, substr: one, case_insensitive: 'y' } },
       ['$contains', 'case_insensitive'],
       'bool_type',
     ],
-    ['nothing to look for', { $contains: { input: a } }, ['$contains', 'substr'], 'dict_type'],
+    ['a missing substring', { $contains: { input: a } }, ['$contains', 'substr'], 'dict_type'],
   ])('%s', (_, written, place, type) => {
     expect(() => readExpression(written)).toThrow(
       expect.objectContaining({
@@ -60,7 +60,7 @@ describe('what has not the form of an operation is told with its place', () => {
   })
 })
 
-describe('what is empty or too large is rejected', () => {
+describe('an empty or too large expression is rejected', () => {
   const nest = (depth: number): unknown => (depth === 0 ? one : { $not: [nest(depth - 1)] })
   test.each<[string, unknown, string]>([
     ['no operands', { $and: [] }, 'Empty $and: at least one operand is needed.'],
@@ -71,7 +71,7 @@ describe('what is empty or too large is rejected', () => {
     expect(() => readExpression(written)).toThrow(expect.objectContaining({ status: 400, detail: reason }))
   })
 
-  test('just as large is not', () => {
+  test('expressions at the limits are accepted', () => {
     expect(readExpression(nest(64))).toMatchObject({ kind: 'not' })
     expect(readExpression({ $or: Array.from({ length: 9_999 }, () => one) })).toMatchObject({ kind: 'or' })
   })

@@ -16,7 +16,7 @@ test.each<[string, unknown]>([
   ['a number', eq(1)],
   ['nothing', { $or: [] }],
   ['a list of numbers', { $in: [{ $getField: 'id' }, [{ $literal: 1 }]] }],
-  ['a list among others', { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'a' }]] }] }],
+  ['a list with other conditions', { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'a' }]] }] }],
   ['a list of another field', { $in: [{ $getField: 'llm_id' }, [{ $literal: 'a' }]] }],
   ['no condition', null],
   ['two operators', { ...eq('a'), $or: [eq('a')] }],

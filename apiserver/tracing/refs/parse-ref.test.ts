@@ -12,7 +12,7 @@ describe('a reference', () => {
     ],
     ['an op', 'weave:///team/p/op/f:D', { kind: 'op', name: 'f', digest: 'D', edges: [] }],
     [
-      'a part, whose names are quoted',
+      'a part with quoted names',
       'weave:///team/p/object/o:D/attr/a%2Fb/key/%C3%A9%20%25/index/12/id/ROW',
       {
         kind: 'object',
@@ -27,12 +27,12 @@ describe('a reference', () => {
       },
     ],
     [
-      'a part whose name is no UTF-8',
+      'a part whose name is not UTF-8',
       'weave:///team/p/op/o:D/key/%ff',
       { kind: 'op', name: 'o', digest: 'D', edges: [{ kind: 'key', value: '%ff' }] },
     ],
     [
-      'an object, with a slash behind',
+      'an object with a slash at the end',
       'weave:///team/p/object/o:D/',
       { kind: 'object', name: 'o', digest: 'D', edges: [] },
     ],
@@ -53,11 +53,11 @@ describe('a reference', () => {
     ['without a version', 'weave:///team/p/object/a'],
     ['with two versions', 'weave:///team/p/object/a:b:c'],
     ['without a name', 'weave:///team/p/object/:D'],
-    ['with half an edge', 'weave:///team/p/object/a:D/attr'],
+    ['with an incomplete edge', 'weave:///team/p/object/a:D/attr'],
     ['with an unknown edge', 'weave:///team/p/object/a:D/item/0'],
-    ['with an index that is none', 'weave:///team/p/object/a:D/index/x'],
+    ['with an invalid index', 'weave:///team/p/object/a:D/index/x'],
     ['to a part of a call', 'weave:///team/p/call/ID/attr/a'],
-  ])('%s is none', (_, uri) => {
+  ])('%s is not a reference', (_, uri) => {
     expect(tryParseRef(uri)).toBeUndefined()
     expect(() => parseRef(uri)).toThrow(/^Invalid ref/)
   })

@@ -12,10 +12,10 @@ const rowsOf = (count: number, length: number) => {
 }
 
 test.each<[string, number, number]>([
-  ['few rows of middling size', 300, 5_000],
+  ['few rows of medium size', 300, 5_000],
   ['many small rows', 50_000, 3],
   ['a few large rows', 4, 200_000],
-])('others are served while %s are digested', async (_name, count, length) => {
+])('other requests are served while %s are digested', async (_name, count, length) => {
   const turnsBefore = await countTurns(() => nextEvents())
   const turns = await countTurns(() => digestRows(deps, rowsOf(count, length), []))
   expect(turns).toBeGreaterThan(turnsBefore + 3)

@@ -3,10 +3,10 @@ import { splitItems } from './split-rows.ts'
 
 test.each([
   ['nothing', '[]', []],
-  ['nothing but space', '[ \n ]', []],
+  ['only white space', '[ \n ]', []],
   ['one', '[{"a":[1,"]"]}]', ['{"a":[1,"]"]}']],
   [
-    'several, with space between them',
+    'several rows with white space between them',
     '[ 1 , {"a": "é,"}\n,[[2]],"\\"",null ]',
     ['1', '{"a": "é,"}', '[[2]]', '"\\""', 'null'],
   ],

@@ -54,7 +54,7 @@ test('an archive contains the folder, has the announced length, and is always th
   )
 })
 
-test('an archive that nobody reads keeps little of the files in memory', async () => {
+test('an archive that is not read keeps little of the files in memory', async () => {
   const files = await putFiles({ 'adapter_model.safetensors': Buffer.alloc(64 * 1024 * 1024) })
   const opened: Readable[] = []
   const watched = { open: async (key: string) => watch(await store.open(key)) } as unknown as ArtifactStore

@@ -8,16 +8,16 @@ test.each<[string, number[] | undefined, NodeJS.Dict<string | string[]>, number[
   ['in the query, repeated', undefined, { steps: ['1', '2'] }, [1, 2]],
   ['in the query, with brackets', undefined, { 'steps[]': ['4', '5'] }, [4, 5]],
   ['in both', [1], { steps: '2' }, [1, 2]],
-  ['none, but said', [], {}, []],
+  ['an empty list in the body', [], {}, []],
   ['none in the query', undefined, { steps: '' }, []],
-  ['negative ones are read', undefined, { steps: '-1' }, [-1]],
+  ['negative steps are read', undefined, { steps: '-1' }, [-1]],
 ])('steps %s', (_, body, query, expected) => {
   expect(readSteps(body, query)).toEqual(expected)
 })
 
 test.each<[string, NodeJS.Dict<string | string[]>, string[], string]>([
   ['nowhere', {}, ['body', 'steps'], 'missing'],
-  ['no number', { steps: '1,two' }, ['query', 'steps', '1'], 'int_parsing'],
+  ['a step that is not a number', { steps: '1,two' }, ['query', 'steps', '1'], 'int_parsing'],
   ['a fraction', { steps: '1.5' }, ['query', 'steps', '0'], 'int_parsing'],
   ['a huge number', { steps: '99999999999999999999999' }, ['query', 'steps', '0'], 'less_than_equal'],
   ['too many', { steps: '1,'.repeat(5_000) + '1' }, ['query', 'steps'], 'too_long'],
@@ -36,7 +36,7 @@ test.each([
 })
 
 test.each(['2147483648', '-1', '1.5', '', 'step', 'v1', 'a/b', 'a\0', '99999999999'])(
-  '%j names no checkpoint',
+  '%j does not name a checkpoint',
   (text) => {
     expect(catchHttpError(() => readStepReference(text)).status).toBe(404)
   },

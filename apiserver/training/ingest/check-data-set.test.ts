@@ -25,15 +25,19 @@ test.each([
     '{"messages":[{"role":"user","content":[{"type":"text","text":"a"},"b"]},{"role":"assistant","content":null,"tool_calls":[{"function":{"name":"f"}}]}],"tools":[{"type":"function"}],"x":1}',
   ],
   ['a Choice', '{"messages":[{"finish_reason":"stop","message":{"role":"assistant","content":"a"}}]}'],
-  ['a line as long as a window', row.replace('"b"', `"${'b'.repeat(3_000_000)}"`)],
-])('%s is taken', (_, text) => {
+  ['a line that is as long as a window', row.replace('"b"', `"${'b'.repeat(3_000_000)}"`)],
+])('%s is accepted', (_, text) => {
   expect(check(text)).toEqual([])
 })
 
 test.each([
   ['nothing', '', 'train.jsonl: it is empty: it has no line with a conversation'],
   ['blank lines', '\n \n', 'train.jsonl: it is empty: it has no line with a conversation'],
-  ['no JSON', `${row}\nhello`, 'train.jsonl, line 2 is not valid JSON at byte 0, behind "": a value is missing'],
+  [
+    'a line that is not JSON',
+    `${row}\nhello`,
+    'train.jsonl, line 2 is not valid JSON at byte 0, behind "": a value is missing',
+  ],
   ['a list', '[]', 'train.jsonl, line 1 must be an object: {"messages": [...]}'],
   [
     'another form',
@@ -51,7 +55,7 @@ test.each([
     'train.jsonl, line 1 has an invalid message 1: its content must be a string, a list of text parts, or null',
   ],
   [
-    'nothing to learn',
+    'a conversation without an answer',
     '{"messages":[{"role":"user","content":"a"}]}',
     'train.jsonl: no line has an assistant message, so there is nothing to train on',
   ],
@@ -66,7 +70,7 @@ test('of many invalid lines the first ten are reported', () => {
 })
 
 test.each([
-  ['no UTF-8', Buffer.from([0x7b, 0xff, 0x0a]), 'is not valid UTF-8'],
+  ['not UTF-8', Buffer.from([0x7b, 0xff, 0x0a]), 'is not valid UTF-8'],
   ['too long', `{"messages":"${'a'.repeat(17 * 1024 * 1024)}"}`, 'is longer than 16777216 bytes'],
 ])('a line that is %s is rejected', (_, bytes, reason) => {
   expect(check(bytes)).toEqual([`Value error, train.jsonl, line 1 ${reason}`])

@@ -13,10 +13,10 @@ test.each<[string, string[], string[]]>([
   ['first, with spaces', [' {\n "model_id" :\t"a" , '], ['a']],
   ['first, in small pieces', '{"model_id": "abc","model_id":"d"}'.split(''), ['abc']],
   ['not first', ['{"trajectory_groups":[],', '"model_id":"a"}'], []],
-  ['no text', ['{"model_id":7}'], []],
+  ['that is not a text', ['{"model_id":7}'], []],
   ['written with escapes', [String.raw`{"model_id":"\u0061"}`], []],
   ['that never ends', ['{"model_id":"', 'a'.repeat(5_000), '"}'], []],
-  ['of nothing', ['[]'], []],
+  ['in a body that is not an object', ['[]'], []],
 ])('a model_id %s', async (_name, chunks, expected) => {
   expect(await look(...chunks)).toEqual(expected)
 })

@@ -211,8 +211,8 @@ const trajectory = '{"messages_and_choices":[],"reward":1}'
 
 describe('a body is', () => {
   test.each([
-    ['its last groups, where they are given twice', `[{"trajectories":[${trajectory}]}],"trajectory_groups":[]`, 0],
-    ['its last groups, though the first are wrong', `[1],"trajectory_groups":[{"trajectories":[${trajectory}]}]`, 1],
+    ['its last groups, if they are repeated', `[{"trajectories":[${trajectory}]}],"trajectory_groups":[]`, 0],
+    ['its last groups, even if the first are invalid', `[1],"trajectory_groups":[{"trajectories":[${trajectory}]}]`, 1],
     ['the last trajectories of a group', `[{"trajectories":[7],"trajectories":[${trajectory},${trajectory}]}]`, 2],
   ])('%s', (_, groups, trajectories) => {
     expect(check(bodyOf(groups))).toMatchObject({ trajectories })
@@ -233,14 +233,14 @@ describe('a body is', () => {
   })
 
   test.each([
-    ['of very many parts', `[${'[],'.repeat(3_000_000)}[]]`],
-    ['of very many numbers', `[${'1,'.repeat(8_000_001)}1]`],
+    ['with too many parts', `[${'[],'.repeat(3_000_000)}[]]`],
+    ['with too many numbers', `[${'1,'.repeat(8_000_001)}1]`],
     ['larger than 64 MiB', `"${'x'.repeat(65 * 1024 * 1024)}"`],
   ])('rejected if it has a part %s', (_, part) => {
     expect(() => check(`{"more":${part}}`)).toThrow(expect.objectContaining({ status: 413 }))
   })
 
-  test('rejected if its parts together have too many objects and lists, wherever they are', () => {
+  test('rejected if its parts together have too many objects and lists', () => {
     const read = (text: string, most: number) =>
       readTrajectoryBody(new JsonReader(readBytes(Buffer.from(text)), { ...bodyLimits, totalContainers: most }), 'job')
     const groups = `[{"trajectories":[${trajectory},${trajectory}],"logs":[[]]}]`

@@ -33,17 +33,17 @@ const choice = {
 describe('a training job body is accepted if it', () => {
   test.each([
     ['has no groups', withGroups()],
-    ['has a group of exceptions only', withGroups({ trajectories: [], exceptions: [{ type: 'x' }], metadata: {} })],
+    ['has a group with only exceptions', withGroups({ trajectories: [], exceptions: [{ type: 'x' }], metadata: {} })],
     ['has messages and choices', withTrajectory({ messages_and_choices: [{ role: 'user', content: null }, choice] })],
     [
-      'has what older clients send',
+      'has members of older clients',
       withTrajectory({ start_time: '2026-01-01T00:00:00Z', auto_metrics: {}, extra: { deep: [1] } }),
     ],
     [
-      'has nulls for what is not set',
+      'has nulls for members that are not set',
       withTrajectory({ tools: null, initial_policy_version: null, additional_histories: null, metadata: null }),
     ],
-    ['has a message with a finish_reason of its own', withTrajectory({ messages_and_choices: [{ finish_reason: 1 }] })],
+    ['has a message with its own finish_reason', withTrajectory({ messages_and_choices: [{ finish_reason: 1 }] })],
     ['has a null config', withConfig(null)],
     ['has unknown settings that are null', withConfig({ future_setting: null, ppo: null })],
   ])('%s', (_, body) => {
@@ -58,10 +58,10 @@ const inConfig = 'experimental_config'
 
 describe('a training job body is rejected if', () => {
   test.each<[string, unknown, ValidationIssue[]]>([
-    ['it is no object', '[]', [issue([], 'dict_type', 'Input should be a valid dictionary')]],
+    ['it is not an object', '[]', [issue([], 'dict_type', 'Input should be a valid dictionary')]],
     ['fields are missing', {}, [missing('model_id'), missing('trajectory_groups')]],
     [
-      'model_id is no UUID',
+      'model_id is not a UUID',
       { ...withGroups(), model_id: `urn:uuid:${modelId}` },
       [
         issue(
@@ -72,17 +72,17 @@ describe('a training job body is rejected if', () => {
       ],
     ],
     [
-      'model_id is no text',
+      'model_id is not a text',
       { ...withGroups(), model_id: 7 },
       [issue(['model_id'], 'string_type', 'Input should be a valid string')],
     ],
     [
-      'groups are no list',
+      'groups are not a list',
       { ...withGroups(), trajectory_groups: {} },
       [issue(['trajectory_groups'], 'list_type', 'Input should be a valid list')],
     ],
     [
-      'a group is no object, and another has no trajectories',
+      'a group is not an object, and another has no trajectories',
       withGroups('x', {}),
       [
         issue(['trajectory_groups', '0'], 'dict_type', 'Input should be a valid dictionary'),
@@ -95,17 +95,17 @@ describe('a training job body is rejected if', () => {
       [missing(...inTrajectory, 'messages_and_choices'), missing(...inTrajectory, 'reward')],
     ],
     [
-      'a reward is a truth value',
+      'a reward is a boolean',
       withTrajectory({ reward: true }),
       [issue([...inTrajectory, 'reward'], 'float_type', 'Input should be a valid number')],
     ],
     [
-      'a reward is beyond all numbers',
+      'a reward is too large',
       JSON.stringify(withTrajectory({ reward: 12345 })).replace('12345', '1e999'),
       [issue([...inTrajectory, 'reward'], 'finite_number', 'Input should be a finite number')],
     ],
     [
-      'a message is no object, and a policy version no integer',
+      'a message is not an object, and a policy version is not an integer',
       withTrajectory({ messages_and_choices: ['hi'], initial_policy_version: 1.5 }),
       [
         issue([...inTrajectory, 'messages_and_choices', '0'], 'dict_type', 'Input should be a valid dictionary'),
@@ -117,7 +117,7 @@ describe('a training job body is rejected if', () => {
       ],
     ],
     [
-      'a choice has a logprob that is no number',
+      'a choice has a logprob that is not a number',
       withTrajectory({ messages_and_choices: [{ ...choice, logprobs: { content: [{ token: 'x', logprob: null }] } }] }),
       [
         issue(
@@ -138,12 +138,12 @@ describe('a training job body is rejected if', () => {
       [issue([inConfig, 'learning/rate~'], 'extra_forbidden', 'Extra inputs are not permitted')],
     ],
     [
-      'a setting hides in the prototype',
+      'a setting is named like a member of the prototype',
       `{"model_id":"${modelId}","trajectory_groups":[],"experimental_config":{"__proto__":{"ppo":1}}}`,
       [issue([inConfig, '__proto__'], 'extra_forbidden', 'Extra inputs are not permitted')],
     ],
     [
-      'settings of our own have wrong bounds',
+      'additional settings are out of bounds',
       withConfig({
         kl_penalty_coef: -1,
         kl_penalty_reference_step: 1.5,
@@ -162,7 +162,7 @@ describe('a training job body is rejected if', () => {
       ],
     ],
     [
-      'settings have wrong types and bounds',
+      'settings have wrong types or are out of bounds',
       withConfig({
         learning_rate: -1,
         epsilon: '0.2',
@@ -186,7 +186,7 @@ describe('a training job body is rejected if', () => {
     expect(issuesOf(body)).toEqual(issues)
   })
 
-  test('it is full of issues: a hundred are reported', () => {
+  test('it has many issues: a hundred are reported', () => {
     expect(issuesOf(withGroups(...Array.from({ length: 500 }, () => 1)))).toHaveLength(100)
   })
 })
@@ -197,12 +197,12 @@ describe('the given settings', () => {
     ['nulls count as absent', { epsilon: null, learning_rate: 5e-6 }, { learning_rate: 5e-6 }],
     ['false and 0 are given', { ppo: false, advantage_balance: 0 }, { ppo: false, advantage_balance: 0 }],
     [
-      'beyond those of the hosted service',
+      'settings that the hosted service does not have',
       { kl_penalty_coef: 0.1, kl_penalty_reference_step: 0, truncated_importance_sampling: null },
       { kl_penalty_coef: 0.1, kl_penalty_reference_step: 0 },
     ],
     ["the interface document's name of a setting", { modelfamily_k2_tau: 0.5 }, { kimi_k2_tau: 0.5 }],
-    ["the clients' name goes first", { modelfamily_k2_tau: 0.5, kimi_k2_tau: 0.1 }, { kimi_k2_tau: 0.1 }],
+    ["the clients' name takes precedence", { modelfamily_k2_tau: 0.5, kimi_k2_tau: 0.1 }, { kimi_k2_tau: 0.1 }],
   ])('%s', (_, config, expected) => {
     expect(pickGivenConfig(config)).toEqual(expected)
   })

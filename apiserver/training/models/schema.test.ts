@@ -17,7 +17,7 @@ describe('a model body', () => {
   test.each([
     ['a name with a slash', { name: 'a/b' }, 'string_pattern_mismatch'],
     ['a name with a colon', { name: 'a:step1' }, 'string_pattern_mismatch'],
-    ['a name of two dots', { name: '..' }, 'string_pattern_mismatch'],
+    ['a name that is two dots', { name: '..' }, 'string_pattern_mismatch'],
     ['an empty name', { name: '' }, 'string_too_short'],
     ['a name with a line break', { name: 'a\n' }, 'string_pattern_mismatch'],
     ['a name with a NUL', { name: 'a\0b' }, 'string_pattern_mismatch'],

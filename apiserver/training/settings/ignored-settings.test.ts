@@ -8,15 +8,15 @@ const messagesOf = (config: Record<string, unknown> | null | undefined) =>
 test.each<[string, Record<string, unknown> | null | undefined, string[]]>([
   ['nothing', undefined, []],
   ['null', null, []],
-  ['what nobody knows', { note: 'mine', toString: 1, nested: { learning_rate: 1 } }, []],
+  ['an unknown setting', { note: 'mine', toString: 1, nested: { learning_rate: 1 } }, []],
   ['nulls', { learning_rate: null, epochs: null, ppo: null }, []],
   [
-    'a setting that stands in config',
+    'a setting of config',
     { learning_rate: 1e-3 },
     ['learning_rate in experimental_config was ignored: SFT reads it from config.'],
   ],
   [
-    'two of these',
+    'two settings of config',
     { learning_rate: 1e-3, batch_size: 2 },
     ['learning_rate, batch_size in experimental_config were ignored: SFT reads them from config.'],
   ],

@@ -13,9 +13,9 @@ test.each([
   ['no config', { model_id: 'm', experimental_config: { learning_rate: 1 } }],
   ['a null, and an empty config', { config: null }],
   ['an empty config', { config: {} }],
-  ['nulls for what is not set', { config: { learning_rate: null }, ppo: null }],
-  ['what nobody knows', { future: { learning_rate: 1 } }],
-])('%s is taken', (_, body) => {
+  ['nulls for settings that are not set', { config: { learning_rate: null }, ppo: null }],
+  ['an unknown setting', { future: { learning_rate: 1 } }],
+])('%s is accepted', (_, body) => {
   expect(() => rejectMisplacedSettings(body, rl, 'config')).not.toThrow()
 })
 
@@ -30,7 +30,7 @@ test('each misplaced setting is rejected with the right place', () => {
   expect(() => rejectMisplacedSettings(body, rl, 'config')).toThrow(HttpError)
 })
 
-test('of many, some are named', () => {
+test('of many misplaced settings, some are named', () => {
   const names = Array.from({ length: 1_000 }, (_, index) => `x${index}`)
   const detail = names.slice(0, 100).map((name) => issue(['body', 'config', name], 'its settings'))
   const config = Object.fromEntries(names.map((name) => [name, 1]))

@@ -12,29 +12,25 @@ const parse = compileQuery(schema)
 
 describe('a query', () => {
   test.each<[string, NodeJS.Dict<string | string[]>, unknown]>([
-    ['nothing: the defaults', {}, { limit: 20 }],
+    ['no parameters: the defaults', {}, { limit: 20 }],
     ['texts that are numbers', { limit: '3', wait: '0.5' }, { limit: 3, wait: 0.5 }],
     ['a repeated one: the last', { limit: ['3', '4'] }, { limit: 4 }],
     ['one of a list', { state: 'Queued' }, { limit: 20, state: ['Queued'] }],
     ['a repeated list', { state: ['Queued', 'Running'] }, { limit: 20, state: ['Queued', 'Running'] }],
     ['a list with brackets', { 'state[]': ['Queued', 'Running'] }, { limit: 20, state: ['Queued', 'Running'] }],
     ['a list with commas', { state: 'Queued,Running' }, { limit: 20, state: ['Queued', 'Running'] }],
-    [
-      'names that nobody asked for',
-      { __proto__x: '1', 'limit[]': '7' },
-      { limit: 20, __proto__x: '1', 'limit[]': '7' },
-    ],
-  ])('takes %s', (_name, given, expected) => {
+    ['unknown names', { __proto__x: '1', 'limit[]': '7' }, { limit: 20, __proto__x: '1', 'limit[]': '7' }],
+  ])('accepts %s', (_name, given, expected) => {
     expect(parse(given)).toEqual(expected)
   })
 
   test.each<[string, NodeJS.Dict<string | string[]>, string[]]>([
     ['a text for a number', { limit: 'x' }, ['query', 'limit']],
-    ['an item that is not of the list', { state: 'Queued,Done' }, ['query', 'state', '1']],
+    ['an unknown item of a list', { state: 'Queued,Done' }, ['query', 'state', '1']],
     ['an empty list', { state: '' }, ['query', 'state', '0']],
     ['infinity', { wait: 'Infinity' }, ['query', 'wait']],
-    ['a number that is infinite for us', { wait: '1e999' }, ['query', 'wait']],
-    ['less than nothing, infinitely', { wait: '-1e999' }, ['query', 'wait']],
+    ['a number that becomes infinite', { wait: '1e999' }, ['query', 'wait']],
+    ['a negative number that becomes infinite', { wait: '-1e999' }, ['query', 'wait']],
   ])('rejects %s', (_name, given, loc) => {
     expect(() => parse(given)).toThrow(HttpError)
     try {
@@ -48,7 +44,7 @@ describe('a query', () => {
 describe('a closed query', () => {
   const parseClosed = compileQuery(schema, { closed: true })
 
-  test('takes what it knows', () => {
+  test('accepts known names', () => {
     expect(parseClosed({ 'state[]': ['Queued'], wait: '1' })).toEqual({ limit: 20, state: ['Queued'], wait: 1 })
   })
 

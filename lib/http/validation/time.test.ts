@@ -29,6 +29,6 @@ test.each([
   '0001-01-01T00:00:00+00:01',
   '2026-11-21T10:20:30Z\n',
   '1'.repeat(10),
-])('%j is no time', (text) => {
+])('%j is not a time', (text) => {
   expect(parseTime(text)).toBeUndefined()
 })

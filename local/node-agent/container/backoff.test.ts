@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { countCrashes, crashDelayMs } from './backoff.ts'
 
-test('the first crash costs no time, then the wait doubles up to a minute', () => {
+test('after the first crash there is no wait, then the wait doubles up to a minute', () => {
   const seconds = [1, 2, 3, 4, 5, 6, 7, 8, 9, 30].map((crashes) => crashDelayMs(crashes) / 1000)
   expect(seconds).toEqual([0, 1, 2, 4, 8, 16, 32, 60, 60, 60])
 })

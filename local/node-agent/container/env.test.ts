@@ -25,7 +25,7 @@ const sources: EnvSources = {
 const resolve = (container: object) => resolveEnv({ name: 'a', ...container }, { SERVICE: 's' }, sources)
 
 describe('resolveEnv', () => {
-  test('takes whole maps first, then single values, in order', async () => {
+  test('applies whole maps first, then single values, in order', async () => {
     const env = await resolve({
       envFrom: [{ prefix: 'P_', configMapRef: { name: 'settings' } }, { secretRef: { name: 'keys' } }],
       env: [
@@ -65,7 +65,7 @@ describe('resolveEnv', () => {
   })
 })
 
-test('serviceEnv tells of the services of the namespace that have an address', () => {
+test('serviceEnv has the services of the namespace that have an address', () => {
   const make = (namespace: string, name: string, spec: object) => ({ metadata: { namespace, name }, spec }) as Service
   const ports = [{ port: 8082, protocol: 'TCP', name: 'status-http', targetPort: 'http' }]
   const services = [

@@ -22,11 +22,11 @@ async function read(options: Partial<LogOptions>): Promise<string> {
 
 test.each([
   ['all of it', {}, 'one\ntwo\nthree\nfour\n'],
-  ['no line', { tailLines: 0 }, ''],
+  ['no lines', { tailLines: 0 }, ''],
   ['the last line', { tailLines: 1 }, 'four\n'],
   ['all of the current file', { tailLines: 2 }, 'three\nfour\n'],
   ['some of the older file', { tailLines: 3 }, 'two\nthree\nfour\n'],
-  ['more than there are', { tailLines: 99 }, 'one\ntwo\nthree\nfour\n'],
+  ['more lines than exist', { tailLines: 99 }, 'one\ntwo\nthree\nfour\n'],
   ['a few bytes', { limitBytes: 5 }, 'one\nt'],
 ])('reads %s', async (_name, options, wanted) => {
   expect(await read(options)).toBe(wanted)
@@ -43,7 +43,7 @@ test('the tail of a long file is found across its blocks', async () => {
   expect(await readTail(run, 20_000)).toBe(lines.slice(-20_000).join(''))
 })
 
-test('follows what is written, also after a rotation, until the run ends', async () => {
+test('follows written lines, also after a rotation, until the run ends', async () => {
   let running = true
   let text = ''
   setTimeout(() => void appendFile(path.join(run, 'log'), 'five\n'), 100)

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { parseStat } from '../../process-stat.ts'
 import { isAlive, killGroup, signalProcess } from './process-table.ts'
 
-test('a process is told from a later one with its number, and only the former is signalled', async () => {
+test('a process is distinguished from a later one with the same id, and only the former gets a signal', async () => {
   const child = spawn('sleep', ['60'], { detached: true, stdio: 'ignore' })
   await once(child, 'spawn')
   const ended = once(child, 'exit')

@@ -18,7 +18,7 @@ async function open(): Promise<Addresses> {
   return addresses
 }
 
-test('each pod has an address of its own, also those that come at the same time', async () => {
+test('each pod has its own address, also pods that are created at the same time', async () => {
   const addresses = await open()
   const taken = await Promise.all(['a', 'b', 'c'].map((uid) => addresses.allocate(uid)))
   expect(taken).toEqual(['127.9.0.2', '127.9.0.3', '127.9.0.4'])
@@ -32,7 +32,7 @@ test('an address survives a restart', async () => {
   expect([await after.allocate('b'), await after.allocate('c')]).toEqual(['127.9.0.3', '127.9.0.4'])
 })
 
-test('a released address does not come back at once', async () => {
+test('a released address is not used again at once', async () => {
   const addresses = await open()
   await addresses.allocate('a')
   await addresses.release('a')

@@ -32,7 +32,7 @@ export class Forwarder {
     await promise
   }
 
-  /** Stops listening; open connections go on. */
+  /** Stops listening. Open connections continue. */
   close(): void {
     this.#isClosed = true
     this.#server.close()

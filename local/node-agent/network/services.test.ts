@@ -28,7 +28,7 @@ test.each([
   expect(listListeners(service(spec))).toEqual([])
 })
 
-test('only ready pods of the service that stay are backends', () => {
+test('only ready pods of the service that are not terminating are backends', () => {
   const pods = [
     pod('127.5.0.2'),
     pod('127.5.0.3', { ready: 'False' }),
@@ -43,7 +43,7 @@ test('only ready pods of the service that stay are backends', () => {
 test.each([
   ['by number', { port: 80, targetPort: 9000 }, [{ host: '127.5.0.2', port: 9000 }]],
   ['the same when not given', { port: 80 }, [{ host: '127.5.0.2', port: 80 }]],
-  ['a name that no container has', { port: 80, targetPort: 'grpc' }, []],
+  ['an unknown name', { port: 80, targetPort: 'grpc' }, []],
 ])('the target port: %s', (_name, port, wanted) => {
   expect(findBackends(service({ ports: [port] }), port as never, [pod('127.5.0.2')])).toEqual(wanted)
 })

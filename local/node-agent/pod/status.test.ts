@@ -36,7 +36,7 @@ const pod = ({ metadata = {}, spec = {}, status = {} }: Record<string, object> =
 const build = (view: Partial<PodView>, of = pod()) =>
   buildPodStatus(of, { podIP: '127.5.0.2', startTime: now, init: [], main: [], ending: false, ...view }, now)
 
-test('a running pod in full', () => {
+test('the full status of a running pod', () => {
   expect(build({ main: [running({ runs: [run(1), ended(0, 137)] })] })).toEqual({
     phase: 'Running',
     conditions: ['PodScheduled', 'Initialized', 'ContainersReady', 'Ready'].map((type) => ({
@@ -85,18 +85,18 @@ describe('phase', () => {
 
   test.each<[string, Pod, Partial<PodView>, string]>([
     ['nothing has started', pod(), { main: [container()] }, 'Pending'],
-    ['one of two has started', pod(), { main: [running(), container()] }, 'Pending'],
-    ['a crashed one comes back', pod(), { main: [failed] }, 'Running'],
-    ['all ended well and stay so', never, { main: [done, done] }, 'Succeeded'],
-    ['one failed and stays so', never, { main: [done, failed] }, 'Failed'],
-    ['one still runs', never, { main: [failed, running()] }, 'Running'],
-    ['a failed one is tried again', onFailure, { main: [failed] }, 'Running'],
-    ['stopped with its node, it goes on', never, { main: [interrupted] }, 'Running'],
-    ['an init container failed for good', never, { init: [failed], main: [container()] }, 'Failed'],
+    ['one of two containers has started', pod(), { main: [running(), container()] }, 'Pending'],
+    ['a crashed container is restarted', pod(), { main: [failed] }, 'Running'],
+    ['all succeeded and are not restarted', never, { main: [done, done] }, 'Succeeded'],
+    ['one failed and is not restarted', never, { main: [done, failed] }, 'Failed'],
+    ['one is still running', never, { main: [failed, running()] }, 'Running'],
+    ['a failed container is restarted', onFailure, { main: [failed] }, 'Running'],
+    ['stopped with its node, it continues', never, { main: [interrupted] }, 'Running'],
+    ['an init container failed permanently', never, { init: [failed], main: [container()] }, 'Failed'],
     ['an init container is tried again', pod(), { init: [failed], main: [container()] }, 'Pending'],
     ['deleted, and all have ended', deleted, { main: [done] }, 'Succeeded'],
-    ['deleted, and one still runs', deleted, { main: [running()] }, 'Running'],
-    ['the node does not take it', pod(), { main: [container()], failure }, 'Failed'],
+    ['deleted, and one is still running', deleted, { main: [running()] }, 'Running'],
+    ['the node does not support it', pod(), { main: [container()], failure }, 'Failed'],
   ])('%s', (_name, of, view, phase) => {
     expect(build(view, of).phase).toBe(phase)
   })
@@ -142,7 +142,7 @@ describe('conditions', () => {
   })
 })
 
-test('a container that waits tells why, and how its last run ended', () => {
+test('a waiting container has the reason, and the end of its last run', () => {
   const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 2s' }
   const [status] = build({ main: [container({ runs: [ended(2, 1), ended(1, 1)], waiting })] }).containerStatuses ?? []
   expect(status).toMatchObject({
@@ -153,7 +153,7 @@ test('a container that waits tells why, and how its last run ended', () => {
   })
 })
 
-test('the containers of a pod that the node does not take say so', () => {
+test('the containers of an unsupported pod have the reason', () => {
   const failure = { reason: 'UnsupportedByLocalNode', message: 'hostNetwork' }
   const status = build({ main: [container()], failure })
   expect(status).toMatchObject({ ...failure, containerStatuses: [{ state: { waiting: failure } }] })

@@ -5,7 +5,7 @@ const container = { name: 'a', image: 'i', command: ['x'] }
 const find = (spec: object) => findUnsupported({ metadata: {}, spec: { containers: [container], ...spec } })
 const findIn = (fields: object) => find({ containers: [{ ...container, ...fields }] })
 
-test('what kube-apiserver fills in by default is taken', () => {
+test('defaults of kube-apiserver are accepted', () => {
   const filledIn = {
     ...container,
     imagePullPolicy: 'IfNotPresent',
@@ -58,7 +58,7 @@ test('what kube-apiserver fills in by default is taken', () => {
   expect(find(spec)).toBeUndefined()
 })
 
-test('security settings that only take rights away are taken', () => {
+test('security settings that only remove rights are accepted', () => {
   const securityContext = {
     runAsNonRoot: true,
     allowPrivilegeEscalation: false,

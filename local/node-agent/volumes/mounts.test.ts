@@ -40,7 +40,7 @@ describe('locateMounts', () => {
 
   test.each([
     ['a whole volume', {}, '/volumes/v'],
-    ['a part of it', { subPath: 'a/b' }, '/volumes/v/a/b'],
+    ['a part of a volume', { subPath: 'a/b' }, '/volumes/v/a/b'],
     ['a part by expression', { subPathExpr: '$(POD)/x' }, '/volumes/v/p1/x'],
   ])('%s', (_name, mount, realPath) => {
     expect(locate(mount)).toEqual([{ mountPath: '/m', realPath }])

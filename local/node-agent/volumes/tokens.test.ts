@@ -8,7 +8,7 @@ test.each([
   ['after a day at the latest', token({ iat: 0, exp: 1_000_000 }), 86_400_000],
   ['at once when it cannot be read', 'nonsense', 0],
   ['at once when there is none', '', 0],
-  ['at once when it carries no times', token({}), 0],
+  ['at once when it has no times', token({}), 0],
 ])('a token is renewed %s', (_name, text, wanted) => {
   expect(renewalTime(text)).toBe(wanted)
 })

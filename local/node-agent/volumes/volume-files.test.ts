@@ -14,7 +14,7 @@ afterEach(() => rm(path.dirname(folder), { recursive: true }))
 
 const file = (name: string, text: string) => ({ path: name, content: Buffer.from(text) })
 
-test('a volume holds exactly the wanted files, with their modes', async () => {
+test('a volume has exactly the wanted files, with their modes', async () => {
   await writeVolumeFiles(folder, [file('a', '1'), file('deep/b', '2'), { ...file('c', '3'), mode: 0o400 }], 0o644)
   await writeVolumeFiles(folder, [file('deep/b', '4'), { path: 'c', content: 'unchanged' }], 0o600)
   const names = (await readdir(folder, { recursive: true })).sort()
@@ -26,13 +26,13 @@ test('a volume holds exactly the wanted files, with their modes', async () => {
   expect(modes).toEqual([0o400, 0o600])
 })
 
-test('a file that stays the same is not written again', async () => {
+test('an unchanged file is not written again', async () => {
   await writeVolumeFiles(folder, [file('a', '1')], 0o644)
   const before = await stat(path.join(folder, 'a'))
   await writeVolumeFiles(folder, [file('a', '1')], 0o644)
   expect((await stat(path.join(folder, 'a'))).ino).toBe(before.ino)
 })
 
-test('no file leaves its volume', async () => {
+test('no file is written outside of its volume', async () => {
   await expect(writeVolumeFiles(folder, [file('../a', '1')], 0o644)).rejects.toThrow('leaves its volume')
 })

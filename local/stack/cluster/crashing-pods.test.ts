@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { readCrashing } from './crashing-pods.ts'
 
-test('only containers in a crash loop are told', () => {
+test('only containers in a crash loop are reported', () => {
   const items = [
     { metadata: { name: 'new' } },
     {

@@ -13,13 +13,13 @@ async function takePort(): Promise<number> {
   return (server.address() as AddressInfo).port
 }
 
-test('a port that somebody listens on is not free, and is told with its holder', async () => {
+test('a port in use is not free, and the error names the process that uses it', async () => {
   const port = await takePort()
   expect(await isPortFree(port)).toBe(false)
   expect(describeListener(port)).toContain(`(process ${process.pid})`)
 })
 
-test('a taken port is passed over', async () => {
+test('a port in use is skipped', async () => {
   const port = await takePort()
   expect(await pickPort(port, port)).toBeGreaterThan(port)
 })
@@ -35,12 +35,12 @@ test('only sockets that listen on the port at 127.0.0.1 or at all addresses coun
   expect(listeningInodes(table, 8080)).toEqual(['111', '555'])
 })
 
-test('a network is in use when somebody listens in it', () => {
+test('a network is in use when a program listens in it', () => {
   expect(listensIn(table, '127.3')).toBe(true)
   expect(listensIn(table, '127.5')).toBe(false)
 })
 
-test('who listens on all addresses has the port of every loopback address', async () => {
+test('a program that listens on all addresses uses the port of every loopback address', async () => {
   server = net.createServer()
   await new Promise<void>((resolve) => server!.listen(0, '0.0.0.0', resolve))
   expect(await probePort((server.address() as AddressInfo).port, '127.255.255.254')).toBe('EADDRINUSE')

@@ -29,14 +29,14 @@ test('two state folders get two slots, and keep them', async () => {
   expect(await claimSlot(cache, '/a', { isInUse: () => true, isQuiet })).toBe(first)
 })
 
-test('the slot of a removed state folder is given again', async () => {
+test('the slot of a removed state folder is used again', async () => {
   await mkdir(path.join(cache, 'slots'))
   for (let slot = 1; slot <= 126; slot++) await writeFile(path.join(cache, 'slots', String(slot)), `/stack-${slot}`)
   expect(await claimSlot(cache, '/b', { isInUse: (folder) => folder !== '/stack-77', isQuiet })).toBe(77)
   await expect(claimSlot(cache, '/c', { isInUse: () => true, isQuiet })).rejects.toThrow('all 126 slots')
 })
 
-test('a slot in whose networks somebody listens is passed over', async () => {
+test('a slot is skipped if a program listens in its networks', async () => {
   const first = await claimSlot(cache, '/a', { isInUse: () => true, isQuiet })
   await rm(path.join(cache, 'slots', String(first)))
   const isOther = (slot: number) => slot !== first

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { expect, test } from 'vitest'
 import { identifyProcess, isRunning, signalProcess } from './process-identity.ts'
 
-test('a process is known by its start time as well as by its id', async () => {
+test('a process is identified by its id and its start time', async () => {
   const child = spawn('sleep', ['60'])
   await once(child, 'spawn')
   const identity = identifyProcess(child.pid!)!

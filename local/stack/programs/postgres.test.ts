@@ -6,7 +6,7 @@ import { dataFolder, preparePostgres } from './postgres.ts'
 import type { StackSettings } from '../settings.ts'
 
 test.skipIf(process.getuid?.() !== 0)(
-  'root makes a database in a folder that nobody else may enter',
+  'root can create a database in a folder that other users may not enter',
   async () => {
     const closed = mkdtempSync(path.join(tmpdir(), 'closed-'))
     try {

@@ -1,7 +1,7 @@
 import { Connection, type Reply } from './connection.ts'
 import type { ClientReport, ClientTask, ClientTarget, LoadTask } from './load.ts'
 
-// The process that asks: forked by load.ts, it does one task after the other.
+// The client process. load.ts forks it. It executes one task after the other.
 const held: Connection[] = []
 
 process.on('message', (task: ClientTask) => {
@@ -26,7 +26,10 @@ async function probe(target: ClientTarget): Promise<{ status: number; text: stri
   return { status, text: body.toString() }
 }
 
-/** `count` requests over so many connections, each as soon as the one before is answered. */
+/**
+ * Sends `count` requests over `concurrency` connections. Each connection sends the next request as soon as it has the
+ * reply.
+ */
 async function load({ target, count, concurrency }: LoadTask): Promise<number[]> {
   const requests = buildRequests(target)
   const latenciesMs: number[] = []
@@ -47,7 +50,7 @@ async function load({ target, count, concurrency }: LoadTask): Promise<number[]>
 
 async function hold(target: ClientTarget, count: number): Promise<void> {
   const [request] = buildRequests(target)
-  // A few at a time: the backlog of a listener is short.
+  // Only a few connections are opened at a time, because the backlog of a listener is short.
   const lanes = 20
   let left = count
   const open = async () => {
@@ -64,7 +67,7 @@ function release(): void {
   for (const connection of held.splice(0)) connection.close()
 }
 
-/** What a client library sends, one request for each body. */
+/** Builds a client library's request for each body. */
 function buildRequests({ host, port, apiKey, bodies }: ClientTarget): Buffer[] {
   return bodies.map((body) => {
     const head = [

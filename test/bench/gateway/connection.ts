@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 
 const headEnd = Buffer.from('\r\n\r\n')
-// A chunk's last line and the empty chunk: no reply has this within it.
+// The end of a chunk's data and the empty chunk. No reply contains these bytes elsewhere.
 const lastChunk = Buffer.from('\r\n0\r\n\r\n')
 
 export interface Reply {
@@ -15,15 +15,15 @@ interface Waiting {
 }
 
 /**
- * A connection that sends one prepared request after the other, with as little work as possible: what the client computes
- * is taken from the contestants on a small machine.
+ * A connection that sends one prepared request after the other. It uses as little processor time as possible, because
+ * on a small machine the contestants share the processors with the client.
  */
 export class Connection {
   readonly #socket: Socket
   #waiting: Waiting | undefined
   #chunks: Buffer[] = []
   #bytes = 0
-  /** What is known once the head is complete: its length, and that of the whole reply, NaN for a chunked one. */
+  /** Known when the head is complete: the head's length, and the length of the whole reply, NaN for a chunked one. */
   #head: { text: string; length: number; wholeBytes: number } | undefined
 
   constructor({ host, port }: { host: string; port: number }) {
@@ -33,7 +33,7 @@ export class Connection {
     this.#socket.on('close', () => this.#fail(new Error('the server closed the connection')))
   }
 
-  /** Sends a request; gives its reply when the last byte is here. */
+  /** Sends a request. Resolves to its reply when the last byte has arrived. */
   send(request: Buffer): Promise<Reply> {
     return new Promise((resolve, reject) => {
       this.#waiting = { resolve, reject }
@@ -41,7 +41,7 @@ export class Connection {
     })
   }
 
-  /** Sends a request for a stream; is over when its first event is here. Whatever follows is dropped. */
+  /** Sends a request for a stream. Resolves when its first event has arrived. All later bytes are dropped. */
   openStream(request: Buffer): Promise<void> {
     this.#socket.removeAllListeners('data')
     return new Promise((resolve, reject) => {
@@ -67,7 +67,7 @@ export class Connection {
 
   #endsChunked(): boolean {
     const last = this.#chunks.at(-1)!
-    // The end may have come in two pieces.
+    // The end may have arrived in two pieces.
     const tail = last.length < lastChunk.length ? Buffer.concat(this.#chunks) : last
     return tail.subarray(-lastChunk.length).equals(lastChunk)
   }

@@ -3,7 +3,7 @@ import type { Memory } from './memory.ts'
 import { keyOf, type Sample, type Samples } from './rounds.ts'
 import type { WorkloadName } from './workloads.ts'
 
-/** What was promised, and what was measured of it. */
+/** A promised figure and the measured one. */
 export interface Goal {
   name: string
   goal: string
@@ -18,7 +18,7 @@ const cpuGoals: Record<WorkloadName, string> = {
   stream: 'at most 1.0',
 }
 
-/** Everything that can be said with the contestants that were there. */
+/** Lists the goals that can be computed from the available contestants. */
 export function listGoals(samples: Samples, memory: ReadonlyMap<string, Memory>): Goal[] {
   const of = (name: string, workload: WorkloadName, concurrency: number) =>
     samples.get(keyOf(name, { workload, concurrency })) ?? []
@@ -69,7 +69,7 @@ export function medianOf(samples: readonly Sample[], figure: keyof Sample): numb
   return samples.length > 0 ? median(samples.map((sample) => sample[figure])) : NaN
 }
 
-/** The median of what one did beside the other in the same round. */
+/** The median of one contestant's figure relative to another's in the same round. */
 function compare(one: Sample[], other: Sample[], figure: (sample: Sample) => number): number {
   if (one.length === 0 || other.length !== one.length) return NaN
   return median(one.map((sample, index) => figure(sample) / figure(other[index]!)))

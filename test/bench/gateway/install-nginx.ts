@@ -3,7 +3,7 @@ import path from 'node:path'
 import { runChild } from '../../../local/install/run-child.ts'
 import { readLocalConfig } from '../../../local/config.ts'
 
-/** What nginx is linked with, but for the C library: that is the machine's own. */
+/** The libraries that nginx is linked with, except the C library, which is the machine's own. */
 const libraryPattern = /^\s*Depends: (lib(?:pcre|ssl|crypt)\S*|zlib\S*)$/gm
 
 export interface InstalledNginx {
@@ -11,7 +11,7 @@ export interface InstalledNginx {
   env: Record<string, string>
 }
 
-/** Debian's nginx in the cache folder, unpacked without being installed. @throws {Error} where apt has none */
+/** Unpacks Debian's nginx in the cache folder, without installing it. @throws {Error} if apt does not have it */
 export async function installNginx(): Promise<InstalledNginx> {
   const folder = path.join(readLocalConfig().cacheFolder, 'nginx')
   const found = locate(folder)

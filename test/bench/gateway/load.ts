@@ -2,12 +2,12 @@ import { fork, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 
-/** Whom the client asks, and what. */
+/** The server that the client sends requests to, and the requests. */
 export interface ClientTarget {
   host: string
   port: number
   apiKey: string
-  /** Sent by turns. */
+  /** Sent in turn. */
   bodies: string[]
 }
 
@@ -15,11 +15,11 @@ export interface LoadTask {
   kind: 'load'
   target: ClientTarget
   count: number
-  /** Requests at a time. */
+  /** The number of concurrent requests. */
   concurrency: number
 }
 
-/** Asks once, asks many times, opens streams that stay open, or ends these. */
+/** Sends one request, sends many requests, opens streams that stay open, or closes these. */
 export type ClientTask =
   | LoadTask
   | { kind: 'probe'; target: ClientTarget }
@@ -32,12 +32,12 @@ export interface ClientReport {
   error?: string
 }
 
-/** The process that asks. */
+/** The client process. */
 export interface LoadClient {
   run: (task: ClientTask) => Promise<ClientReport>
 }
 
-/** Runs the client in a process of its own, so that nothing of the bench's own delays it. */
+/** Runs the client in its own process, so that the benchmark's other work does not delay it. */
 export async function withLoadClient<T>(work: (client: LoadClient) => Promise<T>): Promise<T> {
   const child = fork(path.join(import.meta.dirname, 'client.ts'))
   const ended = once(child, 'exit').then(() => Promise.reject(new Error('the client of the benchmark ended')))

@@ -5,13 +5,13 @@ import { readMemoryMb } from './processor.ts'
 import type { Size } from './sizes.ts'
 import { buildChat, slowStream } from './workloads.ts'
 
-/** Resident memory in megabytes, Postgres' left out. */
+/** Resident memory in megabytes, without Postgres. */
 export interface Memory {
   idleMb: number
   withStreamsMb: number
 }
 
-/** What a contestant has in memory before, and with streams open in each of which an event comes every two seconds. */
+/** Measures a contestant's memory before, and with open streams that each have an event every two seconds. */
 export async function measureMemory(client: LoadClient, contestant: Contestant, size: Size): Promise<Memory> {
   const { host, port, apiKey, models } = contestant
   const read = () => readMemoryMb(contestant.listProcesses().own)

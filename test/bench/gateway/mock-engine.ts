@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buildEvents, buildReply } from './replies.ts'
 
-/** node mock-engine.ts ADDRESS PORT: answers chats as vLLM writes its replies, as many tokens as asked for, at once. */
+/** node mock-engine.ts ADDRESS PORT: answers chats at once, in vLLM's form, with the requested number of tokens. */
 const [address, port] = process.argv.slice(2) as [string, string]
 
 interface Chat {
@@ -14,10 +14,10 @@ interface Chat {
 }
 
 const done = 'data: [DONE]\n\n'
-// As our engines do: no request waits for another one.
+// As with our engines, no request waits for another one.
 const common = { server: 'uvicorn', 'x-trainyard-max-requests': '4096' }
 
-// A model's replies are the same each time: what is measured is what passes them on.
+// A model's replies are always the same, so that only the cost of passing them on is measured.
 const remember = <T>(build: (model: string, tokens: number) => T) => {
   const known = new Map<string, T>()
   return (model: string, tokens: number): T => {
@@ -35,7 +35,7 @@ const server = createServer((request, response) => {
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => answer(request, response, Buffer.concat(chunks)))
 })
-// The contestants keep their connections; none of them is to find one closed.
+// The contestants keep their connections, and must never find one closed.
 server.keepAliveTimeout = 600_000
 server.listen(Number(port), address)
 

@@ -5,7 +5,7 @@ import { childEnvironment } from '../../../local/config.ts'
 import { withContestant } from '../tracing/contestant.ts'
 import type { EngineAddress } from './contestants/contestant.ts'
 
-/** Runs the mock engine in a process of its own, on an address that probably nobody else has. */
+/** Runs the mock engine in its own process, on an address that other programs are unlikely to use. */
 export function withMockEngine<T>(work: (engine: EngineAddress) => Promise<T>): Promise<T> {
   const host = `127.202.${randomInt(256)}.${1 + randomInt(254)}`
   const how = {

@@ -4,15 +4,15 @@ import { sizes, type Size } from './sizes.ts'
 export const serverNames = ['pipe', 'nginx', 'litellm', 'ours'] as const
 export type ServerName = (typeof serverNames)[number]
 
-/** What was asked for on the command line. */
+/** The options of the command line. */
 export interface GatewayOptions {
   size: Size
   only: readonly ServerName[]
-  /** A folder for a profile of our server's processor time; it makes the server slower. */
+  /** The folder for a profile of our server's processor time. Profiling makes the server slower. */
   profile: string | undefined
 }
 
-/** @throws {Error} for an option that does not exist, and for a value that means nothing */
+/** @throws {Error} for an unknown option, and for an invalid value */
 export function readOptions(args: string[]): GatewayOptions {
   const { values } = parseArgs({
     args,

@@ -1,6 +1,6 @@
 import { Agent, createServer, request as ask } from 'node:http'
 
-/** node pipe-server.ts PORT ENGINE_HOST ENGINE_PORT: the least that Node can do between a client and an engine. */
+/** node pipe-server.ts PORT ENGINE_HOST ENGINE_PORT: the minimal work of Node between a client and an engine. */
 const [port, host, enginePort] = process.argv.slice(2) as [string, string, string]
 const agent = new Agent({ keepAlive: true, maxSockets: Infinity, maxFreeSockets: 2_000 })
 

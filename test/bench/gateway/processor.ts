@@ -4,14 +4,14 @@ import { readdirSync, readFileSync } from 'node:fs'
 export type CpuReading = Map<number, number>
 
 /**
- * Processor time of processes since each began, the system's for them included. The kernel's scheduler counts it in
- * nanoseconds; the hundredths of a second of /proc/PID/stat are too coarse for a thousand requests.
+ * The processor time of processes since their start, including system time. The kernel's scheduler counts it in
+ * nanoseconds. The hundredths of a second in /proc/PID/stat are too coarse for a thousand requests.
  */
 export function readCpu(pids: readonly number[]): CpuReading {
   return new Map(pids.map((pid) => [pid, readThreads(pid)]))
 }
 
-/** Microseconds between two readings. A process that began meanwhile counts from its beginning. */
+/** Microseconds between two readings. A process that started in between counts from its start. */
 export function subtractCpu(after: CpuReading, before: CpuReading): number {
   let nanoseconds = 0
   for (const [pid, used] of after) nanoseconds += Math.max(0, used - (before.get(pid) ?? 0))
@@ -28,7 +28,7 @@ function readThreads(pid: number): number {
   return nanoseconds
 }
 
-/** A process and all below it. */
+/** A process and all its descendants. */
 export function listTree(root: number): number[] {
   const parents = new Map(
     readNames('/proc')
@@ -39,7 +39,10 @@ export function listTree(root: number): number[] {
   return [...parents.keys()].filter(belongs)
 }
 
-/** Processes of a Postgres server, but for backends of other databases: those say what they are for in their titles. */
+/**
+ * The processes of a Postgres server, without backends of other databases. Backends name their database in their
+ * titles.
+ */
 export function listPostgres(postmasterPid: number, database: string): number[] {
   return listTree(postmasterPid).filter((pid) => {
     const served = /^postgres: \S+ (\S+) \S+\(\d+\)/.exec(readText(`/proc/${pid}/cmdline`))?.[1]
@@ -59,7 +62,7 @@ function readParent(pid: string): number {
   return Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[1])
 }
 
-/** The text of a file below /proc; empty when its process has just ended. */
+/** The text of a file in /proc. Empty if its process has just ended. */
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')

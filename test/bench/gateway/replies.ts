@@ -3,7 +3,7 @@ const created = 1_795_343_063
 const words = [' The', ' "red"', ' fox', ' slept', ',', '\n', ' at', ' home', '.', ' Ünder']
 const promptTokens = 900
 
-/** A token as vLLM writes it: as text, with its log-probability and the text's bytes. */
+/** A token in vLLM's form: its text, its log-probability and the text's bytes. */
 function describeToken(index: number) {
   const token = words[index % words.length]!
   const logprob = -Math.abs(Math.sin(index + 1)) * 3
@@ -18,7 +18,7 @@ function countUsage(tokens: number) {
   return { prompt_tokens: promptTokens, total_tokens: promptTokens + tokens, completion_tokens: tokens }
 }
 
-/** A complete reply, with the members of vLLM's in vLLM's order, nulls included. */
+/** A complete reply with the same members, order and nulls as vLLM's. */
 export function buildReply(model: string, tokens: number): string {
   const content = listTokens(tokens)
   const text = content.map(({ token }) => token).join('')
@@ -50,7 +50,7 @@ export function buildReply(model: string, tokens: number): string {
   })
 }
 
-/** The events of a streamed reply, up to the one with the usage: the role, each token, the usage. */
+/** The events of a streamed reply: the role, each token, and the usage at the end. */
 export function buildEvents(model: string, tokens: number): string[] {
   const frame = (rest: object) =>
     `data: ${JSON.stringify({ id, object: 'chat.completion.chunk', created, model, ...rest })}\n\n`

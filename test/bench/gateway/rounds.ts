@@ -6,16 +6,16 @@ import { readCpu, subtractCpu } from './processor.ts'
 import type { Size } from './sizes.ts'
 import { buildChat, workloads, type WorkloadName } from './workloads.ts'
 
-/** Chats of one kind, so many in all and so many at a time. */
+/** Chats of one kind, with their number and concurrency. */
 interface Case {
   workload: WorkloadName
   concurrency: number
   count: number
 }
 
-/** What one contestant did with a case in one round. */
+/** The measurements of one contestant with a case in one round. */
 export interface Sample {
-  /** Of all its processes, Postgres' included, for one request. */
+  /** The processor time of all its processes for one request, including Postgres. */
   cpuUs: number
   postgresUs: number
   p50Ms: number
@@ -42,7 +42,7 @@ export function keyOf(contestant: string, { workload, concurrency }: Omit<Case, 
   return `${contestant} ${workload} ${concurrency}`
 }
 
-/** All contestants with each case by turns, in another order each time, after a warm-up. */
+/** Measures all contestants with each case in turn, in another order each time, after a warm-up. */
 export async function measureRounds(
   client: LoadClient,
   contestants: readonly Contestant[],
@@ -65,7 +65,7 @@ export async function measureRounds(
   return samples
 }
 
-/** One case with all contestants that take part in it, in another order each time. */
+/** Measures one case with all contestants that take part in it, in another order each time. */
 async function measureCase(
   client: LoadClient,
   contestants: readonly Contestant[],
@@ -84,7 +84,7 @@ function addTo(samples: Samples, key: string, sample: Sample): void {
   samples.set(key, [...(samples.get(key) ?? []), sample])
 }
 
-/** All of it takes minutes. */
+/** Prints progress, because the whole benchmark takes minutes. */
 function report(title: string, { workload, concurrency }: Case, measured: Map<string, Sample>): void {
   const texts = [...measured].map(([name, { cpuUs }]) => `${name} ${round(cpuUs)}`)
   process.stderr.write(`${title}, ${workload}, ${concurrency} at a time, CPU microseconds: ${texts.join(', ')}\n`)

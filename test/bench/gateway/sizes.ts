@@ -1,17 +1,20 @@
-/** How much is measured. */
+/** The amounts of a measurement. */
 export interface Size {
   rounds: number
-  /** Requests of one contestant in one round: replies in one piece, 16 streams at a time, one stream at a time. */
+  /**
+   * The number of requests of one contestant in one round: complete replies, 16 concurrent streams, one stream at a
+   * time.
+   */
   plain: number
   streams: number
   singleStreams: number
-  /** Times as many before the first round: V8 compiles what is hot. */
+  /** The warm-up before the first round, as a multiple of these numbers. It lets V8 compile hot code. */
   warmUp: number
-  /** Rest before memory is read for the first time: V8 gives back what only the start needed. */
+  /** The pause before the first reading of memory. V8 returns memory that only the start needed. */
   restMs: number
   openStreams: number
   openMs: number
-  /** What a contestant does behind its answers should not fall on the next one. */
+  /** The pause after a contestant, so that its background work does not affect the next one. */
   settleMs: number
 }
 
@@ -27,7 +30,7 @@ export const sizes = {
     openMs: 5_000,
     settleMs: 100,
   },
-  // About how fast it is, in a minute.
+  // A rough measurement in one minute.
   quick: {
     rounds: 1,
     plain: 200,

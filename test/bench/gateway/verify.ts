@@ -8,7 +8,7 @@ interface Reply {
   usage: { completion_tokens: number }
 }
 
-/** Asks a contestant once for each kind of chat. @throws {Error} when something is missing in a reply */
+/** Sends a contestant one chat of each kind. @throws {Error} if a part of a reply is missing */
 export async function verifyReplies(client: LoadClient, contestant: Contestant): Promise<void> {
   const { name, host, port, apiKey, models } = contestant
   for (const workload of workloadNames) {
@@ -31,7 +31,7 @@ function findProblem(text: string, workload: WorkloadName, model: string): strin
 function findStreamProblem(text: string, model: string): string | undefined {
   if (!text.includes(JSON.stringify(model))) return 'another model'
   if (!text.includes('data: [DONE]')) return 'no end'
-  // Not events: LiteLLM adds one.
+  // Events are not compared, because LiteLLM adds one.
   const sampled = text.split('"logprob":').length - 1
   return sampled === workloads.stream.tokens ? undefined : `log-probabilities of ${sampled} tokens`
 }

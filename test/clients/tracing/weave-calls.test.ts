@@ -55,8 +55,8 @@ const ops = {
 }
 
 test.concurrent.each([
-  ['as it comes, with a bare name of the project', {}, []],
-  ['with starts and ends on their own', { WEAVE_USE_CALLS_COMPLETE: 'false' }, []],
+  ['with its defaults, and a project name without an entity', {}, []],
+  ['with separate starts and ends', { WEAVE_USE_CALLS_COMPLETE: 'false' }, []],
   // Digests of values with refs are computed from other texts here. The SDK learns this and then uses the server's
   // digests.
   [

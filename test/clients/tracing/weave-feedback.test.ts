@@ -70,7 +70,7 @@ test.concurrent('weave for Python sets prices, and a call has the price at its s
   })
 })
 
-test.concurrent('weave for Python talks in threads, which the server counts', async () => {
+test.concurrent('weave for Python writes threads, which the server counts', async () => {
   expect(await runPython(stack, 'threads', { packages: 'weave-python' })).toEqual({
     counted: [
       ['first', 2],
@@ -107,8 +107,8 @@ const summaryOf = (mean: number, exact: number, near: number) => ({
 })
 
 test.concurrent.each([
-  ['as it comes', {}],
-  ['with starts and ends on their own', { WEAVE_USE_CALLS_COMPLETE: 'false' }],
+  ['with its defaults', {}],
+  ['with separate starts and ends', { WEAVE_USE_CALLS_COMPLETE: 'false' }],
 ])('weave for Python evaluates models, and logs evaluations by hand, %s', async (_, env) => {
   const summaries = [summaryOf(9, 2, 4), summaryOf(13.5, 0, 1)]
   expect(await runPython(stack, 'evaluations', { packages: 'weave-python', env })).toEqual({

@@ -45,7 +45,7 @@ test.concurrent('weave for Node traces ops of every kind and reads its calls', a
 })
 
 // Without a configured trace address, the SDK only uses TLS.
-test.concurrent('weave for Node finds its way by the address and the key alone, with a bare name of the project', async () => {
+test.concurrent('weave for Node needs only the address, the key and a project name without an entity', async () => {
   const front = await openTlsFront(stack)
   onTestFinished(front.close)
   const env = { WANDB_BASE_URL: front.url, NODE_EXTRA_CA_CERTS: front.authority, WEAVE_PROJECT: newProject() }

@@ -87,7 +87,7 @@ test.concurrent('weave for Python tags versions of objects and gives them aliase
 test.concurrent.each([
   ['as it comes', {}, {}],
   ['with digests that it computes', { WEAVE_ENABLE_CLIENT_SIDE_DIGESTS: 'true' }, disagrees],
-  ['in one piece', { WEAVE_USE_PARALLEL_TABLE_UPLOAD: 'false' }, {}],
+  ['in one request', { WEAVE_USE_PARALLEL_TABLE_UPLOAD: 'false' }, {}],
 ])('weave for Python publishes, reads and grows a dataset of 5,000 rows, %s', async (_, env, more) => {
   expect(await runPython(stack, 'datasets', { packages: 'weave-python', env })).toEqual({
     length: 5000,

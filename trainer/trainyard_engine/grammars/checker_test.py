@@ -49,7 +49,7 @@ def run(limits, test):
     asyncio.run(asyncio.wait_for(with_checker(), 60))
 
 
-def test_whatever_a_grammar_does_the_next_one_is_compiled():
+def test_the_next_grammar_is_compiled_after_any_failure():
     async def test(check):
         for what, sentence in {"spin": LIMITS.slow, "eat": LIMITS.large, "die": BROKEN}.items():
             assert await check(what) == Verdict(error=sentence)
@@ -61,7 +61,7 @@ def test_whatever_a_grammar_does_the_next_one_is_compiled():
     run(LIMITS, test)
 
 
-def test_a_late_grammar_is_killed_while_others_go_on():
+def test_a_late_grammar_is_killed_while_others_continue():
     async def test(check):
         asleep = asyncio.create_task(check("sleep"))
         assert await check("well") == FINE

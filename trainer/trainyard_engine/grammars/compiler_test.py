@@ -89,11 +89,11 @@ def check():
         runner.run(close())
 
 
-def test_a_request_is_trusted_with_nothing(check):
+def test_a_request_cannot_set_untrusted_members(check):
     assert json.loads(check({"tell": "trust"}).error or "") == TRUST
 
 
-def test_a_setting_that_makes_another_server_is_named(check):
+def test_a_setting_that_changes_the_server_is_named(check):
     sentences = json.loads(check({"tell": "other servers"}).error or "")
     names = [f"{name} is not supported" for name, _ in OTHER_SERVERS]
     assert [sentence.split(":")[0] for sentence in sentences] == names
@@ -125,12 +125,12 @@ def test_an_ordinary_grammar_is_compiled(check, members):
 @pytest.mark.parametrize(
     "members", [{"response_format": {"type": "text"}}, {"tools": [TOOL], "tool_choice": "none"}, {"tools": 1}]
 )
-def test_a_request_may_set_none(check, members):
+def test_a_request_may_set_no_grammar(check, members):
     assert check(members) == Verdict()
 
 
 @pytest.mark.parametrize("params", [{"choice": ["a", "b"]}, {"json": SCHEMA}, {"regex": "a+"}])
-def test_the_grammar_has_the_key_by_which_the_engine_knows_it(check, params):
+def test_the_grammar_has_its_key_in_the_engine(check, params):
     verdict = check({"structured_outputs": params})
     assert verdict.grammar
     assert check({"by the engine": params}) == verdict
@@ -161,7 +161,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("structured_outputs", HOSTILE.values(), ids=HOSTILE.keys())
-def test_a_hostile_grammar_is_refused(check, structured_outputs):
+def test_a_hostile_grammar_is_rejected(check, structured_outputs):
     assert check({"structured_outputs": structured_outputs}).error
 
 
@@ -176,6 +176,6 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("structured_outputs", HARMLESS.values(), ids=HARMLESS.keys())
-def test_what_only_looks_hostile_is_compiled(check, structured_outputs):
+def test_a_grammar_that_only_looks_hostile_is_compiled(check, structured_outputs):
     verdict = check({"structured_outputs": structured_outputs})
     assert verdict.grammar, verdict.error

@@ -34,7 +34,7 @@ def test_one_of_each_tenant_at_a_time():
     run(test)
 
 
-def test_who_was_served_longest_ago_is_next():
+def test_the_tenant_that_was_served_longest_ago_is_next():
     async def test():
         semaphore = FairSemaphore(1, 9)
         served, _ = open_requests(semaphore, "aaabbc")
@@ -47,7 +47,7 @@ def test_who_was_served_longest_ago_is_next():
     run(test)
 
 
-def test_a_tenant_has_only_so_many_waiting():
+def test_a_tenant_has_a_limited_number_of_waiting_requests():
     async def test():
         semaphore = FairSemaphore(1, 2)
         served, _ = open_requests(semaphore, "aaa")
@@ -62,7 +62,7 @@ def test_a_tenant_has_only_so_many_waiting():
     run(test)
 
 
-def test_who_has_left_keeps_nobody_out():
+def test_a_request_that_has_left_does_not_block_others():
     async def test():
         semaphore = FairSemaphore(1, 2)
         _, tasks = open_requests(semaphore, "aaa")
@@ -79,7 +79,7 @@ def test_who_has_left_keeps_nobody_out():
     run(test)
 
 
-def test_who_leaves_takes_no_turn():
+def test_a_request_that_leaves_takes_no_permit():
     async def test():
         semaphore = FairSemaphore(1, 9)
         served, tasks = open_requests(semaphore, "aab")
@@ -96,7 +96,7 @@ def test_who_leaves_takes_no_turn():
     run(test)
 
 
-def test_a_tenant_of_twice_the_weight_has_twice_the_turns():
+def test_a_tenant_with_twice_the_weight_gets_twice_the_permits():
     async def test():
         semaphore = FairSemaphore(1, 9)
         served = []

@@ -35,7 +35,7 @@ def run(test):
     asyncio.run(asyncio.wait_for(test(), 5))
 
 
-def test_a_known_grammar_costs_nothing():
+def test_a_known_grammar_is_not_compiled():
     async def test():
         checker = SlowChecker()
         gate = open_gate(checker)
@@ -72,7 +72,7 @@ def test_requests_of_a_tenant_share_a_compilation_also_when_the_first_leaves():
     run(test)
 
 
-def test_nobody_waits_for_more_than_one_grammar_of_another_tenant():
+def test_a_request_waits_for_at_most_one_grammar_of_another_tenant():
     async def test():
         checker = SlowChecker(0.02)
         gate = open_gate(checker, FairSemaphore(1, 9))
@@ -85,7 +85,7 @@ def test_nobody_waits_for_more_than_one_grammar_of_another_tenant():
     run(test)
 
 
-def test_a_turn_lasts_until_the_engine_has_compiled_too():
+def test_a_permit_is_held_until_the_engine_has_compiled_too():
     async def test():
         checker = SlowChecker(0.05)
         gate = open_gate(checker, FairSemaphore(1, 9))
@@ -99,7 +99,7 @@ def test_a_turn_lasts_until_the_engine_has_compiled_too():
     run(test)
 
 
-def test_what_all_have_left_is_not_compiled():
+def test_a_grammar_without_waiting_requests_is_not_compiled():
     async def test():
         checker = SlowChecker(0.02)
         gate = open_gate(checker, FairSemaphore(1, 9))

@@ -20,7 +20,7 @@ def test_an_order_without_a_grammar_is_good():
     assert known.is_good("order")
 
 
-def test_a_grammar_that_the_engine_forgets_is_new_again():
+def test_a_grammar_that_the_engine_dropped_is_new_again():
     known = KnownGrammars(3 * SIZE)
     for number in range(3):
         known.record(f"order{number}", good(f"key{number}"))
@@ -32,7 +32,7 @@ def test_a_grammar_that_the_engine_forgets_is_new_again():
     assert known.held_bytes == 3 * SIZE
 
 
-def test_a_refusal_is_remembered_for_a_while():
+def test_a_rejection_is_remembered_for_a_while():
     seconds = [0.0]
     known = KnownGrammars(SIZE, now=lambda: seconds[0])
     known.record("slow", Verdict(error="too slow"))

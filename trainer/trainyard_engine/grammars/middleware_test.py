@@ -89,13 +89,13 @@ REFUSALS = [
 @pytest.mark.parametrize("at_engine", [False, True])
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("path", PATHS)
-def test_a_refusal_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream, path):
+def test_a_rejection_keeps_its_status_wherever_it_is_found(status, kind, retry_after, at_engine, stream, path):
     response = ask(Gate(GrammarError(status, "no"), at_engine), path, stream=stream, **STRUCTURED)
     assert (response.status_code, response.headers.get("retry-after")) == (status, retry_after)
     assert response.json() == {"error": {"message": "no", "type": kind, "param": "structured_outputs", "code": status}}
 
 
-def test_what_is_admitted_is_answered_as_vllm_does():
+def test_an_admitted_request_gets_the_answer_of_vllm():
     gate = Gate()
     assert ask(gate, **STRUCTURED).json() == ["data: a\n\n", "data: b\n\n"]
     response = ask(gate, stream=True, **STRUCTURED)

@@ -22,7 +22,7 @@ def test_most_chats_set_no_grammar(more):
 
 
 @pytest.mark.parametrize("name", ["structured_outputs", "response_format", "tools"])
-def test_what_sets_a_grammar_is_found(name):
+def test_members_that_set_a_grammar_are_found(name):
     order = read({name: SCHEMA, "tool_choice": "required", "seed": 1})
     assert order
     assert json.loads(order.text) == {name: SCHEMA, "tool_choice": "required"}
@@ -35,21 +35,21 @@ NAMED = {"type": "function", "function": {"name": "f"}}
 
 
 @pytest.mark.parametrize("more", [{}, {"tool_choice": None}, {"tool_choice": "auto"}, {"tool_choice": "none"}])
-def test_tools_that_may_be_called_set_none(more):
+def test_optional_tools_set_no_grammar(more):
     assert read({"tools": [TOOL], **more}) is None
 
 
 @pytest.mark.parametrize("more", [{"tool_choice": "required"}, {"tool_choice": NAMED}, {"parallel_tool_calls": False}])
-def test_tools_that_must_be_called_or_one_at_a_time_set_one(more):
+def test_required_and_single_tool_calls_set_a_grammar(more):
     assert read({"tools": [TOOL], **more})
 
 
-def test_strict_tools_set_one_unless_none_may_be_called():
+def test_strict_tools_set_a_grammar_unless_calls_are_disabled():
     assert read({"tools": [TOOL, STRICT]})
     assert read({"tools": [TOOL, STRICT], "tool_choice": "none"}) is None
 
 
-def test_tools_count_only_where_the_engine_makes_grammars_of_them():
+def test_tools_count_only_if_the_engine_builds_grammars_from_them():
     assert read({"tools": [STRICT]}, ("structured_outputs", "response_format")) is None
     assert read({"tools": [STRICT], "response_format": SCHEMA}, ("response_format",))
 
@@ -62,23 +62,23 @@ def test_a_name_in_escapes_is_found():
 
 
 @pytest.mark.parametrize("body", [b'{"tools": ', b'["tools"]', b'"tools"', b'\xff"tools"'])
-def test_what_is_no_object_is_left_to_vllm(body):
+def test_a_body_that_is_not_an_object_is_left_to_vllm(body):
     assert read_order(body) is None
 
 
-def test_the_order_of_members_makes_no_other_grammar():
+def test_the_order_of_members_does_not_change_the_grammar():
     one = read({"response_format": SCHEMA, "tool_choice": "none"})
     other = read({"tool_choice": "none", "response_format": SCHEMA, "seed": 7})
     assert one and other and one.digest == other.digest
 
 
-def test_a_grammar_of_any_size_is_refused_unread():
+def test_a_grammar_that_is_too_large_is_rejected_before_it_is_parsed():
     order = read({"structured_outputs": {"regex": "a" * MAX_ORDER_BYTES}})
     with pytest.raises(GrammarError, match="256 KiB"):
         _ = order and order.digest
 
 
-def test_a_grammar_of_any_depth_is_refused_unread():
+def test_a_grammar_that_is_nested_too_deeply_is_rejected_before_it_is_parsed():
     body = b'{"response_format": ' + b'{"a":' * 5_000 + b"1" + b"}" * 5_001
     with pytest.raises(GrammarError, match="too deeply"):
         read_order(body)

@@ -1,1 +1,1 @@
-"""vLLM's parsers of tool calls and reasoning: which of them fits a model, and what becomes of what they cannot read."""
+"""vLLM's parsers of tool calls and reasoning: the choice for a model, and the handling of invalid calls."""

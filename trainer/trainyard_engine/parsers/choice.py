@@ -1,4 +1,4 @@
-"""The parsers of an engine: those that the BaseModel names, else those that fit its model."""
+"""The parsers of an engine: those that the BaseModel names, otherwise those that fit its model."""
 
 from argparse import Namespace
 from collections.abc import Callable
@@ -29,7 +29,7 @@ MAX_CAUSE = 250
 
 @dataclass(frozen=True)
 class Choice:
-    """One field of the BaseModel: what it names, what is guessed otherwise, and what vLLM has."""
+    """One field of the BaseModel: the named parser, the guessed one, and all parsers of vLLM."""
 
     field: str
     named: str | None
@@ -37,7 +37,7 @@ class Choice:
     registered: list[str]
 
     def settle(self, find_misfit: Callable[[str], str | None]) -> str | None:
-        """A named parser has to fit. A guess that does not fit is no parser."""
+        """A named parser must fit the model. If a guessed parser does not fit, there is no parser."""
         if self.named is None:
             return self.guess if self.guess and not find_misfit(self.guess) else None
         if self.named == NONE:
@@ -53,7 +53,7 @@ class Choice:
 
 
 def choose_parsers(parsed: Namespace, settings: Settings) -> None:
-    """Writes the parsers into vLLM's arguments. Those that `spec.engine.args` names stay as they are.
+    """Writes the parsers into vLLM's arguments. Parsers in `spec.engine.args` stay unchanged.
 
     Raises ConfigError for a parser that vLLM does not have, or that does not fit the model's tokenizer.
     """
@@ -100,7 +100,7 @@ def find_misfit(parsers: Parsers, tokenizer: TokenizerLike) -> str | None:
 
 
 def read_template(tokenizer: TokenizerLike, given: str | None) -> str:
-    """The text that shows how the model writes calls; empty where there is none."""
+    """The text that shows how the model writes calls. Empty if there is none."""
     if is_mistral_tokenizer(tokenizer):
         # It has no template. Its vocabulary has a token for each form that the model was taught.
         return " ".join(token for token in tokenizer.get_vocab() if token.startswith("["))

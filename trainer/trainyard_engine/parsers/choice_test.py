@@ -1,4 +1,4 @@
-"""What an engine of the tiny model is started with."""
+"""The parsers that an engine of the tiny model starts with."""
 
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def choose(extra=(), **named):
         ({"tool_call_parser": "none", "reasoning_parser": "none"}, (None, False, "")),
     ],
 )
-def test_what_is_named_counts_and_the_rest_is_guessed(named, chosen):
+def test_named_parsers_are_used_and_the_others_are_guessed(named, chosen):
     assert choose(**named) == chosen
 
 
@@ -47,7 +47,7 @@ def test_arguments_of_the_admin_stay_as_they_are():
     assert choose(extra, tool_call_parser="hermes") == ("xlam", True, "")
 
 
-def test_a_template_of_the_admin_is_what_the_guess_is_made_from():
+def test_parsers_are_guessed_from_the_template_of_the_admin():
     assert choose(["--chat-template", TEMPLATE])[0] == "olmo3"
 
 

@@ -1,7 +1,7 @@
-"""Which of vLLM's parsers reads what a model writes, guessed from its chat template.
+"""Guesses vLLM's parsers for a model from its chat template.
 
-A template says how the model was taught to write a call, also for fine-tuned models, which often have another form than
-their family. Some families have no template that says it; they are known by the `model_type` of their configuration.
+A template shows how the model was trained to write a call. This also works for fine-tuned models, whose form often
+differs from their family's. If the template does not show it, the `model_type` of the configuration names the family.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Form:
-    """One way to write calls or thoughts: all markers are in the template, and the type is one of these, if any."""
+    """A form of calls or reasoning. The template has all markers, and the model has one of the types, if any."""
 
     parser: str
     markers: tuple[str, ...] = ()
@@ -23,7 +23,7 @@ class Form:
 
 @dataclass(frozen=True)
 class Parsers:
-    """The names of vLLM's parsers; None for no parser."""
+    """The names of vLLM's parsers. None for no parser."""
 
     tool: str | None = None
     reasoning: str | None = None
@@ -38,7 +38,7 @@ DEEPSEEK_V32 = frozenset({"deepseek_v32"})
 DEEPSEEK_V4 = frozenset({"deepseek_v4"})
 HUNYUAN = frozenset({"hunyuan_v1_dense", "hunyuan_v1_moe"})
 
-# The first that fits counts: special forms stand before those that they resemble.
+# The first form that fits is used, so that special forms come before the forms that they resemble.
 TOOL_FORMS = (
     Form("openai", (), GPT_OSS),
     Form("deepseek_v4", (), DEEPSEEK_V4),

@@ -1,4 +1,4 @@
-"""Excerpts of the families' chat templates: the part that shows how they write a call, and how they think."""
+"""Excerpts of the families' chat templates: the parts that show the form of calls and of reasoning."""
 
 import pytest
 

@@ -1,6 +1,6 @@
-"""vLLM's parsers, so that nothing that a model writes is an error.
+"""Extends vLLM's parsers so that no text of a model causes an error.
 
-What a parser cannot read is the content of the answer, as the model has written it: plain and streamed alike.
+Text that a parser cannot read becomes the content of the answer, unchanged, in complete replies and in streams.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ Parsed = tuple[str | None, str | None, list[FunctionCall] | None]
 
 
 class Tolerance(Parser):
-    """What stands before a parser of vLLM, which makes one for each request."""
+    """Wraps a parser of vLLM. vLLM creates one for each request."""
 
     def __init__(self, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -68,7 +68,7 @@ class Tolerance(Parser):
         return join_pieces(self.finish(delta, request) if finished else delta)
 
     def finish(self, delta: DeltaMessage | None, request: Any) -> DeltaMessage | None:
-        """Sends what a parser held back for a call that did not come; engine-based ones do so themselves."""
+        """Sends text that was held back for a call that did not follow. Engine-based parsers do this themselves."""
         if self.stream.has_call or self._engine_based or not request.tools or request.tool_choice == "none":
             return delta
         _, content, calls = self.parse("".join(self.stream.texts), request, enable_auto_tools=True)
@@ -82,9 +82,9 @@ class Tolerance(Parser):
 
 
 def join_pieces(delta: DeltaMessage | None) -> DeltaMessage | None:
-    """Gives an event one piece of each call at most. Many clients read only the first piece.
+    """Joins the pieces of each call in an event, because many clients read only the first piece.
 
-    vLLM's parsers make two pieces, the name and the first arguments, where several tokens come at once.
+    vLLM's parsers create two pieces, the name and the first arguments, if several tokens arrive at once.
     """
     if delta is None or len(delta.tool_calls) < 2:
         return delta
@@ -113,7 +113,7 @@ def make_tolerant(parser_cls: type[Parser] | None) -> type[Parser] | None:
 
 
 class StreamSoFar:
-    """What a model has written in a stream, and what of it was sent."""
+    """The text that a model has written in a stream, and the sent part of it."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
@@ -130,18 +130,18 @@ class StreamSoFar:
         self.has_reasoning = self.has_reasoning or bool(delta.reasoning)
 
     def find_rest(self, content: str) -> str:
-        """What of the whole content was not sent; nothing where something else was sent."""
+        """The unsent rest of the whole content. Empty if other text was sent."""
         sent = "".join(self.contents)
         return content[len(sent) :] if content.startswith(sent) else ""
 
     def find_unsent(self) -> str:
-        """What of the text was not sent; the last piece alone where not all of it was content."""
+        """The unsent rest of the text. Only the last piece if not all of the text was content."""
         is_content = not self.has_call and not self.has_reasoning
         return self.find_rest("".join(self.texts)) if is_content else self.texts[-1]
 
 
 def must_call(request: Any) -> bool:
-    """Whether arguments are held to their schemas: those of a call that is asked for, unless a tool says otherwise."""
+    """Whether arguments must follow their schemas: those of a required call, unless a tool has `strict: false`."""
     if not request.tools or request.tool_choice in (None, "none", "auto"):
         return False
     return all(read_strict(tool) is not False for tool in request.tools)
@@ -157,7 +157,7 @@ def list_call_texts(delta: DeltaMessage | None) -> list[str]:
 
 
 def check_text(texts: list[str]) -> None:
-    """JSON in a call may have half of a surrogate pair, which no answer can have. Raises UnicodeEncodeError."""
+    """Raises UnicodeEncodeError for half of a surrogate pair. JSON in a call may have one, but no answer can."""
     for text in texts:
         text.encode()
 

@@ -1,4 +1,4 @@
-"""What the tiny model may write instead of a call, in vLLM's own parsers."""
+"""Invalid calls that the tiny model may write, in vLLM's own parsers."""
 
 import json
 
@@ -51,7 +51,7 @@ def make_parser(tokenizer):
 
 
 def stream(parser, request, pieces):
-    """The content, and the calls by name and arguments, put together as clients do."""
+    """The content, and the calls by name and arguments, combined as clients do."""
     content, calls = "", {}
     for index, piece in enumerate(pieces):
         delta = parser.parse_delta(piece, [1], request, [], finished=index == len(pieces) - 1)
@@ -66,14 +66,14 @@ def cut(text):
     return [text[start : start + 3] for start in range(0, len(text), 3)]
 
 
-def test_a_call_is_read_plain_and_streamed(make_parser):
+def test_a_call_is_read_in_complete_replies_and_streams(make_parser):
     request = ask()
     _, content, calls = make_parser(request).parse(GOOD, request, enable_auto_tools=True)
     assert (content, [(call.name, call.arguments) for call in calls]) == (None, [("f", '{"a": "b"}')])
     assert stream(make_parser(request), request, cut(GOOD)) == ("", [("f", '{"a": "b"}')])
 
 
-def test_an_event_has_one_piece_of_a_call_however_many_tokens_come_at_once(make_parser):
+def test_an_event_has_one_piece_of_a_call_for_any_number_of_tokens(make_parser):
     request = ask()
     for size in (1, 7, len(GOOD)):
         parser = make_parser(request)
@@ -90,7 +90,7 @@ def test_an_event_has_one_piece_of_a_call_however_many_tokens_come_at_once(make_
 
 
 @pytest.mark.parametrize("text", BROKEN.values(), ids=BROKEN)
-def test_what_is_no_call_is_content_plain_and_streamed(make_parser, text):
+def test_an_invalid_call_is_content_in_complete_replies_and_streams(make_parser, text):
     request = ask()
     _, content, calls = make_parser(request).parse(text, request, enable_auto_tools=True)
     assert (content, calls or []) == (text, [])
@@ -112,7 +112,7 @@ def test_a_parser_that_fails_leaves_the_text(make_parser, choice):
     assert stream(make_parser(request, fails=True), request, pieces) == ("".join(pieces), [])
 
 
-def test_a_parser_that_fails_inside_of_a_call_loses_nothing_that_comes_later(make_parser):
+def test_a_parser_that_fails_within_a_call_keeps_the_later_text(make_parser):
     request = ask()
     pieces = ['<tool_call>{"name": "f",', "fail", " and go on"]
     assert stream(make_parser(request, fails=True), request, pieces) == ("fail and go on", [("f", "")])
@@ -122,7 +122,7 @@ def test_a_parser_that_fails_inside_of_a_call_loses_nothing_that_comes_later(mak
     ("choice", "strict", "is_held"),
     [("required", None, True), ("named", None, True), ("required", False, False), ("auto", None, False)],
 )
-def test_the_arguments_of_a_call_that_is_asked_for_are_held_to_their_schema(make_parser, choice, strict, is_held):
+def test_the_arguments_of_a_required_call_follow_their_schema(make_parser, choice, strict, is_held):
     schema = {"type": "object", "properties": {"unlikely": {"type": "string"}}}
     tool = {"type": "function", "function": {"name": "f", "parameters": schema, "strict": strict}}
     named = {"type": "function", "function": {"name": "f"}}

@@ -46,13 +46,13 @@ def make_tokens(count: int) -> str:
         pytest.param('"reward":1,"x":"%s"', "é" * 1_300_000, id="a long text"),
     ],
 )
-def test_what_training_does_not_read_takes_no_memory(member, items):
+def test_members_that_training_does_not_read_use_no_memory(member, items):
     trajectory = '{"messages_and_choices":[%s],"reward":1,%s}' % (json.dumps(ASK), member % items)  # noqa: UP031
     content = write_payload(trajectory, 10 * MIB)
     assert measure(content) < MIB
 
 
-def test_tokens_of_one_trajectory_are_there_at_a_time():
+def test_tokens_of_only_one_trajectory_are_in_memory():
     trajectory = '{"messages_and_choices":[%s],"reward":1}' % make_tokens(500)  # noqa: UP031
     content = write_payload(trajectory, 10 * MIB)
     assert measure(content) < len(content) / 4
@@ -66,20 +66,20 @@ def test_tokens_of_one_trajectory_are_there_at_a_time():
         pytest.param('{"finish_reason":"stop","message":{"x":[%s1]}}' % ("{}," * MAX_VALUES), id="a Choice"),
     ],
 )
-def test_messages_of_too_many_values_are_refused(part):
+def test_messages_with_too_many_values_are_rejected(part):
     body = '{"trajectory_groups":[{"trajectories":[{"messages_and_choices":[%s],"reward":1}]}]}' % part  # noqa: UP031
     with pytest.raises(InvalidInput, match=f"more than {MAX_VALUES} values"):
         parse_payload(body.encode())
 
 
-def test_signs_within_texts_are_no_values():
+def test_brackets_and_commas_within_texts_do_not_count_as_values():
     message = ASK | {"content": '{"[,\\" ' * MAX_VALUES}
     body = {"trajectory_groups": [{"trajectories": [{"messages_and_choices": [message], "reward": 1}]}]}
     ((trajectory,),) = [group.trajectories for group in parse_payload(json.dumps(body).encode())]
     assert trajectory.read_histories()[0].messages_and_choices == [message]
 
 
-def test_too_many_messages_are_refused():
+def test_too_many_messages_are_rejected():
     body = {"trajectory_groups": [{"trajectories": [{"messages_and_choices": [ASK] * 5001, "reward": 1}]}]}
     with pytest.raises(InvalidInput, match="5001 messages; at most 5000"):
         parse_payload(json.dumps(body).encode())

@@ -66,7 +66,7 @@ def test_bad_trajectories_name_the_place(trajectory, message):
 
 
 @pytest.mark.parametrize("logprobs", [[], "x", 3, None])
-def test_log_probabilities_that_are_none_are_as_if_absent(logprobs):
+def test_invalid_log_probabilities_count_as_absent(logprobs):
     choice = {"finish_reason": "stop", "message": {"role": "assistant", "content": "a"}, "logprobs": logprobs}
     trajectory = {"messages_and_choices": [choice | {"token_ids": [None]}], "reward": 1}
     content = json.dumps({"trajectory_groups": [{"trajectories": [trajectory]}]}).encode()

@@ -25,7 +25,7 @@ def lease(client):
     return Lease(client, parse_claim(CLAIM))
 
 
-def test_a_claim_is_taken(server, client):
+def test_a_claim_is_accepted(server, client):
     server.answers = [(204, None), (200, CLAIM)]
     assert client.claim("base", "process", 1) is None
     assert client.claim("base", "process", 1) == CLAIM
@@ -33,7 +33,7 @@ def test_a_claim_is_taken(server, client):
     assert server.requests[0] == ("/v1/claims", "Bearer first", sent)
 
 
-def test_the_token_is_read_anew_for_every_call(server, client, lease):
+def test_the_token_is_read_again_for_every_call(server, client, lease):
     lease.post_event(0, "training_started", {"num_sequences": 0})
     client.token_file.write_text("second")
     lease.post_checkpoint("artifact:///x", "d", {"loss": 1.0})
@@ -51,7 +51,7 @@ def test_the_token_is_read_anew_for_every_call(server, client, lease):
     ]
 
 
-def test_warnings_go_beside_what_is_reported_cut_to_what_the_server_keeps(server, lease):
+def test_warnings_are_sent_with_reports_and_truncated_to_the_servers_limits(server, lease):
     warning = JobWarning("too_long", "x" * 600 + "\ud800")
     lease.report_start(1, {}, [warning])
     lease.post_checkpoint("artifact:///x", "d", {}, [warning])
@@ -70,7 +70,7 @@ def test_a_report_is_repeated_until_the_server_is_back(server, lease):
     assert server.requests[0] == server.requests[2]
 
 
-def test_a_conflict_ends_everything_at_once(server, lease):
+def test_a_conflict_ends_all_reports_at_once(server, lease):
     server.answers = [(409, {"detail": "cancelled"})]
     with pytest.raises(Fenced, match="cancelled"):
         lease.post_event(1, "gradient_step", {})
@@ -82,7 +82,7 @@ def test_a_conflict_ends_everything_at_once(server, lease):
     assert len(server.requests) == 1
 
 
-def test_a_lease_that_has_surely_run_out_ends_the_job(server, lease):
+def test_a_lease_that_has_certainly_expired_ends_the_job(server, lease):
     server.answers = [(503, {})]
     started = time.monotonic()
     with pytest.raises(Fenced, match="ran out"):
@@ -90,7 +90,7 @@ def test_a_lease_that_has_surely_run_out_ends_the_job(server, lease):
     assert 0.9 < time.monotonic() - started < 4
 
 
-def test_heartbeats_keep_the_lease_and_notice_a_conflict(server, lease, monkeypatch):
+def test_heartbeats_keep_the_lease_and_detect_a_conflict(server, lease, monkeypatch):
     monkeypatch.setattr(claims, "HEARTBEAT_SECONDS", 0.05)
     with lease:
         time.sleep(1.2)
@@ -102,14 +102,14 @@ def test_heartbeats_keep_the_lease_and_notice_a_conflict(server, lease, monkeypa
     assert {path for path, _, _ in server.requests} == {"/v1/jobs/7/attempts/2/heartbeat"}
 
 
-def test_a_refused_report_is_not_repeated(server, lease):
+def test_a_rejected_report_is_not_repeated(server, lease):
     server.answers = [(422, {"detail": "no"})]
     with pytest.raises(JobFailure) as caught:
         lease.post_event(1, "gradient_step", {})
     assert (caught.value.reason, len(server.requests)) == ("ReportRefused", 1)
 
 
-def test_no_server_and_no_token_are_only_unavailable(server, client):
+def test_a_missing_server_or_token_counts_as_unavailable(server, client):
     client.token_file.unlink()
     with pytest.raises(StatusUnavailable):
         client.claim("base", "process", 1)

@@ -42,7 +42,7 @@ def test_lines_are_sent_with_their_fields_and_tracebacks(server, client):
     assert all(line["time"].endswith("+00:00") for line in lines)
 
 
-def test_a_line_that_is_no_unicode_is_sent_with_the_others(server, client):
+def test_a_line_that_is_not_unicode_is_sent_with_the_others(server, client):
     with JobLog(client, CLAIM):
         log.info("before")
         log.info("a file", name="\ud800.json")
@@ -62,7 +62,7 @@ def test_lines_are_sent_while_the_job_runs_in_few_requests(server, client, monke
     assert len(server.requests) == 1
 
 
-def test_nothing_is_lost_while_the_server_is_away_for_a_moment(server, client):
+def test_no_line_is_lost_while_the_server_is_unavailable_for_a_moment(server, client):
     server.answers = [(503, {}), (503, {}), (200, {})]
     with JobLog(client, CLAIM):
         log.info("one")
@@ -72,7 +72,7 @@ def test_nothing_is_lost_while_the_server_is_away_for_a_moment(server, client):
     assert seqs == [[0], [0], [0], [1]]
 
 
-def test_a_log_that_nobody_takes_ends_in_time(server, client):
+def test_a_log_that_no_server_accepts_ends_in_time(server, client):
     server.respond = lambda _path, _body: (time.sleep(3), (200, {}))[1]
     with JobLog(client, CLAIM):
         log.info("one")
@@ -81,7 +81,7 @@ def test_a_log_that_nobody_takes_ends_in_time(server, client):
 
 
 @pytest.mark.parametrize("status", [404, 409, 422])
-def test_a_log_that_is_not_wanted_is_not_sent_again(server, client, status):
+def test_a_rejected_log_is_not_sent_again(server, client, status):
     server.answers = [(status, {})]
     with JobLog(client, CLAIM):
         log.info("one")
@@ -90,7 +90,7 @@ def test_a_log_that_is_not_wanted_is_not_sent_again(server, client, status):
     assert len(server.requests) == 1
 
 
-def test_a_long_log_is_cut_and_comes_in_parts(server, client):
+def test_a_long_log_is_truncated_and_sent_in_parts(server, client):
     with JobLog(client, CLAIM):
         for number in range(3000):
             log.info("x" * (9000 if number < 20 else 1))

@@ -33,7 +33,7 @@ def test_equal_rewards_are_exactly_zero_although_their_mean_is_not_exact():
     assert compute_advantages([0.1] * 7, scale=True) == [0.0] * 7
 
 
-def test_trajectories_count_equally_however_long():
+def test_trajectories_of_any_length_count_equally():
     samples = normalize_samples([make_sample(1, 1.0), make_sample(9, -1.0)], 0.0)
     short, long = (sample.weight * sample.num_trained for sample in samples)
     assert short == pytest.approx(long, rel=1e-5)
@@ -51,7 +51,7 @@ def make_history(trained: int) -> TokenizedHistory:
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0, 1e-3])
-def test_mean_push_per_token_is_one_whatever_the_reward_scale(scale):
+def test_the_mean_push_per_token_is_one_for_any_reward_scale(scale):
     samples = normalize_samples([make_sample(2, 3.0 * scale), make_sample(6, -1.0 * scale)], 0.0)
     total = sum(sample.num_trained for sample in samples)
     assert sum(s.weight * s.num_trained for s in samples) / total == pytest.approx(1)
@@ -66,6 +66,6 @@ def test_balance_shrinks_one_side_before_the_normalization():
     assert positive.advantage / negative.advantage == pytest.approx(-0.5)
 
 
-def test_a_balance_that_leaves_nothing_trains_nothing():
+def test_a_balance_that_removes_all_advantages_trains_no_token():
     assert normalize_samples([replace(make_sample(4, 1.0), advantage=-1.0)], 1.0) == []
     assert normalize_samples([], 0.0) == []

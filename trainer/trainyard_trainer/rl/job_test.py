@@ -119,7 +119,7 @@ def test_equal_rewards_on_a_new_model_give_the_untrained_adapter(jobs, train, me
     assert measure(jobs.locate(reports), choice) == measure(None, choice)
 
 
-def test_the_next_job_goes_on_with_the_optimizer_where_the_last_ended(jobs, train):
+def test_the_next_job_continues_with_the_optimizer_state_of_the_last(jobs, train):
     first = train([("Red.", 1.0), ("Blue.", 0.0)])
     second = train([("Red.", 1.0), ("Blue.", 0.0)], start=first.checkpoint)
     assert [jobs.count_optimizer_steps(job) for job in (first, second)] == [{1.0}, {2.0}]
@@ -131,7 +131,7 @@ def test_precalculated_logprobs_give_a_ratio_of_one(train):
     assert own[1][2]["loss"] == pytest.approx(0.0, abs=1e-4)  # the sum of advantages x weights
 
 
-def test_a_payload_with_another_digest_is_refused(train):
+def test_a_payload_with_another_digest_is_rejected(train):
     with pytest.raises(InvalidInput, match="digest"):
         train([("Red.", 1.0)], digest="0" * 64)
 
@@ -143,7 +143,7 @@ def test_a_damaged_checkpoint_is_not_trained_on(jobs, train):
         train([("Red.", 1.0), ("Blue.", 0.0)], start=before.checkpoint)
 
 
-def test_a_diverging_loss_is_the_users_to_mend(jobs, make_choice):
+def test_a_diverging_loss_is_an_error_of_the_user(jobs, make_choice):
     answers = [(make_choice("Red."), 1.0), (make_choice("Blue.", logprob=-1000.0), 0.0)]
     trajectories = [{"messages_and_choices": [USER, choice], "reward": reward} for choice, reward in answers]
     content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
@@ -152,7 +152,7 @@ def test_a_diverging_loss_is_the_users_to_mend(jobs, make_choice):
 
 
 @pytest.mark.parametrize("logprob", [-100.0, -9999.0, -1e30, 1e30])
-def test_a_token_without_a_chance_under_its_sampler_leaves_all_numbers_finite(jobs, make_choice, logprob):
+def test_a_token_with_probability_zero_in_its_sampler_keeps_all_numbers_finite(jobs, make_choice, logprob):
     unlikely = make_choice("Blue.")
     unlikely["logprobs"]["content"][0]["logprob"] = logprob
     trajectories = [
@@ -206,7 +206,7 @@ def test_nothing_to_train_is_a_job_with_a_checkpoint(jobs, groups):
     assert jobs.locate(reports).is_dir()
 
 
-def test_groups_of_which_nothing_can_be_trained_on_do_not_count_as_trainable(jobs, make_choice):
+def test_groups_without_trainable_tokens_do_not_count_as_trainable(jobs, make_choice):
     def make_group(*choices):
         trajectories = [
             {"messages_and_choices": [USER, choice], "reward": index} for index, choice in enumerate(choices)
@@ -221,7 +221,7 @@ def test_groups_of_which_nothing_can_be_trained_on_do_not_count_as_trainable(job
         assert (metrics["num_groups_submitted"], metrics["num_groups_trainable"]) == (len(chosen), count)
 
 
-def test_weights_that_are_no_numbers_make_no_checkpoint():
+def test_weights_that_are_not_numbers_create_no_checkpoint():
     weights = {"a": torch.zeros(2), "b": torch.tensor([0.0, torch.inf])}
     require_finite({"a": weights["a"]})
     with pytest.raises(InvalidInput, match="adapter is not finite"):

@@ -40,7 +40,7 @@ def bare(make_choice):
     return [([make_choice("Red.") | {"logprobs": None}], 1.0), ([{"role": "assistant", "content": "Blue."}], 0.0)]
 
 
-def test_a_job_that_trains_on_all_warns_of_nothing(train, good):
+def test_a_job_that_trains_on_all_data_has_no_warnings(train, good):
     assert train(good) == []
 
 
@@ -58,7 +58,7 @@ def test_some_trajectories_without_log_probabilities(train, good, bare):
     ]
 
 
-def test_answers_are_trained_without_log_probabilities_where_that_is_wanted(train, bare):
+def test_answers_without_log_probabilities_are_trained_if_the_setting_allows_it(train, bare):
     assert train(bare, allow_training_without_logprobs=True) == []
 
 

@@ -101,7 +101,7 @@ def test_the_default_by_hand():
 
 @pytest.mark.parametrize("ppo", [False, True])
 @pytest.mark.parametrize("precalculated", [False, True])
-def test_the_extras_against_plain_arithmetic(ppo, precalculated):
+def test_the_additional_settings_against_plain_arithmetic(ppo, precalculated):
     for coefficient, bound, level in itertools.product([0.0, 0.3], [None, 0.8], IMPORTANCE_SAMPLING_LEVELS):
         config = parse_config(
             {

@@ -32,7 +32,7 @@ def test_a_long_sample_widens_all_sequences():
     assert sorted(sum(sequence) for sequence in lengths) in ([2000, 4049], [3000, 3049], [1000, 5049], [4000, 2049])
 
 
-def test_the_limit_holds_where_rounding_would_pass_it():
+def test_the_limit_is_kept_when_rounding_would_exceed_it():
     assert list_lengths(pack_sequences(make_samples(50, 50), 64, "job")) == [[50], [50]]
 
 
@@ -45,7 +45,7 @@ def test_the_same_job_packs_the_same_way_and_another_does_not():
     assert sorted(length for sequence in lengths for length in sequence) == list(range(100, 900, 20))
 
 
-def test_the_start_that_a_group_shares_takes_room_once():
+def test_the_shared_prefix_of_a_group_counts_once():
     prompt = list(range(1000))
     group = [make_sample([*prompt, *[2000 + number] * 10], 0, prompt=1000) for number in range(16)]
     assert len(pack_sequences(group, 4096, "job")) == 1  # 1,160 tokens of 16,160
@@ -53,7 +53,7 @@ def test_the_start_that_a_group_shares_takes_room_once():
     assert len(pack_sequences(alone, 4096, "job")) == 8  # two by two in 2,048
 
 
-def test_each_sequence_computes_a_shared_start_anew():
+def test_each_sequence_computes_a_shared_prefix_again():
     prompt = list(range(1500))
     group = [make_sample([*prompt, *[2000 + number] * 300], 0, prompt=1500) for number in range(4)]
     assert sorted(map(len, pack_sequences(group, 4096, "job"))) == [1, 1, 1, 1]

@@ -45,7 +45,7 @@ def test_a_line_with_all_that_clients_send(tokenizer):
     )
 
 
-def test_a_row_without_an_answer_is_taken_among_others(tokenizer):
+def test_a_row_without_an_answer_is_accepted_among_others(tokenizer):
     assert [row.num_trained > 0 for row in read(tokenizer, json.dumps({"messages": [ASK]}).encode(), GOOD)] == [
         False,
         True,
@@ -76,13 +76,13 @@ def test_a_row_without_an_answer_is_taken_among_others(tokenizer):
         ([json.dumps({"messages": [ASK]}).encode()], "no assistant message"),
     ],
 )
-def test_what_is_wrong_is_told_with_its_line(tokenizer, lines, sentence):
+def test_an_error_names_its_line(tokenizer, lines, sentence):
     with pytest.raises(InvalidInput, match=sentence) as caught:
         read(tokenizer, *lines)
     assert (caught.value.category, caught.value.message[-1]) == ("User", ".")
 
 
-def test_a_job_that_was_taken_away_stops_at_the_next_line(tokenizer):
+def test_a_lost_job_stops_at_the_next_line(tokenizer):
     def check():
         raise InterruptedError
 
@@ -90,7 +90,7 @@ def test_a_job_that_was_taken_away_stops_at_the_next_line(tokenizer):
         list(read_rows(BytesIO(GOOD), tokenizer, check))
 
 
-def test_a_job_that_was_taken_away_stops_within_a_long_line(tokenizer):
+def test_a_lost_job_stops_within_a_long_line(tokenizer):
     calls = []
 
     def check():
@@ -109,6 +109,6 @@ def test_rows_that_the_apiserver_accepts_too(tokenizer, case):
 
 
 @pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: case["name"])
-def test_rows_that_the_apiserver_refuses_too(tokenizer, case):
+def test_rows_that_the_apiserver_rejects_are_rejected_too(tokenizer, case):
     with pytest.raises(InvalidInput, match=r"^Line 1"):
         read_row(json.dumps(case["row"]).encode(), "Line 1", tokenizer, lambda: None)

@@ -133,7 +133,7 @@ def test_rows_that_are_too_long_are_left_out_of_their_batch_and_counted(train, t
     assert reports.steps[0] == empty
 
 
-def test_no_more_than_a_line_of_the_data_is_in_memory(jobs):
+def test_at_most_one_line_of_the_data_is_in_memory(jobs):
     line = json.dumps({"messages": build_messages(*DIALOGUES[0]), "x": "a" * 2**20})
     content = "\n".join([line] * 16).encode()
     tracemalloc.start()
@@ -145,7 +145,7 @@ def test_no_more_than_a_line_of_the_data_is_in_memory(jobs):
     assert [step["num_trajectories"] for step in reports.steps] == [8, 8]
 
 
-def test_layers_that_are_not_trained_are_told(tmp_path, tokenizer):
+def test_layers_that_are_not_trained_are_reported(tmp_path, tokenizer):
     base = replace(make_base("Qwen3-MoE", vocab_size=len(tokenizer)), tokenizer=tokenizer)
     with Scheduler(Executor(base), Policy(4096)) as scheduler:
         jobs = Jobs(tmp_path, scheduler)
@@ -159,7 +159,7 @@ def test_layers_that_are_not_trained_are_told(tmp_path, tokenizer):
     assert first.warnings == second.warnings == [("layers_not_trained", message)]
 
 
-def test_a_batch_without_a_gradient_takes_no_step(train, jobs):
+def test_a_batch_without_a_gradient_makes_no_step(train, jobs):
     before = train(DIALOGUES, learning_rate=1e-3)
     after = train(DIALOGUES, start=before.checkpoint, max_length=3)
     assert [step["grad_norm"] for step in after.steps] == [0.0, 0.0]
@@ -168,7 +168,7 @@ def test_a_batch_without_a_gradient_takes_no_step(train, jobs):
     assert jobs.count_optimizer_steps(after) == {2.0}
 
 
-def test_the_optimizer_goes_on_within_a_method_and_begins_anew_with_another(train, jobs, make_choice):
+def test_the_optimizer_state_is_kept_within_a_method_and_reset_for_another(train, jobs, make_choice):
     asked = {"role": "user", "content": "Name a colour."}
     trajectories = [
         {"messages_and_choices": [asked, make_choice(text)], "reward": r} for text, r in (("Red.", 1), ("Blue.", 0))
@@ -183,7 +183,7 @@ def test_the_optimizer_goes_on_within_a_method_and_begins_anew_with_another(trai
     assert states == [{2.0}, {4.0}, {1.0}, {2.0}, {2.0}]
 
 
-def test_state_of_before_methods_were_noted_is_that_of_rl(tmp_path):
+def test_a_state_without_a_method_belongs_to_rl(tmp_path):
     save_file({"x": torch.zeros(1)}, tmp_path / "optimizer.safetensors")
     assert read_method(tmp_path / "optimizer.safetensors") == "RL"
 
@@ -208,6 +208,6 @@ def test_a_wrong_setting_fails_before_anything_is_reported(train, config, reason
     assert (caught.value.category, caught.value.reason) == ("User", reason)
 
 
-def test_a_method_that_nobody_trains_is_named(jobs):
+def test_an_unknown_method_is_named(jobs):
     with pytest.raises(InvalidInput, match="does not know the method DPO; it trains RL and SFT"):
         jobs.run("DPO", b"{}", {})

@@ -17,7 +17,7 @@ def train(jobs):
     return run
 
 
-def test_a_job_that_trains_on_all_warns_of_nothing(train):
+def test_a_job_that_trains_on_all_data_has_no_warnings(train):
     assert train(ROW, ROW) == []
 
 

@@ -57,7 +57,7 @@ def select(columns, name, trajectory):
     return [value for index, value in pairs if index == trajectory]
 
 
-def test_each_trained_token_is_told_as_it_went_into_the_gradient(train, look_up):
+def test_each_trained_token_is_recorded_with_its_values_in_the_gradient(train, look_up):
     answers = [("Red.", 1.0), ("Dark blue.", 0.0)]
     columns, pushes = train(answers)
     truth = [look_up(text) for text, _ in answers]
@@ -79,7 +79,7 @@ def test_each_trained_token_is_told_as_it_went_into_the_gradient(train, look_up)
     assert not any(columns["dropped"])
 
 
-def test_histories_that_are_too_long_are_told_as_dropped(train):
+def test_histories_that_are_too_long_are_recorded_as_dropped(train):
     long = "Red. " * 60
     columns, pushes = train([("Red.", 1.0), (long, 0.0), ("Teal.", 0.5)], max_length=64)
     assert "0/1" not in pushes
@@ -97,5 +97,5 @@ def test_without_a_file_the_pushes_are_the_same(train):
     assert pushes["0/0"] > 0 > pushes["0/1"]
 
 
-def test_equal_rewards_push_nobody(train):
+def test_equal_rewards_push_no_trajectory(train):
     assert train([("Red.", 0.5), ("Blue.", 0.5)]) == (None, {})

@@ -51,7 +51,7 @@ def read_table(recorder):
     return pq.read_table(file)
 
 
-def test_each_token_is_a_row_with_all_that_was_recorded():
+def test_each_token_is_a_row_with_all_recorded_values():
     recorder = TokenRecorder(JOB, "all")
     recorder.add(1, HistoryIndex(0, 3, 0), make_tokens([-0.5, 0.25, 0.0], [CLIPPED_LOW, CLIPPED_HIGH, MASKED]))
     recorder.add(2, HistoryIndex(1, 0, 2), make_tokens([-1.0], old=math.nan))
@@ -94,14 +94,14 @@ def test_each_token_is_a_row_with_all_that_was_recorded():
     ],
 )
 @pytest.mark.parametrize("mode", ["off", "sampled", "all"])
-def test_a_push_sums_magnitudes_over_all_steps_and_has_the_sign_of_what_became_likelier(mode, steps, push):
+def test_a_push_sums_magnitudes_over_all_steps_and_has_the_sign_of_the_change(mode, steps, push):
     recorder = TokenRecorder(JOB, mode)
     for number, coefficients in enumerate(steps, start=1):
         recorder.add(number, HistoryIndex(4, 1, number), make_tokens(coefficients))
     assert recorder.pushes() == {"4/1": push}
 
 
-def test_what_is_added_without_its_tokens_counts_alike():
+def test_pushes_without_recorded_tokens_count_equally():
     whole, push_only = TokenRecorder(JOB, "all"), TokenRecorder(JOB, "all")
     tokens = make_random_tokens(1000)
     whole.add(1, HistoryIndex(0, 0, 0), tokens)
@@ -110,7 +110,7 @@ def test_what_is_added_without_its_tokens_counts_alike():
     assert push_only.finish() is None
 
 
-def test_an_attempt_that_goes_on_counts_what_was_pushed_before():
+def test_a_continued_attempt_includes_earlier_pushes():
     whole, first, second = (TokenRecorder(JOB, "off") for _ in range(3))
     for step, recorder in ((1, first), (2, second)):
         for target in (whole, recorder):
@@ -120,7 +120,7 @@ def test_an_attempt_that_goes_on_counts_what_was_pushed_before():
     assert second.pushes() == whole.pushes()
 
 
-def test_dropped_tokens_push_nothing():
+def test_dropped_tokens_have_no_push():
     recorder = TokenRecorder(JOB, "all")
     tokens = make_tokens([1.0])
     recorder.add_dropped(HistoryIndex(0, 0, 0), tokens.positions, tokens.ids, tokens.old_logprobs)
@@ -142,7 +142,7 @@ def test_about_one_trajectory_in_sixteen_is_sampled_with_all_of_its_steps_and_hi
     assert rows != {history[:2] for history in indices if is_kept("sampled", "another job", *history[:2])}
 
 
-def test_nothing_is_written_when_it_is_off():
+def test_no_file_is_written_when_it_is_off():
     recorder = TokenRecorder(JOB, "off")
     recorder.add(1, HistoryIndex(0, 0, 0), make_tokens([0.1]))
     assert not recorder.keeps(0, 0)
@@ -171,7 +171,7 @@ def test_a_token_takes_about_fifteen_bytes():
     assert 8 < file.seek(0, io.SEEK_END) / (256 * 512) < 15
 
 
-def test_rounding_keeps_sixteen_bits_and_what_is_no_number():
+def test_rounding_keeps_sixteen_bits_and_nan():
     numbers = np.random.default_rng(0).normal(0, 1e-3, 10_000).astype(np.float32)
     rounded = round_mantissa(numbers)
     assert np.max(np.abs(rounded - numbers) / np.abs(numbers)) <= 2**-16
@@ -180,7 +180,7 @@ def test_rounding_keeps_sixteen_bits_and_what_is_no_number():
 
 
 @pytest.mark.parametrize("fails", ["write", "finish"])
-def test_a_full_disk_costs_the_file_and_nothing_else(monkeypatch, capsys, fails):
+def test_a_full_disk_loses_only_the_file(monkeypatch, capsys, fails):
     def fail(*_):
         raise OSError(errno.ENOSPC, "no space left on device")
 
@@ -194,7 +194,7 @@ def test_a_full_disk_costs_the_file_and_nothing_else(monkeypatch, capsys, fails)
     assert capsys.readouterr().out.count("token statistics cannot be written") == 1
 
 
-def test_readers_of_other_languages_see_plain_types():
+def test_readers_in_other_languages_see_plain_types():
     recorder = TokenRecorder(JOB, "all")
     recorder.add(1, HistoryIndex(0, 0, 0), make_tokens([0.1]))
     assert {field.type for field in read_table(recorder).schema} == {pa.int32(), pa.float32(), pa.bool_()}

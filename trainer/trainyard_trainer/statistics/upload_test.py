@@ -90,7 +90,7 @@ def test_a_report_is_repeated_while_the_status_server_is_away(server, client, st
     assert server.requests[0] == server.requests[2]
 
 
-def test_it_is_given_up_in_the_end(server, client, store, monkeypatch, capsys):
+def test_it_is_given_up_after_its_retries(server, client, store, monkeypatch, capsys):
     monkeypatch.setattr(upload, "GIVE_UP_SECONDS", 0.1)
     server.answers = [(503, {})]
     send(record(), store, client)
@@ -98,20 +98,20 @@ def test_it_is_given_up_in_the_end(server, client, store, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("status", [404, 409, 413, 422])
-def test_what_is_not_wanted_is_not_sent_again(server, client, store, status):
+def test_a_rejected_report_of_statistics_is_not_sent_again(server, client, store, status):
     server.answers = [(status, {})]
     send(record(), store, client)
     assert len(server.requests) == 1
 
 
 @pytest.mark.parametrize("status", [404, 409])
-def test_of_a_model_that_was_deleted_meanwhile_no_file_stays(server, client, store, status):
+def test_no_file_stays_of_a_model_that_was_deleted_in_the_meantime(server, client, store, status):
     server.answers = [(status, {})]
     send(record(), store, client)
     assert not store.has(URI)
 
 
-def test_a_store_that_is_away_for_a_moment_costs_nothing_but_time(server, client, store, monkeypatch):
+def test_a_store_that_is_unavailable_for_a_moment_only_delays(server, client, store, monkeypatch):
     fail, write_file = [True, True], store.write_file
 
     def write_late(uri, file):
@@ -126,7 +126,7 @@ def test_a_store_that_is_away_for_a_moment_costs_nothing_but_time(server, client
     assert hashlib.sha256(store.read(URI)).hexdigest() == body["digest"]
 
 
-def test_a_store_that_is_away_harms_nobody(server, client, store, monkeypatch, capsys):
+def test_an_unavailable_store_affects_no_job(server, client, store, monkeypatch, capsys):
     def fail(*_):
         raise StoreUnavailable("The artifact store does not answer")
 
@@ -139,7 +139,7 @@ def test_a_store_that_is_away_harms_nobody(server, client, store, monkeypatch, c
     assert "does not answer" in capsys.readouterr().out
 
 
-def test_the_job_goes_on_at_once_and_its_end_waits_no_longer_than_told(server, client, store):
+def test_the_job_continues_at_once_and_its_end_waits_no_longer_than_the_limit(server, client, store):
     server.respond = lambda _path, _body: (time.sleep(1), (200, {}))[1]
     uploads = Uploads()
     started = time.monotonic()

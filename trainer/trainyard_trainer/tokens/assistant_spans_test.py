@@ -238,7 +238,7 @@ def test_tools_that_move_to_the_last_question(show):
         ("{{ messages[0].no.such }}", [ASK, RED], "rejects this conversation"),
     ],
 )
-def test_what_a_template_cannot_show_is_refused(show, template, messages, reason):
+def test_a_conversation_that_a_template_does_not_support_is_rejected(show, template, messages, reason):
     with pytest.raises(InvalidInput, match=reason):
         show(template, *messages)
 

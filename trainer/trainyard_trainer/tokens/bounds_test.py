@@ -25,7 +25,7 @@ def read(tokenizer, line: bytes) -> list:
 
 
 @pytest.mark.parametrize("text", [LONG, "🎈" * (MAX_TEXT_BYTES // 4)], ids=["letters", "emoji"])
-def test_a_text_that_is_too_long_is_refused(tokenizer, make_choice, text):
+def test_a_text_that_is_too_long_is_rejected(tokenizer, make_choice, text):
     history = History([ASK | {"content": text}, make_choice("Red.")], None)
     with pytest.raises(InvalidInput, match=f"more than {MAX_TEXT_BYTES} bytes of text"):
         tokenize_history(history, tokenizer, "here")
@@ -40,24 +40,24 @@ def test_a_text_that_is_too_long_is_refused(tokenizer, make_choice, text):
         pytest.param({"name": "f", "parameters": {"enum": [0] * 200_000}}, "more than 200000 values", id="many values"),
     ],
 )
-def test_tools_that_are_too_much_are_refused(tokenizer, tool, sentence):
+def test_tools_that_are_too_large_are_rejected(tokenizer, tool, sentence):
     line = json.dumps({"messages": [ASK, RED], "tools": [{"type": "function", "function": tool}]})
     with pytest.raises(InvalidInput, match=sentence):
         read(tokenizer, line.encode())
 
 
-def test_values_that_are_nested_too_deeply_are_refused(tokenizer):
+def test_values_that_are_nested_too_deeply_are_rejected(tokenizer):
     with pytest.raises(InvalidInput, match="nested too deeply"):
         read(tokenizer, nest(5_000).encode())
 
 
-def test_answers_that_are_too_long_to_be_told_from_the_rest_are_refused(tokenizer):
+def test_answers_that_are_too_long_to_be_found_in_the_text_are_rejected(tokenizer):
     history = History([ASK, RED | {"content": LONG + "a"}], None)
     with pytest.raises(InvalidInput, match="bytes of text"):
         tokenize_history(history, tokenizer, "here", without_logprobs=True)
 
 
-def test_a_line_that_is_too_long_is_refused_unread(tokenizer):
+def test_a_line_that_is_too_long_is_rejected_before_it_is_parsed(tokenizer):
     with pytest.raises(InvalidInput, match=f"more than {MAX_LINE_BYTES} bytes"):
         read(tokenizer, b" " * MAX_LINE_BYTES + b"{}")
 

@@ -25,7 +25,7 @@ def render(tokenizer, messages, **options):
     ("form", "text"),
     [("token_ids", "I like blüe 🎈."), ("token_id", "I like blüe 🎈."), ("bytes", "I like blue.")],
 )
-def test_each_way_to_tell_the_sampled_ids(tokenizer, make_choice, form, text):
+def test_each_form_of_the_sampled_ids(tokenizer, make_choice, form, text):
     choice = make_choice(text, form=form)
     history = tokenize(tokenizer, USER, choice)
     prompt = render(tokenizer, [USER], add_generation_prompt=True)
@@ -36,7 +36,7 @@ def test_each_way_to_tell_the_sampled_ids(tokenizer, make_choice, form, text):
     assert history.logprobs[len(prompt) :] == [-0.5] * len(sampled)
 
 
-def test_sampled_ids_are_kept_where_encoding_again_would_give_others(tokenizer, make_choice):
+def test_sampled_ids_are_kept_if_encoding_again_would_give_others(tokenizer, make_choice):
     choice = make_choice("red")
     odd = [tokenizer.encode(letter, add_special_tokens=False)[0] for letter in "red"]
     choice["token_ids"] = [*odd, tokenizer.eos_token_id]
@@ -89,7 +89,7 @@ def present(messages):
     return [messages[0], {"role": "assistant", "content": "", "tool_calls": [parsed]}, *messages[2:]]
 
 
-def test_parts_null_and_bare_tools_are_taken_as_the_engine_takes_them(tokenizer, make_choice):
+def test_parts_nulls_and_bare_tools_are_read_as_in_the_engine(tokenizer, make_choice):
     parts = {"role": "user", "content": [{"type": "text", "text": "Name a"}, {"type": "text", "text": "colour."}]}
     empty = {"role": "assistant", "content": None}
     bare = TOOL["function"]
@@ -104,7 +104,7 @@ def test_arguments_of_a_call_reach_the_template_as_an_object():
     assert message["tool_calls"][0]["function"]["arguments"] == {"bird": "owl"}
 
 
-def test_arguments_that_are_nested_too_deeply_are_none(tokenizer, make_choice):
+def test_arguments_that_are_nested_too_deeply_are_empty(tokenizer, make_choice):
     def call(arguments):
         made = {"id": "1", "type": "function", "function": {"name": "search", "arguments": arguments}}
         return {"role": "assistant", "content": None, "tool_calls": [made]}
@@ -114,7 +114,7 @@ def test_arguments_that_are_nested_too_deeply_are_none(tokenizer, make_choice):
     assert deep == tokenize(tokenizer, USER, call("{}"), *items)
 
 
-def test_a_message_that_is_nested_too_deeply_is_refused(tokenizer, make_choice):
+def test_a_message_that_is_nested_too_deeply_is_rejected(tokenizer, make_choice):
     nested = []
     for _ in range(sys.getrecursionlimit()):
         nested = [nested]
@@ -122,7 +122,7 @@ def test_a_message_that_is_nested_too_deeply_is_refused(tokenizer, make_choice):
         tokenize(tokenizer, USER | {"more": nested}, make_choice("Red."))
 
 
-def test_the_marks_of_sampled_turns_may_occur_in_a_message(tokenizer, make_choice):
+def test_the_markers_of_sampled_turns_may_occur_in_a_message(tokenizer, make_choice):
     odd = {"role": "user", "content": "\ue0000\ue001"}
     prompt = render(tokenizer, [odd], add_generation_prompt=True)
     assert tokenize(tokenizer, odd, make_choice("Red.")).ids[: len(prompt)] == prompt
@@ -152,12 +152,12 @@ def test_a_choice_that_cannot_be_read_is_named(tokenizer, make_choice, change, m
     assert "here.messages_and_choices[1]" in caught.value.message
 
 
-def test_half_of_a_surrogate_pair_is_no_text(tokenizer, make_choice):
+def test_half_of_a_surrogate_pair_is_not_a_text(tokenizer, make_choice):
     with pytest.raises(InvalidInput, match="surrogate"):
         tokenize(tokenizer, {"role": "user", "content": "\ud800"}, make_choice("Red."))
 
 
-def test_answers_without_logprobs_are_trained_on_where_that_is_asked_for(tokenizer, make_choice):
+def test_answers_without_logprobs_are_trained_on_if_the_setting_allows_it(tokenizer, make_choice):
     plain, silent = {"role": "assistant", "content": "Red."}, make_choice("Blue.") | {"logprobs": None}
     history = tokenize_history(
         History([USER, plain, USER, silent, USER], None), tokenizer, "here", without_logprobs=True
@@ -170,12 +170,12 @@ def test_answers_without_logprobs_are_trained_on_where_that_is_asked_for(tokeniz
     assert all(math.isnan(value) for value in history.logprobs)
 
 
-def test_an_answer_without_logprobs_that_says_nothing_is_context(tokenizer):
+def test_an_empty_answer_without_logprobs_is_context(tokenizer):
     items = [USER, {"role": "assistant", "content": None}]
     assert tokenize_history(History(items, None), tokenizer, "here", without_logprobs=True) is None
 
 
-def test_calls_without_logprobs_are_refused_where_they_would_be_trained_on(tokenizer):
+def test_calls_without_logprobs_are_rejected_if_they_would_be_trained_on(tokenizer):
     call = {"id": "1", "type": "function", "function": {"name": "search", "arguments": "{}"}}
     items = [USER, {"role": "assistant", "content": None, "tool_calls": [call]}]
     with pytest.raises(InvalidInput, match=r"here.messages_and_choices\[1\] calls tools"):
@@ -183,7 +183,7 @@ def test_calls_without_logprobs_are_refused_where_they_would_be_trained_on(token
     assert tokenize_history(History(items, [TOOL]), tokenizer, "here") is None
 
 
-def test_tools_are_shown_as_the_engine_shows_them():
+def test_tools_are_rendered_as_in_the_engine():
     bare = {"parameters": {"b": 1, "a": 2}, "name": "f", "strict": None, "more": 1}
     shown = [("name", "f"), ("description", None), ("parameters", {"b": 1, "a": 2})]
     for tool in (bare, {"function": bare, "type": "function", "more": 2}):

@@ -39,7 +39,7 @@ def find(tokenizer, content):
     ],
 )
 @pytest.mark.parametrize("strips", [True, False])
-def test_pieces_of_a_vocabulary_that_is_not_of_bytes(make_tokenizer, content, piece, strips):
+def test_pieces_of_a_vocabulary_without_bytes(make_tokenizer, content, piece, strips):
     tokenizer = make_tokenizer(f"{SPACE}the", "the", "é", "Ã©", "a", "ow", strips=strips)
     assert find(tokenizer, content) == (piece and tokenizer.get_vocab()[piece])
 
@@ -50,20 +50,20 @@ def test_a_word_that_may_have_lost_its_space_is_unknown(make_tokenizer):
     assert find(spaced, b"the") == spaced.get_vocab()["the"]
 
 
-def test_the_sign_of_an_unknown_part_of_a_character_tells_no_id(make_tokenizer):
+def test_the_replacement_character_identifies_no_id(make_tokenizer):
     tokenizer = make_tokenizer("\ufffd")
     assert find(tokenizer, "\ufffd".encode()) is None
     assert find_token_id({"token": "\ufffd", "logprob": -0.5}, tokenizer) is None
 
 
 @pytest.mark.parametrize("entry", [{"token": "x" * 600}, {"token": "?", "bytes": [120] * 600}], ids=["text", "bytes"])
-def test_what_is_longer_than_any_token_is_not_looked_up_and_kept(tokenizer, entry):
+def test_bytes_longer_than_any_token_are_not_cached(tokenizer, entry):
     before = look_up.cache_info()
     assert find_token_id(entry | {"logprob": -0.5}, tokenizer) is None
     assert look_up.cache_info() == before
 
 
-def test_each_token_of_bytes_is_found_by_them(tokenizer):
+def test_each_token_of_bytes_is_found_by_its_bytes(tokenizer):
     spelt = {number: content for content, number in map_bytes(tokenizer).items()}
     assert len(spelt) == len(tokenizer)
     assert all(find(tokenizer, content) == number for number, content in spelt.items())

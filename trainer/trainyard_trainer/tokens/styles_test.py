@@ -106,12 +106,12 @@ def expect(style: str, *answers: str, last: bool = True) -> list[str]:
     return [*texts[:-1], f"{EMPTY_THOUGHT.get(style, '')}{before}{answers[-1]}{end}"] if last else texts
 
 
-def test_every_style_is_there():
+def test_every_style_exists():
     assert sorted(AROUND) == STYLES
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_the_answers_and_their_ends_are_learnt(tokenizer, style):
+def test_the_answers_and_their_ends_are_trained(tokenizer, style):
     system = {"role": "system", "content": "Be short."}
     first = [ask("A colour?"), answer("Red.")]
     talk = [*first, ask("Another?"), answer("Blue."), ask("A third?"), answer("Teal, I think.")]
@@ -122,13 +122,13 @@ def test_the_answers_and_their_ends_are_learnt(tokenizer, style):
 
 
 @pytest.mark.parametrize("style", STYLES)
-def test_answers_that_are_alike_or_stand_in_questions_are_told_apart(tokenizer, style):
+def test_equal_answers_and_answers_within_questions_are_distinguished(tokenizer, style):
     messages = [ask("Red. Red."), answer("Red."), ask("Red."), answer("Red."), ask("Say: Red.")]
     assert learn(tokenizer, style, messages) == expect(style, "Red.", "Red.", last=False)
 
 
 @pytest.mark.parametrize("style", AROUND_TOOLS)
-def test_calls_are_learnt(tokenizer, style):
+def test_calls_are_trained(tokenizer, style):
     messages = [
         ask("Owls?"),
         answer(None, tool_calls=[CALL]),

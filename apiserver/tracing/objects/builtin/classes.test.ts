@@ -20,13 +20,13 @@ const builtin = (name: string, fields: object) => ({
 describe('an object of a class of the server', () => {
   test.each<[string, string, object, object]>([
     [
-      'gets what it leaves out',
+      'gets defaults for missing members',
       'AnnotationSpec',
       {},
       builtin('AnnotationSpec', { field_schema: {}, unique_among_creators: false, op_scope: null }),
     ],
     [
-      'loses what its class does not know',
+      'loses unknown members',
       'AnnotationSpec',
       { name: 'x', field_schema: { type: 'string' }, other: 1 },
       builtin('AnnotationSpec', {
@@ -37,13 +37,13 @@ describe('an object of a class of the server', () => {
       }),
     ],
     [
-      'takes numbers that are written as texts',
+      'accepts numbers that are written as texts',
       'ProviderModel',
       { provider: 'p', max_tokens: ' 12' },
       builtin('ProviderModel', { provider: 'p', max_tokens: 12 }),
     ],
     [
-      'takes words for truths',
+      'accepts words for booleans',
       'AnnotationSpec',
       { unique_among_creators: 'Yes' },
       builtin('AnnotationSpec', { field_schema: {}, unique_among_creators: true, op_scope: null }),
@@ -97,7 +97,7 @@ describe('an object of a class of the server', () => {
     expect(written).toContain('"_bases":["Model","Object","BaseModel"]')
   })
 
-  test('holds queries, whose every operation names its class', () => {
+  test('contains queries whose operations name their classes', () => {
     const field = { $getField: 'a' }
     const expression = {
       $and: [
@@ -135,27 +135,27 @@ describe('an object of a class of the server', () => {
   })
 
   test.each<[string, string, unknown]>([
-    ['is of no known class', 'Monitor', {}],
-    ['is of a class that every object has', 'constructor', {}],
-    ['is none', 'Provider', []],
-    ['lacks something', 'Provider', { base_url: 'u' }],
+    ['has an unknown class', 'Monitor', {}],
+    ['has the name of a prototype as its class', 'constructor', {}],
+    ['is not an object', 'Provider', []],
+    ['lacks a member', 'Provider', { base_url: 'u' }],
     ['has a number for a text', 'Provider', { base_url: 1, api_key_name: 'k' }],
-    ['has another word', 'Provider', { base_url: 'u', api_key_name: 'k', return_type: 'x' }],
+    ['has an unknown word', 'Provider', { base_url: 'u', api_key_name: 'k', return_type: 'x' }],
     ['has a fraction', 'ProviderModel', { provider: 'p', max_tokens: 12.5 }],
-    ['has no number', 'ProviderModel', '{"provider": "p", "max_tokens": 1e999}'],
+    ['has an invalid number', 'ProviderModel', '{"provider": "p", "max_tokens": 1e999}'],
     ['has a list for an object', 'Leaderboard', { columns: {} }],
     [
       'has a null for a name',
       'ActionSpec',
       { name: null, config: { action_type: 'contains_words', target_words: [] } },
     ],
-    ['does something unknown', 'ActionSpec', { config: { action_type: '__proto__' } }],
-    ['has more than it may', 'LLMStructuredCompletionModel', { llm_model_id: 'm', more: 1 }],
+    ['has an unknown operation', 'ActionSpec', { config: { action_type: '__proto__' } }],
+    ['exceeds a limit', 'LLMStructuredCompletionModel', { llm_model_id: 'm', more: 1 }],
     ['has a broken schema', 'AnnotationSpec', { field_schema: { type: 'strin' } }],
-    ['has a schema without an end', 'AnnotationSpec', { field_schema: { description: 'x'.repeat(70_000) } }],
-    ['filters by what is unknown', 'SavedView', { label: 'l', view_type: 'v', definition: { filter: { x: [] } } }],
+    ['has a recursive schema', 'AnnotationSpec', { field_schema: { description: 'x'.repeat(70_000) } }],
+    ['filters by an unknown field', 'SavedView', { label: 'l', view_type: 'v', definition: { filter: { x: [] } } }],
     [
-      'asks for what is unknown',
+      'requests an unknown field',
       'SavedView',
       { label: 'l', view_type: 'v', definition: { query: { $expr: { $x: 1 } } } },
     ],
@@ -163,7 +163,7 @@ describe('an object of a class of the server', () => {
     expect(() => build(className, value)).toThrow(expect.objectContaining({ name: 'FieldError' }))
   })
 
-  test('is rejected at once, however long an invalid number is', () => {
+  test('is rejected quickly, even for a very long invalid number', () => {
     const before = performance.now()
     expect(() => build('ProviderModel', { provider: 'p', max_tokens: `${'1'.repeat(20_000)}x` })).toThrow(
       'must be an integer',

@@ -46,7 +46,7 @@ describe('a follower', () => {
     expect(seqs(await next)).toEqual([1])
   })
 
-  test('gets nothing when its time is over, and later what it missed', async () => {
+  test('gets no events when its time is over, and gets the missed ones later', async () => {
     const { hub, add } = makeHub()
     const follower = follow(hub, 'a')
     expect(await follower.next(5)).toEqual([])
@@ -74,7 +74,7 @@ describe('a follower', () => {
     expect(told).toEqual(Array.from({ length: 200 }, (_, seq) => seq))
   })
 
-  test('walks many events in pages', async () => {
+  test('gets many events in pages', async () => {
     const { hub, add } = makeHub()
     for (let seq = 0; seq < 2.5 * readLimit; seq++) add('a', seq)
     const follower = follow(hub, 'a')
@@ -132,7 +132,7 @@ describe('the database', () => {
     hub.close()
   })
 
-  test('is queried in turns, and an entity of more weight has more of them', async () => {
+  test('is queried for entities in turn, and more often for entities with more weight', async () => {
     const { hub, asked, fault } = makeHub()
     fault.lagMs = 1
     for (const [key, weight] of [
@@ -162,7 +162,7 @@ describe('the database', () => {
     expect(seqs(await stayed)).toEqual([0])
   })
 
-  test('is not queried by all followers all the time while it is unavailable', async () => {
+  test('is not queried constantly by all followers while it is unavailable', async () => {
     vi.useFakeTimers()
     const { hub, asked, fault } = makeHub()
     fault.error = outage
@@ -175,7 +175,7 @@ describe('the database', () => {
     hub.close()
   })
 
-  test('whose answer is a bug of ours ends all waits of that job', async () => {
+  test('whose answer shows a bug ends all waits for that job', async () => {
     const { hub, fault } = makeHub()
     fault.error = new Error('syntax')
     const waits = [follow(hub, 'a', { patient: true }), follow(hub, 'a')].map((each) => each.next(1_000))

@@ -1,21 +1,21 @@
 import type { Workload } from '../workloads.ts'
 
-/** Something between a client and the engine. */
+/** A server between a client and the engine. */
 export interface Contestant {
   name: string
   host: string
   port: number
   apiKey: string
-  /** The names that its clients ask for, by turns. */
+  /** The model names that its clients request in turn. */
   models: string[]
-  /** All its processes, Postgres' among them, and those that are Postgres'. */
+  /** The ids of all its processes, including those of Postgres, and of Postgres alone. */
   listProcesses: () => { own: number[]; postgres: number[] }
-  /** Which workloads it is measured with, and by how much fewer requests than others; 1 if it takes as many. */
+  /** The workloads that it is measured with, and the divisor of its number of requests. 1 for the full number. */
   workloads: readonly Workload['name'][]
   share: number
 }
 
-/** Where the mock engine answers. */
+/** The address of the mock engine. */
 export interface EngineAddress {
   host: string
   port: number

@@ -12,7 +12,7 @@ import type { Contestant, EngineAddress } from './contestant.ts'
 const apiKey = 'sk-bench'
 const model = 'bench-model'
 
-// Nothing leaves the machine.
+// It must not connect to other hosts.
 const settings = {
   LITELLM_LOCAL_MODEL_COST_MAP: 'True',
   LITELLM_TELEMETRY: 'False',
@@ -57,7 +57,7 @@ function buildArgs(file: string, port: number): string[] {
   return ['--config', file, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1', '--telemetry', 'False']
 }
 
-/** YAML takes JSON as well. */
+/** JSON is valid YAML. */
 function buildConfig({ host, port }: EngineAddress): object {
   const params = { model: `hosted_vllm/${model}`, api_base: `http://${host}:${port}/v1`, api_key: 'none' }
   return {

@@ -11,7 +11,7 @@ import type { Contestant, EngineAddress } from './contestant.ts'
 
 const apiKey = 'bench-key'
 
-/** Debian's nginx with one worker and a key: what a proxy costs that knows no model, no limit and no usage. */
+/** Debian's nginx with one worker and a key: the cost of a proxy without models, limits or usage. */
 export async function withNginx<T>(engine: EngineAddress, work: (found: Contestant) => Promise<T>): Promise<T> {
   const { command, env } = await installNginx()
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-nginx-'))
@@ -42,7 +42,10 @@ export async function withNginx<T>(engine: EngineAddress, work: (found: Contesta
   }
 }
 
-/** One process, so that nothing is left when it is ended. Connections to the engine are kept, and events go on at once. */
+/**
+ * A single process, so that none is left when it is ended. Connections to the engine are kept, and events are passed on
+ * at once.
+ */
 function writeConfig({ folder, port, engine }: { folder: string; port: number; engine: EngineAddress }): string {
   return `daemon off;
 master_process off;

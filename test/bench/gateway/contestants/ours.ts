@@ -10,10 +10,10 @@ import type { Contestant, EngineAddress } from './contestant.ts'
 
 const baseModel = 'bench-model'
 const manyModels = 1_000
-// Set, so that they are looked at, and higher than anything that is measured.
+// The limits are set so that they are checked, and are higher than any measured load.
 const limits = { requestsPerMinute: 10_000_000, concurrentStreams: 5_000 }
 
-/** The real apiserver with its Postgres: a key, limits, usage; one trained model or a thousand. */
+/** The real apiserver with its Postgres, with a key, limits and usage, and one or a thousand trained models. */
 export async function withOurs<T>(
   { stack, engine, nodeOptions }: { stack: StackHandle; engine: EngineAddress; nodeOptions: string[] },
   work: (found: Contestant[]) => Promise<T>,
@@ -50,7 +50,7 @@ function nameModel(entity: string, index: number): string {
   return `wandb-artifact:///${entity}/bench/model-${index}:step1`
 }
 
-/** Rows of trained models, each with one checkpoint; the mock engine answers to any name. */
+/** Adds rows of trained models, each with one checkpoint. The mock engine accepts any name. */
 async function addTrainedModels(pool: Pool, entity: string): Promise<void> {
   await pool.query(
     `WITH models AS (

@@ -6,7 +6,7 @@ import { listTree } from '../processor.ts'
 import { workloadNames } from '../workloads.ts'
 import type { Contestant, EngineAddress } from './contestant.ts'
 
-/** A bare Node pipe: no key, no limit, no look at a byte. */
+/** A bare Node pipe without keys, limits or any parsing. */
 export async function withPipe<T>(engine: EngineAddress, work: (found: Contestant) => Promise<T>): Promise<T> {
   const port = await findFreePort()
   const server = path.join(import.meta.dirname, '..', 'pipe-server.ts')

@@ -81,7 +81,7 @@ def test_each_process_keeps_half_of_the_base_model_and_all_of_the_adapters(toget
     assert other == (kept, whole, adapters)
 
 
-def test_a_pass_that_fails_in_one_process_fails_its_job_and_gives_the_others_back(together):
+def test_a_pass_that_fails_in_one_process_fails_its_job_and_releases_the_others(together):
     assert together[2] == ["CudaOutOfMemory", "ShuttingDown", "ShuttingDown"]
 
 
@@ -100,7 +100,7 @@ def torchrun(fork_server, trainer_env, tmp_path):
     process.wait()
 
 
-def test_a_job_of_two_processes_is_read_and_gone_on_with_by_one(status_server, torchrun, start_trainer, load_model):
+def test_one_process_can_continue_a_job_of_two_processes(status_server, torchrun, start_trainer, load_model):
     job = status_server.add("SFT", SHORT, {"batch_size": 2})
     status_server.wait_for(lambda: job.state == "Trained")
     (report,) = job.checkpoints
@@ -155,7 +155,7 @@ def test_a_job_is_tried_again_when_a_process_dies(status_server, start_pair):
 
 
 @pytest.mark.parametrize("victim", [0, 1])
-def test_no_process_stays_when_another_dies(status_server, start_pair, victim):
+def test_all_processes_end_when_one_dies(status_server, start_pair, victim):
     idle = threading.Event()
     status_server.trap = lambda name, *_: name == "claims" and idle.set()
     pair = start_pair()

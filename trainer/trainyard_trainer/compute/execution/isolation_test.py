@@ -94,7 +94,7 @@ def test_gradients_of_a_job_are_on_its_own_adapter_only(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_adapters_in_one_pass_give_what_each_gives_alone(name):
+def test_adapters_in_one_pass_have_the_same_results_as_alone(name):
     executor = Executor(make_base(name))
     slots = [open_default(executor, 1, rank=2), open_default(executor, 2)]
     microbatches = [Microbatch(slot, make_families(seed, 2), SFT, 10.0, 0.0) for seed, slot in enumerate(slots)]
@@ -104,7 +104,7 @@ def test_adapters_in_one_pass_give_what_each_gives_alone(name):
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_default_layers_are_those_that_go_by_the_routes(name):
+def test_default_layers_are_those_with_a_route(name):
     executor = Executor(make_base(name))
     slot = open_default(executor, 1)
     assert executor.find(slot).shape.target_modules == MODELS[name]
@@ -125,7 +125,7 @@ def test_default_layers_are_those_that_go_by_the_routes(name):
         ("Llama", "embed_tokens", "no linear layer"),
     ],
 )
-def test_named_layers_that_cannot_go_by_the_routes_are_refused_with_a_sentence(name, target, reason):
+def test_named_layers_without_a_route_are_rejected_with_a_message(name, target, reason):
     executor = Executor(make_base(name))
     before = score(executor, None)
     with pytest.raises(JobFailure, match=rf"lora\.targetModules name {target}, .*{reason}") as caught:
@@ -138,7 +138,7 @@ def test_named_layers_that_cannot_go_by_the_routes_are_refused_with_a_sentence(n
 
 
 @pytest.mark.parametrize("others", [0, 1])
-def test_an_adapter_that_does_not_go_by_the_routes_is_taken_away_again(monkeypatch, others):
+def test_an_adapter_without_routes_is_removed_again(monkeypatch, others):
     """For all layer names that a PEFT version may use."""
     executor = Executor(make_base("Qwen3-MoE"))
     slots = [open_default(executor, seed) for seed in range(others)]

@@ -34,7 +34,7 @@ def trained(executor, tmp_path):
     executor.close(slot)
 
 
-def test_what_was_saved_is_read_again_to_the_bit(executor, trained):
+def test_saved_weights_are_read_again_bit_by_bit(executor, trained):
     slot, folder = trained
     state = executor.read(slot)
     assert read_shape(folder) == Shape(4, 16, tuple(sorted(LLAMA_TARGETS)))
@@ -46,7 +46,7 @@ def test_what_was_saved_is_read_again_to_the_bit(executor, trained):
         assert all(torch.equal(one[name], other[name]) for name in one)
 
 
-def test_peft_loads_it_and_computes_what_the_trainer_does(executor, trained):
+def test_peft_loads_it_and_computes_the_same_as_the_trainer(executor, trained):
     slot, folder = trained
     examples = make_families(2, 2)
     found = executor.score(slot, [examples], lambda: None)
@@ -59,7 +59,7 @@ def test_peft_loads_it_and_computes_what_the_trainer_does(executor, trained):
         assert column.tolist() == pytest.approx(wanted, abs=1e-4)
 
 
-def test_the_optimizers_state_of_older_checkpoints_goes_on(executor, trained):
+def test_the_optimizer_state_of_older_checkpoints_is_used(executor, trained):
     """Their names contain PEFT's name of the adapter, and they have no method: all of them are from RL."""
     slot, folder = trained
     state = executor.read(slot)
@@ -77,7 +77,7 @@ def test_the_optimizers_state_of_older_checkpoints_goes_on(executor, trained):
     assert {tensor.item() for name, tensor in again.items() if name.endswith(".step")} == {1.0}
 
 
-def test_a_slot_keeps_nothing_of_the_adapter_before(executor, trained):
+def test_a_slot_keeps_nothing_of_the_previous_adapter(executor, trained):
     slot, _ = trained
     fresh = Executor(make_base())
     executor.refill(slot, None)
@@ -88,7 +88,7 @@ def test_a_slot_keeps_nothing_of_the_adapter_before(executor, trained):
     assert not any(tensor.any() for name, tensor in untrained.weights.items() if "lora_B" in name)
 
 
-def test_a_slot_that_is_given_back_is_used_again_by_its_like_only(executor):
+def test_a_released_slot_is_used_again_only_by_adapters_of_its_shape(executor):
     one = executor.open(SHAPE, None)
     two = executor.open(SHAPE, None)
     assert one != two
@@ -126,7 +126,7 @@ def test_adapters_of_other_kinds_are_not_trained(trained, change):
 
 
 @pytest.mark.parametrize("rank", [0, 513, 10**9, "4", True, None])
-def test_ranks_that_no_base_model_asks_for_are_refused_before_a_slot_is_made(trained, rank):
+def test_an_unexpected_rank_is_rejected_before_a_slot_is_created(trained, rank):
     _, folder = trained
     path = folder / ADAPTER_CONFIG
     path.write_text(json.dumps(json.loads(path.read_text()) | {"r": rank}))
@@ -135,7 +135,7 @@ def test_ranks_that_no_base_model_asks_for_are_refused_before_a_slot_is_made(tra
     assert caught.value.reason == "CheckpointMismatch"
 
 
-def test_a_base_model_that_a_checkpoint_names_is_not_looked_at(trained):
+def test_the_base_model_in_a_checkpoint_is_ignored(trained):
     _, folder = trained
     path = folder / ADAPTER_CONFIG
     named = {"base_model_name_or_path": "/etc/passwd", "revision": "evil", "runtime_config": {"x": 1}}
@@ -143,7 +143,7 @@ def test_a_base_model_that_a_checkpoint_names_is_not_looked_at(trained):
     assert read_shape(folder) == Shape(4, 16, tuple(sorted(LLAMA_TARGETS)))
 
 
-def test_weights_of_another_shape_are_refused(executor, trained):
+def test_weights_of_another_shape_are_rejected(executor, trained):
     slot, folder = trained
     weights = load_file(folder / ADAPTER_WEIGHTS)
     name = next(iter(weights))
@@ -153,7 +153,7 @@ def test_weights_of_another_shape_are_refused(executor, trained):
     assert [each.name for each in executor.slots.all if not each.free] == [slot]
 
 
-def test_an_optimizers_state_of_another_shape_is_refused(executor, trained):
+def test_an_optimizer_state_of_another_shape_is_rejected(executor, trained):
     slot, folder = trained
     state = load_file(folder / OPTIMIZER_STATE)
     name = next(name for name, tensor in state.items() if tensor.dim())
@@ -162,7 +162,7 @@ def test_an_optimizers_state_of_another_shape_is_refused(executor, trained):
         executor.refill(slot, read_adapter(folder, "SFT"))
 
 
-def test_weights_of_another_model_are_refused_and_their_slot_is_free(executor, trained):
+def test_weights_of_another_model_are_rejected_and_their_slot_is_released(executor, trained):
     slot, folder = trained
     weights = load_file(folder / ADAPTER_WEIGHTS)
     weights.pop(next(iter(weights)))

@@ -130,7 +130,7 @@ def test_padded_packed_and_shared_computation_agree(executor, slot, monkeypatch,
 
 @pytest.mark.parametrize("kind", STEPS)
 @pytest.mark.parametrize("budget", [1, 40, 100])
-def test_a_step_in_parts_is_the_whole_step(executor, slot, monkeypatch, budget, kind):
+def test_a_step_in_microbatches_equals_the_whole_step(executor, slot, monkeypatch, budget, kind):
     step = STEPS[kind](7)
     whole = compute(executor, slot, step, split_packed(step.examples, WHOLE))
     require_equal(compute(executor, slot, step, split_packed(step.examples, budget)), whole)
@@ -138,7 +138,7 @@ def test_a_step_in_parts_is_the_whole_step(executor, slot, monkeypatch, budget, 
     require_equal(compute(executor, slot, step, split_padded(step.examples, budget)), whole)
 
 
-def test_columns_are_those_of_their_examples_however_they_are_computed(executor, slot):
+def test_columns_belong_to_their_examples_in_any_computation(executor, slot):
     step = make_rl_step(11)
     found = {}
     for budget in (WHOLE, 40):
@@ -168,7 +168,7 @@ def test_scores_do_not_depend_on_what_else_is_scored(executor, slot, monkeypatch
 
 
 @pytest.mark.parametrize("packs", [True, False])
-def test_checkpointing_of_gradients_changes_no_number(executor, slot, monkeypatch, packs):
+def test_gradient_checkpointing_does_not_change_the_results(executor, slot, monkeypatch, packs):
     base = use(executor, monkeypatch, packs=packs)
     step = make_rl_step(5)
     microbatches = split_packed(step.examples, 60)
@@ -183,7 +183,7 @@ def test_checkpointing_of_gradients_changes_no_number(executor, slot, monkeypatc
 
 
 @pytest.mark.parametrize("seed", draw_seeds(3))
-def test_parts_hold_each_example_once_within_the_budget(seed):
+def test_microbatches_have_each_example_once_within_the_budget(seed):
     examples = make_families(seed, 8)
     for split, measure in SPLITS.items():
         for budget in (1, 30, 80, 200, WHOLE):
@@ -208,7 +208,7 @@ SPLITS = {split_packed: count_packed, split_padded: count_padded, split_in_order
 
 
 @pytest.mark.parametrize("split", SPLITS)
-def test_examples_without_a_trained_token_are_in_no_part(split):
+def test_examples_without_a_trained_token_are_in_no_microbatch(split):
     examples = make_families(0, 2)
     idle = Example(np.arange(5), np.zeros(5, bool), 9)
     microbatches = split([idle, *examples, idle], WHOLE)

@@ -71,7 +71,7 @@ def llama():
         del LlamaMLP.fused
 
 
-def test_kernels_that_give_the_models_numbers_stay(llama, capfd):
+def test_kernels_with_the_same_results_as_the_model_stay(llama, capfd):
     plain = probe(llama)
     assert fuse(llama, be_right)
     assert modeling_llama.apply_rotary_pos_emb is not ROPE
@@ -91,7 +91,7 @@ def test_kernels_that_give_the_models_numbers_stay(llama, capfd):
         pytest.param(fail_half_way, "RuntimeError: no compiler", id="fails when it is half put in"),
     ],
 )
-def test_kernels_that_do_not_are_taken_back_without_a_trace(llama, apply, reason, capfd):
+def test_kernels_with_other_results_are_removed_completely(llama, apply, reason, capfd):
     plain, forward, held = probe(llama), LlamaMLP.forward, [dict(vars(layer)) for layer in llama.model.modules()]
     assert not fuse(llama, apply)
     (line,) = map(json.loads, capfd.readouterr().out.splitlines())
@@ -106,7 +106,7 @@ def test_kernels_that_do_not_are_taken_back_without_a_trace(llama, apply, reason
     assert torch.equal(again.gradient_D, plain.gradient_D)
 
 
-def test_a_machine_without_the_kernels_goes_without(llama, capfd):
+def test_a_machine_without_the_kernels_works_without_them(llama, capfd):
     assert not fuse(llama, apply_liger)
     assert json.loads(capfd.readouterr().out)["level"] == "warn"
 

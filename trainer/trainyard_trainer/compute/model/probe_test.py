@@ -48,7 +48,7 @@ def score_alone(model: torch.nn.Module, examples: list[Example]) -> list[float]:
 
 
 @pytest.mark.parametrize("name", CONFIGS)
-def test_models_compute_rows_where_these_give_their_numbers_and_are_padded_else(name, capfd):
+def test_models_use_rows_if_the_results_are_equal_and_padding_otherwise(name, capfd):
     base = make_base(name)
     assert base.packs == (name in PACKED)
     warnings = [json.loads(line)["message"] for line in capfd.readouterr().out.splitlines() if line.startswith("{")]
@@ -82,7 +82,7 @@ def test_rows_give_the_gradients_of_padded_batches(name):
         pytest.param(("q_proj", "v_proj"), id="layers that the model does not have"),
     ],
 )
-def test_an_adapter_that_the_model_cannot_have_is_refused_and_leaves_nothing(targets):
+def test_an_adapter_that_the_model_cannot_have_is_rejected_and_leaves_nothing(targets):
     base = make_base("GPT2")
     executor = Executor(base)
     examples = make_families(1, 2)

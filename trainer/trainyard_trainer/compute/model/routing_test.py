@@ -54,7 +54,7 @@ def never() -> None:
     [("small", "large"), ("large", "scaled", "small", "small too"), ("scaled", "small")],
     ids=" and ".join,
 )
-def test_models_of_any_shape_train_in_one_pass_as_each_does_alone(executor, slots, names):
+def test_models_of_any_shape_train_in_one_pass_with_the_same_results_as_alone(executor, slots, names):
     microbatches = [make_microbatch(slots[name], seed) for seed, name in enumerate(names)]
     alone = []
     for microbatch in microbatches:
@@ -66,7 +66,7 @@ def test_models_of_any_shape_train_in_one_pass_as_each_does_alone(executor, slot
         assert differ(pop_gradients(executor, microbatch.slot), gradients) < 1e-4
 
 
-def test_adapters_on_the_head_go_through_the_base_alone(executor, slots):
+def test_adapters_on_the_head_have_their_own_pass(executor, slots):
     """The head only sees the positions that predict something. Jobs whose pass fails continue alone."""
     microbatches = [make_microbatch(slots["with the head"], 1), make_microbatch(slots["small"], 2)]
     executor.backward([microbatches[:1]], never)
@@ -93,7 +93,7 @@ def test_gradients_of_several_passes_add_up_in_their_slots(executor, slots):
         assert differ(found, {name: wanted[slot, name] for name in found}) < 1e-4
 
 
-def test_families_of_different_models_share_nothing(executor, slots):
+def test_families_of_different_models_share_no_prefix(executor, slots):
     """The same examples, of the same family, under two adapters: their shared prefix is computed under both."""
     microbatches = [make_microbatch(slots["large"], 5), make_microbatch(slots["small"], 5)]
     (together,) = executor.backward([microbatches], never)
@@ -117,7 +117,7 @@ def test_no_adapter_is_the_base_itself(executor, slots):
         torch.testing.assert_close(executor.base.model(tokens).logits, untouched.base.model(tokens).logits)
 
 
-def test_a_part_under_the_base_goes_beside_one_under_an_adapter(executor, slots):
+def test_a_microbatch_of_the_base_model_shares_a_pass_with_one_of_an_adapter(executor, slots):
     layer = executor.base.decoder.layers[0].self_attn.q_proj
     hidden = torch.randn(1, 20, 32)
     with torch.no_grad(), routing.CURRENT.use((Route(None, 12), Route(slots["large"], 8)), never):
@@ -130,7 +130,7 @@ def test_a_part_under_the_base_goes_beside_one_under_an_adapter(executor, slots)
     assert not torch.allclose(plain, adapted)
 
 
-def test_what_an_adapter_adds_is_what_peft_adds_and_so_are_its_gradients(executor, slots):
+def test_an_adapter_adds_the_same_as_in_peft_and_has_the_same_gradients(executor, slots):
     layer = executor.base.decoder.layers[1].mlp.down_proj
     hidden = torch.randn(1, 5, 48, requires_grad=True)
     name = slots["scaled"]
@@ -159,7 +159,7 @@ def counter() -> Callable[[], None]:
 
 
 @pytest.mark.parametrize("checkpointing", [False, True])
-def test_a_job_that_was_taken_away_is_dropped_at_any_layer(executor, slots, counter, checkpointing):
+def test_a_lost_job_is_dropped_at_any_layer(executor, slots, counter, checkpointing):
     microbatch = make_microbatch(slots["large"], 3)
     layers = sum(isinstance(module, RoutedLinear) for module in executor.base.model.modules())
     executor.score(microbatch.slot, [microbatch.examples], counter)

@@ -28,7 +28,7 @@ def test_adapters_of_a_bfloat16_model_are_trained_in_float32():
     assert {weight.dtype for weight in own} == {torch.bfloat16}
 
 
-def test_a_slot_that_cannot_be_added_harms_no_other(monkeypatch):
+def test_a_slot_that_cannot_be_added_does_not_affect_others(monkeypatch):
     executor = Executor(make_base())
     slot = open_random(executor, SHAPE)
 

@@ -42,7 +42,7 @@ def make_tensors(length: int, heads: int, groups: int) -> list[Tensor]:
 @pytest.mark.parametrize("groups", [1, 2, 4])
 @pytest.mark.parametrize("window", [None, 1, 5, 20, 1000])
 @pytest.mark.parametrize("seed", range(4))
-def test_rows_attend_as_a_whole_mask_has_it(seed, window, groups):
+def test_rows_attend_like_the_complete_mask(seed, window, groups):
     layout = build_layout(make_families(seed, 5, max_length=40), CPU)
     scaling = None if seed % 2 else 0.3
     tensors = make_tensors(layout.num_tokens, 4, groups)
@@ -78,20 +78,20 @@ class Largest(TorchDispatchMode):
 
 
 @pytest.mark.parametrize("window", [None, 20])
-def test_a_mask_is_built_of_truths_only(window):
+def test_a_mask_contains_only_booleans(window):
     with Largest() as largest:
         mask = build_mask(torch.tensor([30, 0, 5]), 64, torch.ones(3, 96, dtype=torch.bool), window)
     assert mask.shape == (3, 1, 64, 96)
     assert largest.bytes == mask.numel()
 
 
-def test_lengths_are_rounded_to_few_and_by_little():
+def test_lengths_are_rounded_up_to_few_values():
     rounded = [round_length(length) for length in range(1, 5000)]
     assert all(length <= up < length + max(8, length / 4) for length, up in enumerate(rounded, 1))
     assert len(set(rounded)) < 60
 
 
-def test_what_is_unknown_of_an_attention_is_refused_in_rows_only():
+def test_an_unsupported_attention_option_is_rejected_only_in_rows():
     layout = build_layout(make_families(3, 1), CPU)
     tensors = make_tensors(layout.num_tokens, 4, 4)
     module = torch.nn.Module()

@@ -56,7 +56,7 @@ def list_indices(mask, name):
     ],
 )
 @torch.no_grad()
-def test_flex_attention_sees_what_the_path_of_processors_sees(size, window, groups, width, uncompiled):
+def test_flex_attention_equals_the_attention_on_cpus(size, window, groups, width, uncompiled):
     layout = make_layout(1, *size)
     random = torch.Generator().manual_seed(0)
     query, key, value = (

@@ -19,7 +19,7 @@ def show(layout: Layout) -> dict[str, list[int]]:
     return {name: getattr(layout, name).tolist() for name in names}
 
 
-def test_a_family_begins_with_what_all_share_and_goes_on_example_by_example():
+def test_a_family_begins_with_the_shared_prefix_and_continues_with_each_example():
     examples = [make([5, 6, 7, 8, 9], [3, 4]), make([5, 6, 7, 4], [3])]
     layout = build_layout(examples, CPU)
     assert show(layout) == {
@@ -38,7 +38,7 @@ def test_a_family_begins_with_what_all_share_and_goes_on_example_by_example():
     )
 
 
-def test_nothing_that_is_trained_on_is_shared():
+def test_no_trained_token_is_shared():
     layout = build_layout([make([5, 6, 7, 8], [2]), make([5, 6, 7, 9], [3])], CPU)
     assert layout.tokens_T.tolist() == [5, 6, 7, 8, 7, 9]
     assert layout.predictors_N.tolist() == [1, 4]

@@ -40,7 +40,7 @@ def test_log_probabilities_and_entropies_are_those_of_a_softmax(scored):
     assert not entropies.requires_grad
 
 
-def test_half_precision_is_scored_in_single(scored):
+def test_half_precision_is_scored_in_single_precision(scored):
     weight, hidden, targets = scored
     found, entropies = score_tokens((hidden @ weight.T).bfloat16(), targets)
     assert found.dtype == entropies.dtype == torch.float32
@@ -48,7 +48,7 @@ def test_half_precision_is_scored_in_single(scored):
 
 
 @pytest.mark.parametrize("rows", [1, 7, 69, 70, 1000])
-def test_chunks_give_what_the_whole_gives_and_no_logits_exist_whole(scored, monkeypatch, rows):
+def test_chunks_equal_the_whole_and_all_logits_never_exist_at_once(scored, monkeypatch, rows):
     weight, hidden, targets = scored
     whole, entropies = score_tokens(hidden @ weight.T, targets)
     pushed = torch.linspace(-1, 2, ROWS)
@@ -64,7 +64,7 @@ def test_chunks_give_what_the_whole_gives_and_no_logits_exist_whole(scored, monk
     assert seen.largest == chunk
 
 
-def test_what_is_held_for_the_gradient_is_no_logits(scored, monkeypatch):
+def test_no_logits_are_kept_for_the_gradient(scored, monkeypatch):
     weight, hidden, targets = scored
     monkeypatch.setitem(logprobs.CHUNK_VALUES, "cpu", 7 * VOCABULARY)
     held = []

@@ -20,7 +20,7 @@ class TestCoBatching:
         ("policy", "together"),
         [(OFF, set()), (SAME_ENTITY, {"acme"}), (ANY, {"acme", "other"})],
     )
-    def test_whose_jobs_go_together_is_the_policys_to_say(self, executor, policy, together):
+    def test_the_policy_decides_whose_jobs_share_a_pass(self, executor, policy, together):
         runs = [make_run(executor, make_steps(index, 6, 1)) for index in range(3)]
         runs[1].entity = "other"
         run_all(executor, runs, policy)
@@ -39,7 +39,7 @@ class TestCoBatching:
         assert sizes
         assert max(sizes) <= BUDGET
 
-    def test_jobs_of_all_kinds_give_together_what_each_gives_alone(self, executor):
+    def test_jobs_of_all_kinds_have_the_same_results_together_as_alone(self, executor):
         def make_runs() -> list[TrainingRun]:
             return [
                 make_run(executor, make_steps(1, 6, 2)),

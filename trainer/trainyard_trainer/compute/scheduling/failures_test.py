@@ -45,7 +45,7 @@ class TestFailures:
         [(Broken, ZeroDivisionError), (Nan, InvalidInput), (Infinite, InvalidInput)],
         ids=["an exception", "a loss that is no number", "a gradient that is no number"],
     )
-    def test_one_jobs_failure_is_not_anothers(self, executor, co_batch, objective, kind):
+    def test_a_failure_of_one_job_does_not_affect_another(self, executor, co_batch, objective, kind):
         (wanted,) = run_all(executor, [make_run(executor, make_steps(1, 6, 2))])
         good = make_run(executor, make_steps(1, 6, 2))
         bad = make_run(executor, [*make_steps(2, 2, 1), *make_steps(3, 2, 1, objective=objective(0, 0, 0))])
@@ -54,7 +54,7 @@ class TestFailures:
         assert list_losses(found) == pytest.approx(list_losses(wanted), rel=1e-4)
 
     @pytest.mark.parametrize("moment", [1, 2, 5, 9, 14, 20])
-    def test_a_job_that_is_taken_away_within_a_pass_leaves_the_others_as_they_were(self, executor, moment):
+    def test_a_job_that_is_lost_within_a_pass_does_not_change_the_others(self, executor, moment):
         (wanted,) = run_all(executor, [make_run(executor, make_steps(1, 4, 2))])
         calls = 0
 
@@ -96,7 +96,7 @@ class TestFailures:
         assert left == []  # it saved its progress, which was empty
         assert len(list_losses(reports)) == 4
 
-    def test_memory_that_is_out_is_tried_again_with_half_as_much_and_once(self, executor, monkeypatch, capfd):
+    def test_out_of_memory_is_retried_once_with_half_as_much(self, executor, monkeypatch, capfd):
         real, sizes = Executor.pass_backward, []
 
         def pass_backward(self, microbatches, check):
@@ -117,7 +117,7 @@ class TestFailures:
         runs = [make_run(executor, make_steps(index, 2, 12)) for index in range(2)]
         assert [len(list_losses(reports)) for reports in run_all(executor, runs, ANY)] == [2, 2]
 
-    def test_a_companion_whose_step_cannot_begin_fails_in_its_own_turn(self, executor):
+    def test_a_co_batched_job_whose_step_cannot_begin_fails_in_its_own_slice(self, executor):
         bad = make_run(executor, make_steps(2, 2, objective=Broken(0, 0, 0)))
         bad.steps[0].examples.clear()  # without an example, its step ends as soon as it begins
         good = make_run(executor, make_steps(1, 4))
@@ -126,7 +126,7 @@ class TestFailures:
         assert len(list_losses(reports)) == 4
 
     @pytest.mark.parametrize("sizes", [[20], [20, 55]], ids=["steps of one part", "whose next part goes alone"])
-    def test_a_gradient_that_another_job_spoilt_costs_nobody_its_job(self, executor, monkeypatch, sizes):
+    def test_a_gradient_that_another_job_damaged_fails_no_job(self, executor, monkeypatch, sizes):
         budget = 60
 
         def make_good() -> TrainingRun:
@@ -156,7 +156,7 @@ class TestFailures:
         norms = [report.numbers["grad_norm"] for report in wanted]
         assert [report.numbers["grad_norm"] for report in found] == pytest.approx(norms, rel=1e-3)
 
-    def test_a_step_that_cannot_be_told_of_is_not_taken_again(self, executor, monkeypatch):
+    def test_a_step_that_cannot_be_reported_is_not_repeated(self, executor, monkeypatch):
         stepped = []
         real = Executor.step_optimizer
         monkeypatch.setattr(
@@ -167,7 +167,7 @@ class TestFailures:
         run_all(executor, [good, bad], ANY)
         assert (stepped.count(good.slot), stepped.count(bad.slot)) == (3, 1)
 
-    def test_who_leaves_and_cannot_be_read_takes_nobody_along(self, executor, monkeypatch):
+    def test_a_job_whose_state_cannot_be_read_does_not_affect_others(self, executor, monkeypatch):
         calls = iter(range(100))
 
         def check() -> None:
@@ -187,7 +187,7 @@ class TestFailures:
         assert isinstance(failed, OSError)
         assert len(list_losses(reports)) == 4
 
-    def test_who_adapts_the_head_is_never_tried_with_others(self, executor, monkeypatch):
+    def test_a_job_that_adapts_the_head_never_shares_a_pass(self, executor, monkeypatch):
         tried = []
         real = Executor.backward
         monkeypatch.setattr(

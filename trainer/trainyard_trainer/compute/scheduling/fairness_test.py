@@ -33,7 +33,7 @@ class TestFairness:
             assert max(used[other] for other in waiting) - min(used[other] for other in waiting) <= largest
         assert [len(each) for each in reports] == list(left.values())
 
-    def test_who_comes_later_is_served_at_once_and_pays_for_nothing_before(self, executor):
+    def test_a_later_job_is_served_at_once_without_a_penalty(self, executor):
         first, second = (make_run(executor, make_steps(index, 30, 3)) for index in range(2))
         late = make_run(executor, make_steps(9, 12, 3))
         scheduler = Scheduler(executor, Policy(BUDGET))
@@ -56,7 +56,7 @@ class TestFairness:
         }
         assert max(used.values()) - min(used.values()) <= 2 * max(tokens for _, tokens in active)
 
-    def test_who_waited_for_its_reader_has_saved_up_no_time(self, executor):
+    def test_a_job_that_waited_for_its_reader_gets_no_additional_time(self, executor):
         idle, busy = (make_run(executor, make_steps(index, 3 * MAX_PENDING_REPORTS, 2)) for index in range(2))
         scheduler = Scheduler(executor, Policy(BUDGET))
         scheduler.submit(idle)

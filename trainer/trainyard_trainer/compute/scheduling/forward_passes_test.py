@@ -57,14 +57,14 @@ def test_a_turn(width, sizes, passes):
         pytest.param(4, [], [], id="nothing stays nothing"),
     ],
 )
-def test_parts_for_several_processes(world_size, sizes, microbatches):
+def test_microbatches_for_several_processes(world_size, sizes, microbatches):
     examples = [make_example([1] * size, [True] * size, index) for index, size in enumerate(sizes)]
     assert split_evenly(lambda budget: split_packed(examples, budget), 10, world_size) == microbatches
 
 
 @pytest.mark.parametrize("budget", [1, 40, 90, 200, 1000])
 @pytest.mark.parametrize("seed", draw_seeds(2))
-def test_parts_of_a_row_are_as_large_as_the_budget_allows(seed, budget):
+def test_microbatches_of_a_row_are_as_large_as_the_budget_allows(seed, budget):
     examples = make_families(seed, 8, max_members=9)
     microbatches = split_packed(examples, budget)
     assert [index for microbatch in microbatches for index in microbatch] == list(range(len(examples)))

@@ -14,7 +14,7 @@ from trainyard_trainer.failures import ShuttingDown
 
 
 class TestReports:
-    def test_steps_are_numbered_and_the_last_report_holds_the_weights(self, executor):
+    def test_steps_are_numbered_and_the_last_report_has_the_weights(self, executor):
         run = make_run(executor, make_steps(1, 3))
         scheduler = Scheduler(executor, Policy(BUDGET))
         with scheduler:
@@ -25,12 +25,12 @@ class TestReports:
         for name, tensor in executor.read(run.slot).weights.items():
             assert torch.equal(tensor, saved.state.weights[name])
 
-    def test_a_work_that_begins_in_the_middle_takes_the_steps_that_are_left(self, executor):
+    def test_a_run_that_begins_in_the_middle_computes_the_remaining_steps(self, executor):
         run = make_run(executor, make_steps(1, 5), position=3)
         (reports,) = run_all(executor, [run])
         assert [report.number for report in reports] == [4, 5]
 
-    def test_nobody_who_reads_halts_the_training_for_itself_only(self, executor):
+    def test_a_reader_that_stops_halts_only_its_own_training(self, executor):
         unread = make_run(executor, make_steps(1, 2 * MAX_PENDING_REPORTS))
         scheduler = Scheduler(executor, Policy(BUDGET))
         with scheduler:
@@ -41,7 +41,7 @@ class TestReports:
             assert unread.position == MAX_PENDING_REPORTS
             assert len(finish(unread)[0]) == 2 * MAX_PENDING_REPORTS
 
-    def test_progress_is_told_between_steps_when_it_is_due(self, executor):
+    def test_progress_is_reported_between_steps_when_it_is_due(self, executor):
         run = make_run(executor, make_steps(1, 4), save_seconds=0.0)
         scheduler = Scheduler(executor, Policy(BUDGET))
         with scheduler:
@@ -54,7 +54,7 @@ class TestReports:
         assert not any(report.last for report in saved[:-1])
         assert [report.steps_taken for report in saved[-4:]] == [1, 2, 3, 4]
 
-    def test_who_is_to_leave_saves_after_the_step_that_is_begun(self, executor):
+    def test_a_run_that_has_to_end_saves_after_its_current_step(self, executor):
         leaving = threading.Event()
         run = make_run(executor, make_steps(1, 10, 40), is_shutting_down=leaving.is_set)
         executor.before_pass = lambda: leaving.set()
@@ -67,7 +67,7 @@ class TestReports:
 
 
 class TestCalls:
-    def test_calls_are_answered_while_works_run_and_by_one_thread(self, executor):
+    def test_calls_are_answered_by_one_thread_while_runs_are_active(self, executor):
         run = make_run(executor, make_steps(1, 40))
         scheduler = Scheduler(executor, Policy(BUDGET))
         with scheduler:
@@ -80,7 +80,7 @@ class TestCalls:
         assert threads == {scheduler.thread.ident}
         assert during < 40
 
-    def test_jobs_have_their_turns_between_calls_however_many_there_are(self, executor):
+    def test_jobs_run_between_any_number_of_calls(self, executor):
         runs = [make_run(executor, make_steps(index, 5)) for index in range(2)]
         scheduler = Scheduler(executor, Policy(BUDGET))
         passes: list[int] = []
@@ -99,7 +99,7 @@ class TestCalls:
                 waiting.join(MAX_WAIT_SECONDS)
         assert passes == list(range(6))
 
-    def test_who_waits_when_the_thread_ends_is_told(self, executor):
+    def test_waiters_get_an_error_when_the_thread_ends(self, executor):
         run = make_run(executor, make_steps(1, 40))
         scheduler = Scheduler(executor, Policy(BUDGET))
         failed: list[BaseException] = []
@@ -132,13 +132,13 @@ class TestCalls:
         with pytest.raises(ShuttingDown):
             finish(run)
 
-    def test_a_call_that_ends_after_the_thread_was_given_up_harms_nothing(self):
+    def test_a_call_that_ends_after_the_thread_has_no_effect(self):
         call = Call(lambda: call.fail(ShuttingDown("given up")))
         call.run()
         with pytest.raises(ShuttingDown):
             call.future.result()
 
-    def test_what_a_call_raises_is_raised_where_it_was_called_and_ends_nothing(self, executor):
+    def test_an_exception_of_a_call_is_raised_at_its_caller_and_ends_no_job(self, executor):
         scheduler = Scheduler(executor, Policy(BUDGET))
         with scheduler:
             for cause in (ValueError("no"), KeyboardInterrupt("stop")):
@@ -150,7 +150,7 @@ class TestCalls:
                     scheduler.call(fail)
             assert scheduler.call(lambda: 5) == 5
 
-    def test_a_work_that_is_withdrawn_in_the_middle_takes_no_further_step(self, executor):
+    def test_a_run_that_is_withdrawn_computes_no_further_step(self, executor):
         run, other = (make_run(executor, make_steps(index, 30, 12)) for index in range(2))
         scheduler = Scheduler(executor, Policy(BUDGET, ANY))
         with scheduler:
