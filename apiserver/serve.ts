@@ -80,7 +80,9 @@ const requestLimiter = new RequestLimiter(pool)
 const tokenLimiter = new TokenLimiter(pool)
 const openPermits = cluster.isWorker ? connectToSupervisor() : undefined
 
+let isMigrated = false
 const { listener, chats } = createApp({
+  isMigrated: () => isMigrated,
   limitDefaults: config,
   engineKey: config.TRAINYARD_ENGINE_KEY,
   namespace: config.TRAINYARD_NAMESPACE,
@@ -171,5 +173,6 @@ const shutDown = async () => {
 onShutdown(log, shutDown, drainMs + closeMs)
 // Health is answered meanwhile, so that nobody restarts a process that only waits for its database.
 await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
-if (!stop.signal.aborted) changes.start(config.DATABASE_URL, log)
+isMigrated = !stop.signal.aborted
+if (isMigrated) changes.start(config.DATABASE_URL, log)
 await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })

@@ -16,6 +16,7 @@ import { loadKubeAccess } from '../lib/kube/access.ts'
 import { LeaderElector } from '../lib/kube/leader.ts'
 import { LeaderTasks } from './leader-tasks.ts'
 import { InputFetcher } from './training-job/input-fetcher.ts'
+import { explainNotReady } from './readiness.ts'
 import { Publisher } from './training-job/publish.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
@@ -67,9 +68,11 @@ const leader = new LeaderTasks({
   guard,
   log,
 })
+let isMigrated = false
 const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
   watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
+  notReady: explainNotReady({ isMigrated, lease: elector.state, watchTrouble: watches.trouble }),
   storeTrouble: guard.trouble,
 }))
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
@@ -87,7 +90,8 @@ onShutdown(log, async () => {
   await stopServer(server, 0)
 })
 
-await migrateWhenReady(config.DATABASE_URL, log)
+await migrateWhenReady(config.DATABASE_URL, log, { signal: stopMigrating.signal })
+isMigrated = !stopMigrating.signal.aborted
 // Training does not wait for the tracing database. The maintenance of traces is repeated until it is available.
 void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopMigrating.signal })
 await elector.acquire()

@@ -63,6 +63,12 @@ export class Watches {
     return Math.max(...this.#all().map((reflector) => reflector.ageMs))
   }
 
+  /** Why a kind has no list, or no newer one; undefined if all kinds are listed. */
+  get trouble(): string | undefined {
+    const troubles = this.#all().flatMap(({ kind, trouble }) => (trouble ? `cannot list ${kind}: ${trouble}` : []))
+    return troubles.length === 0 ? undefined : troubles.join('; ')
+  }
+
   #all() {
     return [this.baseModels, this.models, this.trainingJobs, this.pods, this.deployments]
   }

@@ -46,7 +46,7 @@ interface LeaseTimes {
 }
 
 /** Whether the Lease is ours or held by another process. `unknown`: the server did not answer. */
-type Outcome = 'ours' | 'held' | 'unknown'
+export type LeaseState = 'ours' | 'held' | 'unknown'
 
 const defaultTimes: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
 
@@ -62,9 +62,15 @@ export class LeaderElector {
   #seen = { record: '', at: 0 }
   #renewedAt = -Infinity
   #renewing: Promise<void> = Promise.resolve()
+  #state: LeaseState = 'unknown'
 
   constructor(options: ElectorOptions) {
     this.#options = { times: defaultTimes, ...options }
+  }
+
+  /** What the last attempt to acquire or renew the Lease has found. */
+  get state(): LeaseState {
+    return this.#state
   }
 
   /** Waits until the Lease is ours, then renews it in the background. Rejects if it is released before. */
@@ -108,19 +114,19 @@ export class LeaderElector {
   }
 
   /** Tries once to acquire or renew the Lease. */
-  async #tryOnce(): Promise<Outcome> {
+  async #tryOnce(): Promise<LeaseState> {
     const startedAt = performance.now()
     try {
-      const outcome = await this.#acquireOrRenew()
-      if (outcome === 'ours') this.#renewedAt = startedAt
-      return outcome
+      this.#state = await this.#acquireOrRenew()
+      if (this.#state === 'ours') this.#renewedAt = startedAt
     } catch (error) {
       if (!isConflict(error)) this.#options.log.warn({ error }, 'asking for the lease failed')
-      return 'unknown'
+      this.#state = 'unknown'
     }
+    return this.#state
   }
 
-  async #acquireOrRenew(): Promise<Outcome> {
+  async #acquireOrRenew(): Promise<LeaseState> {
     const { client, identity } = this.#options
     const lease = await readObject<LeaseObject>(client, this.#path())
     if (!lease) return this.#create()
@@ -131,7 +137,7 @@ export class LeaderElector {
     return this.#put(lease, this.#record(leaseTransitions + 1))
   }
 
-  async #create(): Promise<Outcome> {
+  async #create(): Promise<LeaseState> {
     const { client, namespace, name } = this.#options
     const lease: LeaseObject = {
       apiVersion: 'coordination.k8s.io/v1',
@@ -144,7 +150,7 @@ export class LeaderElector {
   }
 
   /** Sends the version that was read: if another process wrote meanwhile, it wins, and we get a 409. */
-  async #put(lease: LeaseObject, spec: LeaseSpec): Promise<Outcome> {
+  async #put(lease: LeaseObject, spec: LeaseSpec): Promise<LeaseState> {
     await this.#options.client.request({ method: 'PUT', path: this.#path(), body: { ...lease, spec } })
     return 'ours'
   }

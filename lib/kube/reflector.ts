@@ -51,6 +51,7 @@ export class Reflector<T extends KubeObject> {
   readonly #synced = Promise.withResolvers<void>()
   #objects = new Map<string, T>()
   #heardAt = -Infinity
+  #trouble: string | undefined = 'it was not listed yet'
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: ReflectorOptions<T>) {
@@ -66,6 +67,10 @@ export class Reflector<T extends KubeObject> {
     await this.#running
   }
 
+  get kind(): string {
+    return this.#options.kind
+  }
+
   /** Resolves when the first list is complete. */
   get synced(): Promise<void> {
     return this.#synced.promise
@@ -74,6 +79,11 @@ export class Reflector<T extends KubeObject> {
   /** Milliseconds since the last message from the server (a list, an event, a bookmark). */
   get ageMs(): number {
     return performance.now() - this.#heardAt
+  }
+
+  /** Why the cache has no list, or no newer one; undefined if the last list is complete. */
+  get trouble(): string | undefined {
+    return this.#trouble
   }
 
   get(key: string): T | undefined {
@@ -97,6 +107,7 @@ export class Reflector<T extends KubeObject> {
         if (signal.aborted) return
         // A watch that ran for longer than the longest wait had worked.
         failures = performance.now() - startedAt > backoff.maxMs ? 1 : failures + 1
+        this.#trouble = error instanceof Error ? error.message : String(error)
         log.warn({ path, error }, 'watch interrupted')
         await delay(backoffMs(failures, backoff), undefined, { signal }).catch(() => {})
       }
@@ -105,6 +116,7 @@ export class Reflector<T extends KubeObject> {
 
   async #listAndWatch(): Promise<void> {
     let resourceVersion = await this.#list()
+    this.#trouble = undefined
     this.#synced.resolve()
     const relistAt = performance.now() + this.#options.relistMs * (0.8 + Math.random() * 0.4)
     while (performance.now() < relistAt && !this.#stop.signal.aborted) {
