@@ -86,6 +86,7 @@ export class Controllers {
 
   async close(): Promise<void> {
     this.#deps.inputFetcher.stop()
+    this.#deps.publisher.stop()
     const queues = [this.#rows, this.#inputs, this.publishing, this.trainingJobs, this.models, this.baseModels]
     await Promise.all(queues.map((queue) => queue.close()))
   }

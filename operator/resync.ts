@@ -30,7 +30,11 @@ const everyMs = 3_000
 export function startResync(deps: ResyncDeps, controllers: Controllers): () => Promise<void> {
   const stop = new AbortController()
   const onError = (error: unknown) => deps.log.warn({ error }, 'resync failed')
-  const running = repeat(() => resync(deps, controllers), { pauseMs: everyMs, signal: stop.signal, onError })
+  const running = repeat(() => resync(deps, controllers, stop.signal), {
+    pauseMs: everyMs,
+    signal: stop.signal,
+    onError,
+  })
   return async () => {
     stop.abort()
     await running
@@ -38,7 +42,7 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
 }
 
 /** A step that fails does not stop the others. */
-async function resync(deps: ResyncDeps, controllers: Controllers): Promise<void> {
+async function resync(deps: ResyncDeps, controllers: Controllers, signal: AbortSignal): Promise<void> {
   const { pool, log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
     releaseExpiredLeases: () => releaseExpiredLeases(pool),
@@ -49,6 +53,7 @@ async function resync(deps: ResyncDeps, controllers: Controllers): Promise<void>
     addBaseModels: () => addBaseModels(deps, controllers),
   }
   for (const [step, run] of Object.entries(steps)) {
+    if (signal.aborted) return
     await run().catch((error: unknown) => log.warn({ step, error }, 'resync failed'))
   }
 }

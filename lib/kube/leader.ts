@@ -61,7 +61,7 @@ export class LeaderElector {
   readonly #stop = new AbortController()
   #seen = { record: '', at: 0 }
   #renewedAt = -Infinity
-  #renewing: Promise<void> = Promise.resolve()
+  #working: Promise<unknown> = Promise.resolve()
   #state: LeaseState = 'unknown'
 
   constructor(options: ElectorOptions) {
@@ -73,18 +73,21 @@ export class LeaderElector {
     return this.#state
   }
 
-  /** Waits until the Lease is ours, then renews it in the background. Rejects if it is released before. */
-  async acquire(): Promise<void> {
-    const { log, times, identity } = this.#options
-    while ((await this.#tryOnce()) !== 'ours') await delay(times.retryMs, undefined, { signal: this.#stop.signal })
-    log.info({ identity }, 'leading')
-    this.#renewing = this.#renew()
+  /** Waits until the Lease is ours, then renews it in the background. Returns false if it is released before. */
+  async acquire(): Promise<boolean> {
+    const acquiring = this.#waitForLease()
+    this.#working = acquiring
+    if (!(await acquiring)) return false
+    this.#options.log.info({ identity: this.#options.identity }, 'leading')
+    this.#working = this.#renew()
+    return true
   }
 
   /** Gives up the Lease, so that the next leader need not wait for its end. */
   async release(): Promise<void> {
     this.#stop.abort()
-    await this.#renewing
+    // An attempt that is under way would take the Lease again.
+    await this.#working
     const { client } = this.#options
     const lease = await readObject<LeaseObject>(client, this.#path())
     if (lease?.spec.holderIdentity !== this.#options.identity) return
@@ -94,6 +97,15 @@ export class LeaderElector {
       leaseDurationSeconds: 1,
       renewTime: formatMicroTime(new Date()),
     })
+  }
+
+  async #waitForLease(): Promise<boolean> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      if ((await this.#tryOnce()) === 'ours') return !signal.aborted
+      await delay(this.#options.times.retryMs, undefined, { signal }).catch(() => {})
+    }
+    return false
   }
 
   async #renew(): Promise<void> {

@@ -41,11 +41,17 @@ interface Load {
  */
 export class Publisher {
   readonly #deps: Deps
+  readonly #stopping = new AbortController()
   /** The publications of the newest jobs, for their status. */
   readonly #publications = new Map<string, Publication>()
 
   constructor(deps: Deps) {
     this.#deps = deps
+  }
+
+  /** Aborts running publications, whose jobs stay Publishing. The next operator repeats them. */
+  stop(): void {
+    this.#stopping.abort()
   }
 
   /** How many engines loaded the checkpoint of a job, if this process published it. */
@@ -65,6 +71,7 @@ export class Publisher {
       // After `training_ended`, every gateway must serve the new step as the newest.
       waitForLeases(pool),
     ])
+    if (publication.loaded < publication.asked) this.#stopping.signal.throwIfAborted()
     this.#record(jobId, publication)
     await finishJob(pool, jobId)
     const tookMs = Math.round(performance.now() - startedAt)
@@ -73,7 +80,7 @@ export class Publisher {
 
   async #load(baseModel: string, checkpointId: string): Promise<Publication> {
     const pods = this.#listEngines(baseModel)
-    const deadline = AbortSignal.timeout(publishMs)
+    const deadline = AbortSignal.any([AbortSignal.timeout(publishMs), this.#stopping.signal])
     const results = await Promise.all(pods.map((pod) => this.#loadOn(pod, { baseModel, checkpointId, deadline })))
     return { asked: pods.length, loaded: results.filter(Boolean).length }
   }
