@@ -120,4 +120,32 @@ export const operatorMutations: Mutation[] = [
     replace: '',
     test: 'operator/training-job/status.test.ts',
   },
+  {
+    fault: 'an operator that leads is ready before it has listed every kind',
+    file: 'operator/readiness.ts',
+    find: "'kube-apiserver has not answered who holds the Lease' : watchTrouble",
+    replace: "'kube-apiserver has not answered who holds the Lease' : undefined",
+    test: 'operator/readiness.test.ts',
+  },
+  {
+    fault: 'the Lease waits for a store that does not answer',
+    file: 'operator/step-down.ts',
+    find: 'const closeMs = 2_000',
+    replace: 'const closeMs = 20_000',
+    test: 'test/control/step-down.test.ts',
+  },
+  {
+    fault: 'a publication that is broken off ends its job',
+    file: 'operator/training-job/publish.ts',
+    find: 'if (publication.loaded < publication.asked) this.#stopping.signal.throwIfAborted()',
+    replace: '',
+    test: 'test/control/step-down.test.ts',
+  },
+  {
+    fault: 'a job of a deleted model counts for the model that was made anew',
+    file: 'db/jobs/resources.ts',
+    find: 'm.deleted_at IS NULL AND m.id = coalesce($5, m.id))',
+    replace: 'coalesce($5, m.id) IS NOT NULL)',
+    test: 'test/control/reapplied-jobs.test.ts',
+  },
 ]
