@@ -29,6 +29,7 @@ export const conditions = {
   progressing: 'Progressing',
   published: 'Published',
   complete: 'Complete',
+  degraded: 'Degraded',
   failed: 'Failed',
 } as const
 
@@ -36,6 +37,7 @@ export const conditions = {
 export const reasons = {
   accepted: 'Accepted',
   aliasesApplied: 'AliasesApplied',
+  adapterNotLoaded: 'AdapterNotLoaded',
   alreadyRan: 'AlreadyRan',
   baseModelNotAccepted: 'BaseModelNotAccepted',
   baseModelNotFound: 'BaseModelNotFound',
@@ -58,6 +60,7 @@ export const reasons = {
   notFinished: 'NotFinished',
   published: 'Published',
   ready: 'Ready',
+  servesNewestStep: 'ServesNewestStep',
   stepNotFound: 'StepNotFound',
   stepReported: 'StepReported',
   succeeded: 'Succeeded',

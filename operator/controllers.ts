@@ -21,6 +21,8 @@ export const channels = { models: 'training_models', jobs: 'training_jobs' } as 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
 const defaultConcurrency = 4
+// Adapters that engines could not load delay the adapters of others.
+const loadConcurrency = 1
 // A foreign server may be slow or down for a while. Twelve tries take about seven minutes.
 const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
@@ -34,6 +36,8 @@ export class Controllers {
   readonly trainingJobs: WorkQueue
   /** Keys are job ids. */
   readonly publishing: WorkQueue
+  /** Keys are ids of checkpoints that engines could not load. */
+  readonly loading: WorkQueue
   /** Keys are job ids. */
   readonly #inputs: WorkQueue
   /** Keys are `channel/id` of a notified row. Its resource is looked up. */
@@ -54,6 +58,7 @@ export class Controllers {
     }
     this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob({ ...deps, ...workers }, name))
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
+    this.loading = queue('loading', loadConcurrency, (id) => publisher.loadAgain(id))
     this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => inputFetcher.fetch(id) })
     this.#rows = queue('rows', defaultConcurrency, (key) => this.#lookUp(key))
   }
@@ -87,7 +92,15 @@ export class Controllers {
   async close(): Promise<void> {
     this.#deps.inputFetcher.stop()
     this.#deps.publisher.stop()
-    const queues = [this.#rows, this.#inputs, this.publishing, this.trainingJobs, this.models, this.baseModels]
+    const queues = [
+      this.#rows,
+      this.#inputs,
+      this.loading,
+      this.publishing,
+      this.trainingJobs,
+      this.models,
+      this.baseModels,
+    ]
     await Promise.all(queues.map((queue) => queue.close()))
   }
 

@@ -57,6 +57,15 @@ test('an engine gets its names, its model, its limits and its key', () => {
   })
 })
 
+test.each([
+  ['of a low rank', { rank: 8 }, '16'],
+  ['of a high rank', { rank: 100 }, '100'],
+])('without maxLoraRank an engine takes the adapters of its base model: %s', (_, lora, expected) => {
+  const { maxLoraRank: _given, ...engine } = baseModel.spec.engine ?? {}
+  const env = envOf(engineOf(withSpec({ engine, lora })))
+  expect(env['TRAINYARD_MAX_LORA_RANK']).toBe(expected)
+})
+
 test('an engine has more time to end than its responses, and gateways are notified first', () => {
   const { spec } = buildEngineDeployment(baseModel, settings) as unknown as Built
   expect(spec.template.spec).toMatchObject({

@@ -30,6 +30,9 @@ const engineEndSeconds = 30
 // In this time, gateways learn that the pod takes no more requests.
 const noticeSeconds = 1
 
+// Engines round the rank of the adapters up to one that vLLM supports.
+const minLoraRank = 16
+
 // Prometheus has no key, so metrics have their own port.
 const engineMetricsPort = 8001
 
@@ -95,7 +98,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
 }
 
 function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
-  const { names, engine = {} } = baseModel.spec
+  const { names, engine = {}, lora = {} } = baseModel.spec
   return [
     settings.listenOnPodIp
       ? { name: 'TRAINYARD_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }
@@ -109,7 +112,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     { name: 'VLLM_API_KEY', valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } } },
     ...optionalEnv('TRAINYARD_MAX_LORAS', engine.maxLoras),
     ...optionalEnv('TRAINYARD_MAX_CPU_LORAS', engine.maxCpuLoras),
-    ...optionalEnv('TRAINYARD_MAX_LORA_RANK', engine.maxLoraRank),
+    { name: 'TRAINYARD_MAX_LORA_RANK', value: String(engine.maxLoraRank ?? Math.max(minLoraRank, lora.rank ?? 0)) },
     ...optionalEnv('TRAINYARD_MAX_MODEL_LEN', engine.maxModelLen),
     ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
     ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),

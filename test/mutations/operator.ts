@@ -148,4 +148,25 @@ export const operatorMutations: Mutation[] = [
     replace: 'coalesce($5, m.id) IS NOT NULL)',
     test: 'test/control/reapplied-jobs.test.ts',
   },
+  {
+    fault: 'a checkpoint that no engine can load is asked for until the time is over',
+    file: 'operator/training-job/adapter-loader.ts',
+    find: '++refused === maxRefusals',
+    replace: '++refused === 1000',
+    test: 'test/control/unloadable-adapters.test.ts',
+  },
+  {
+    fault: 'a model whose newest step no engine can load is not Degraded',
+    file: 'operator/model/status.ts',
+    find: 'buildCondition(conditions.degraded, true,',
+    replace: 'buildCondition(conditions.degraded, false,',
+    test: 'operator/model/status.test.ts',
+  },
+  {
+    fault: 'engines take adapters of rank 16, whatever the rank of their base model',
+    file: 'operator/base-model/pods.ts',
+    find: 'Math.max(minLoraRank, lora.rank ?? 0)',
+    replace: 'minLoraRank',
+    test: 'operator/base-model/pods.test.ts',
+  },
 ]
