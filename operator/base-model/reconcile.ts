@@ -1,7 +1,7 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels, reasons } from '../../crds/names.ts'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
-import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/resources.ts'
+import { registerBaseModel, unregisterBaseModel, type NameConflict } from '../../db/base-models/resources.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
@@ -73,8 +73,10 @@ async function unregister({ client, pool, namespace, log }: BaseModelDeps, name:
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')
 }
 
-async function rejectBaseModel(deps: BaseModelDeps, baseModel: BaseModel, name: string): Promise<void> {
-  const message = `Another BaseModel already has the name ${name}.`
+async function rejectBaseModel(deps: BaseModelDeps, baseModel: BaseModel, conflict: NameConflict): Promise<void> {
+  const message =
+    `BaseModel ${conflict.holder} is older and has the name ${conflict.name}. ` +
+    'Remove the name here, or wait until it is free.'
   await writeStatus(deps, baseModel, describeRejected(baseModel, { reason: reasons.nameConflict, message }, new Date()))
 }
 

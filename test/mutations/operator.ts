@@ -169,4 +169,11 @@ export const operatorMutations: Mutation[] = [
     replace: 'minLoraRank',
     test: 'operator/base-model/pods.test.ts',
   },
+  {
+    fault: 'a base model that was seen first keeps its names from an older one',
+    file: 'db/base-models/resources.ts',
+    find: 'rivals.find((rival) => rival.isOlder)',
+    replace: 'rivals[0]',
+    test: 'test/control/base-model-names.test.ts',
+  },
 ]
