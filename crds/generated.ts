@@ -210,6 +210,17 @@ export interface BaseModel {
        * Ready pods, and wanted pods.
        */
       summary?: string
+      /**
+       * How trainers failed soon after their creation, one after the other. Each comes back after a longer time.
+       */
+      lastFailure?: {
+        /**
+         * Their number.
+         */
+        count?: number
+        reason?: string
+        message?: string
+      }
     }
     /**
      * @maxItems 16

@@ -21,6 +21,13 @@ export const labels = {
   specHash: `${group}/spec-hash`,
 } as const
 
+/** How trainer pods failed whose place a trainer pod has taken. */
+export const annotations = {
+  failures: `${group}/failures`,
+  failureReason: `${group}/failure-reason`,
+  failureMessage: `${group}/failure-message`,
+} as const
+
 export const conditions = {
   accepted: 'Accepted',
   aliasesApplied: 'AliasesApplied',

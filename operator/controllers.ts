@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
-import { labels } from '../crds/names.ts'
+import { conditions, labels } from '../crds/names.ts'
 import { findJobResource } from '../db/jobs/resources.ts'
 import { findModelResource } from '../db/models/resources.ts'
 import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.ts'
@@ -9,7 +10,7 @@ import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
 import type { Publisher } from './training-job/publish.ts'
 import { reconcileTrainingJob, type TrainingJobDeps } from './training-job/reconcile.ts'
-import type { WatchedKind } from './watches.ts'
+import type { WatchedChange } from './watches.ts'
 
 /** What the reconciliations and their workers need. */
 export type ControllerDeps = BaseModelDeps &
@@ -64,15 +65,17 @@ export class Controllers {
   }
 
   /** Handles a change that a watch has seen. */
-  onChange(kind: WatchedKind, object: KubeObject): void {
+  onChange({ kind, object, before }: WatchedChange): void {
     const name = object.metadata.name ?? ''
+    // Work that fails writes its reason into the status. That must not be a reason to try again.
+    const add = (queue: WorkQueue) => (isStatusChange(object, before) ? queue.addRoutinely(name) : queue.add(name))
     if (kind === 'BaseModel') {
-      this.baseModels.add(name)
-      this.#addModelsOf(name)
+      add(this.baseModels)
+      if (!isDeepStrictEqual(pickServed(object), before && pickServed(before))) this.#addModelsOf(name)
     } else if (kind === 'Model') {
-      this.models.add(name)
+      add(this.models)
       this.#addJobsOf(name)
-    } else if (kind === 'TrainingJob') this.trainingJobs.add(name)
+    } else if (kind === 'TrainingJob') add(this.trainingJobs)
     else this.#addOwner(object)
   }
 
@@ -133,10 +136,27 @@ export class Controllers {
     }
   }
 
-  #addOwner(child: KubeObject & { metadata: { labels?: Record<string, string> } }): void {
+  #addOwner(child: KubeObject): void {
     const owner = child.metadata.labels?.[labels.baseModel]
     if (owner !== undefined) this.baseModels.add(owner)
   }
+}
+
+/** Whether nothing but the status of a resource has changed. */
+function isStatusChange(object: KubeObject, before: KubeObject | undefined): boolean {
+  return before !== undefined && isDeepStrictEqual(pickWanted(object), pickWanted(before))
+}
+
+/** What the status of its models depends on. */
+function pickServed({ metadata, status }: KubeObject & Pick<BaseModel, 'status'>) {
+  const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
+  return { uid: metadata.uid, accepted: accepted?.status, engines: status?.engine?.ready }
+}
+
+/** What a resource's owner sets. Each change of its spec has a new generation. */
+function pickWanted({ metadata }: KubeObject) {
+  const { uid, generation, deletionTimestamp, labels: ownLabels, finalizers } = metadata
+  return { uid, generation, deletionTimestamp, ownLabels, finalizers }
 }
 
 /**

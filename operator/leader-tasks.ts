@@ -36,8 +36,8 @@ export class LeaderTasks {
   /** Call it once, while holding the lease. */
   async start(): Promise<void> {
     const { watches, controllers, webhooks, resync, maintenance, guard } = this.#deps
-    await watches.start((kind, object) => {
-      if (this.#isLeading) controllers.onChange(kind, object)
+    await watches.start((change) => {
+      if (this.#isLeading) controllers.onChange(change)
     })
     this.#isLeading = true
     controllers.addAll()

@@ -16,8 +16,8 @@ interface ReflectorOptions<T> {
   selector?: Record<string, string>
   /** The key for `get`. By default the object's name, if all are in one namespace. */
   keyOf?: (object: T) => string
-  /** Called after the cache has changed, with each added, changed or deleted object (as last seen). */
-  onChange: (object: T) => void
+  /** Called after the cache has changed, with each added, changed or deleted object, and as it was before. */
+  onChange: (object: T, before?: T) => void
   log: Logger
   /** How often the full list is read again, in case an event was lost. */
   relistMs?: number
@@ -152,7 +152,9 @@ export class Reflector<T extends KubeObject> {
     const before = this.#objects
     this.#objects = objects
     for (const [key, object] of objects) {
-      if (before.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange(object)
+      const earlier = before.get(key)
+      const isSame = earlier?.metadata.resourceVersion === object.metadata.resourceVersion
+      if (!isSame) this.#options.onChange(object, earlier)
     }
     for (const [key, object] of before) if (!objects.has(key)) this.#options.onChange(object)
   }
@@ -176,9 +178,11 @@ export class Reflector<T extends KubeObject> {
     if (event.type === 'BOOKMARK') return
     const object = this.#complete(event.object)
     const key = this.#options.keyOf(object)
+    const before = this.#objects.get(key)
     if (event.type === 'DELETED') this.#objects.delete(key)
     else this.#objects.set(key, object)
-    this.#options.onChange(object)
+    // A deleted object is the same as before, and gone.
+    this.#options.onChange(object, event.type === 'DELETED' ? undefined : before)
   }
 
   #complete(item: T): T {

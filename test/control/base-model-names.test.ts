@@ -58,7 +58,7 @@ function describeBaseModel(name: string, names: string[]): BaseModel {
       engine: { replicas: 0 },
       trainer: { warm: { min: 0 } },
     },
-  } as BaseModel
+  }
 }
 
 async function readAccepted(name: string) {
@@ -72,7 +72,9 @@ test('of two BaseModels with one alias the older has it, and the younger gets it
   const [first, second] = [`${prefix}-a`, `${prefix}-b`]
   const remove = (...names: string[]) =>
     stack.kubectl('delete', 'basemodels.trainyard.dev', ...names, '-n', namespace, '--ignore-not-found')
-  onTestFinished(() => remove(first, second).then(() => {}))
+  onTestFinished(async () => {
+    await remove(first, second)
+  })
   for (const name of [first, second]) await stack.apply(describeBaseModel(name, [name, prefix]))
   await eventually(async () => {
     expect(await readAccepted(first)).toMatchObject({ status: 'True' })

@@ -46,8 +46,8 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a trainer is created beside one whose GPU is not free yet',
     file: 'operator/base-model/plan.ts',
-    find: 'facts.pods.filter((pod) => !isLost(pod, facts.now))',
-    replace: 'facts.pods.filter((pod) => !isTerminating(pod))',
+    find: 'facts.pods.filter((pod) => !isLost(pod, facts.now) &&',
+    replace: 'facts.pods.filter((pod) => !isTerminating(pod) &&',
     test: 'operator/base-model/plan.test.ts',
   },
   {
@@ -175,5 +175,19 @@ export const operatorMutations: Mutation[] = [
     find: 'rivals.find((rival) => rival.isOlder)',
     replace: 'rivals[0]',
     test: 'test/control/base-model-names.test.ts',
+  },
+  {
+    fault: 'a trainer that fails at once comes back at once',
+    file: 'operator/base-model/failed-trainers.ts',
+    find: 'baseMs: 1_000',
+    replace: 'baseMs: 0',
+    test: 'operator/base-model/plan.test.ts',
+  },
+  {
+    fault: 'a status that says why work has failed is a reason to try again at once',
+    file: 'operator/controllers.ts',
+    find: 'return before !== undefined && isDeepStrictEqual(',
+    replace: 'return object === before && isDeepStrictEqual(',
+    test: 'test/control/failing-trainers.test.ts',
   },
 ]
