@@ -6,7 +6,7 @@ import type { ChatTraces } from './inference/chat-traces.ts'
 import { Gateway, type GatewayDeps } from './inference/gateway.ts'
 import { routeResponses } from './inference/responses/routes.ts'
 import { passthroughs, routeGateway } from './inference/routes.ts'
-import { routeHealth, routeSystemCheck } from './health/routes.ts'
+import { routeHealth, routeReadiness, routeSystemCheck } from './health/routes.ts'
 import { createRestApi, type RestApi } from './accounts/rest-api.ts'
 import { routeKeys } from './accounts/keys/routes.ts'
 import { requireKey } from './accounts/keys/require-key.ts'
@@ -71,7 +71,10 @@ interface AppDeps
     TracingDeps,
     TrainingJobDeps,
     TrajectoryDeps,
-    WebhookDeps {}
+    WebhookDeps {
+  /** Whether the database is migrated. */
+  isMigrated: () => boolean
+}
 
 /** Answers every request. */
 export interface App {
@@ -110,6 +113,7 @@ function createKoa(deps: AppDeps, tracing: Tracing): Koa {
 
   const open = new Router()
   routeHealth(open)
+  routeReadiness(open, deps.isMigrated)
   routeTraceHealth(open)
   routeOpenApi(open, api, tracing.operations)
   app.use(open.routes())

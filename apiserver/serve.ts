@@ -81,7 +81,9 @@ const requestLimiter = new RequestLimiter(pool)
 const tokenLimiter = new TokenLimiter(pool)
 const openPermits = cluster.isWorker ? connectToSupervisor() : undefined
 
+let isMigrated = false
 const { listener, chats } = createApp({
+  isMigrated: () => isMigrated,
   limitDefaults: config,
   engineKey: config.TRAINYARD_ENGINE_KEY,
   namespace: config.TRAINYARD_NAMESPACE,
@@ -172,5 +174,6 @@ const shutDown = async () => {
 onShutdown(log, shutDown, drainMs + closeMs)
 // In the meantime, the health check is answered, so that a process that only waits for its database is not restarted.
 await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
-if (!stop.signal.aborted) changes.start(config.DATABASE_URL, log)
+isMigrated = !stop.signal.aborted
+if (isMigrated) changes.start(config.DATABASE_URL, log)
 await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })

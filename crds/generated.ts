@@ -99,7 +99,7 @@ export interface BaseModel {
        */
       maxCpuLoras?: number
       /**
-       * The maximum rank of an adapter. vLLM supports these values only.
+       * The maximum rank of an adapter. vLLM supports these values only. The default is the lowest of them that is at least 16 and at least lora.rank.
        */
       maxLoraRank?: 1 | 8 | 16 | 32 | 64 | 128 | 256 | 320 | 512
       /**
@@ -210,6 +210,17 @@ export interface BaseModel {
        * Ready pods, and wanted pods.
        */
       summary?: string
+      /**
+       * How trainers failed soon after their creation, one after the other. Each comes back after a longer time.
+       */
+      lastFailure?: {
+        /**
+         * Their number.
+         */
+        count?: number
+        reason?: string
+        message?: string
+      }
     }
     /**
      * @maxItems 16

@@ -21,6 +21,13 @@ export const labels = {
   specHash: `${group}/spec-hash`,
 } as const
 
+/** How trainer pods failed whose place a trainer pod has taken. */
+export const annotations = {
+  failures: `${group}/failures`,
+  failureReason: `${group}/failure-reason`,
+  failureMessage: `${group}/failure-message`,
+} as const
+
 export const conditions = {
   accepted: 'Accepted',
   aliasesApplied: 'AliasesApplied',
@@ -29,6 +36,7 @@ export const conditions = {
   progressing: 'Progressing',
   published: 'Published',
   complete: 'Complete',
+  degraded: 'Degraded',
   failed: 'Failed',
 } as const
 
@@ -36,6 +44,7 @@ export const conditions = {
 export const reasons = {
   accepted: 'Accepted',
   aliasesApplied: 'AliasesApplied',
+  adapterNotLoaded: 'AdapterNotLoaded',
   alreadyRan: 'AlreadyRan',
   baseModelNotAccepted: 'BaseModelNotAccepted',
   baseModelNotFound: 'BaseModelNotFound',
@@ -58,6 +67,7 @@ export const reasons = {
   notFinished: 'NotFinished',
   published: 'Published',
   ready: 'Ready',
+  servesNewestStep: 'ServesNewestStep',
   stepNotFound: 'StepNotFound',
   stepReported: 'StepReported',
   succeeded: 'Succeeded',

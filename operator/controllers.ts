@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
-import { labels } from '../crds/names.ts'
+import { conditions, labels } from '../crds/names.ts'
 import { findJobResource } from '../db/jobs/resources.ts'
 import { findModelResource } from '../db/models/resources.ts'
 import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.ts'
@@ -9,7 +10,7 @@ import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
 import type { Publisher } from './training-job/publish.ts'
 import { reconcileTrainingJob, type TrainingJobDeps } from './training-job/reconcile.ts'
-import type { WatchedKind } from './watches.ts'
+import type { WatchedChange } from './watches.ts'
 
 /** What the reconciliations and their workers need. */
 export type ControllerDeps = BaseModelDeps &
@@ -21,6 +22,8 @@ export const channels = { models: 'training_models', jobs: 'training_jobs' } as 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
 const defaultConcurrency = 4
+// Adapters that engines could not load delay the adapters of others.
+const loadConcurrency = 1
 // A foreign server may be slow or down for a while. Twelve tries take about seven minutes.
 const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
@@ -34,6 +37,8 @@ export class Controllers {
   readonly trainingJobs: WorkQueue
   /** Keys are job ids. */
   readonly publishing: WorkQueue
+  /** Keys are ids of checkpoints that engines could not load. */
+  readonly loading: WorkQueue
   /** Keys are job ids. */
   readonly #inputs: WorkQueue
   /** Keys are `channel/id` of a notified row. Its resource is looked up. */
@@ -54,20 +59,23 @@ export class Controllers {
     }
     this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob({ ...deps, ...workers }, name))
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
+    this.loading = queue('loading', loadConcurrency, (id) => publisher.loadAgain(id))
     this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => inputFetcher.fetch(id) })
     this.#rows = queue('rows', defaultConcurrency, (key) => this.#lookUp(key))
   }
 
   /** Handles a change that a watch has seen. */
-  onChange(kind: WatchedKind, object: KubeObject): void {
+  onChange({ kind, object, before }: WatchedChange): void {
     const name = object.metadata.name ?? ''
+    // Work that fails writes its reason into the status. That must not be a reason to try again.
+    const add = (queue: WorkQueue) => (isStatusChange(object, before) ? queue.addRoutinely(name) : queue.add(name))
     if (kind === 'BaseModel') {
-      this.baseModels.add(name)
-      this.#addModelsOf(name)
+      add(this.baseModels)
+      if (!isDeepStrictEqual(pickServed(object), before && pickServed(before))) this.#addModelsOf(name)
     } else if (kind === 'Model') {
-      this.models.add(name)
+      add(this.models)
       this.#addJobsOf(name)
-    } else if (kind === 'TrainingJob') this.trainingJobs.add(name)
+    } else if (kind === 'TrainingJob') add(this.trainingJobs)
     else this.#addOwner(object)
   }
 
@@ -86,7 +94,16 @@ export class Controllers {
 
   async close(): Promise<void> {
     this.#deps.inputFetcher.stop()
-    const queues = [this.#rows, this.#inputs, this.publishing, this.trainingJobs, this.models, this.baseModels]
+    this.#deps.publisher.stop()
+    const queues = [
+      this.#rows,
+      this.#inputs,
+      this.loading,
+      this.publishing,
+      this.trainingJobs,
+      this.models,
+      this.baseModels,
+    ]
     await Promise.all(queues.map((queue) => queue.close()))
   }
 
@@ -119,10 +136,27 @@ export class Controllers {
     }
   }
 
-  #addOwner(child: KubeObject & { metadata: { labels?: Record<string, string> } }): void {
+  #addOwner(child: KubeObject): void {
     const owner = child.metadata.labels?.[labels.baseModel]
     if (owner !== undefined) this.baseModels.add(owner)
   }
+}
+
+/** Whether nothing but the status of a resource has changed. */
+function isStatusChange(object: KubeObject, before: KubeObject | undefined): boolean {
+  return before !== undefined && isDeepStrictEqual(pickWanted(object), pickWanted(before))
+}
+
+/** What the status of its models depends on. */
+function pickServed({ metadata, status }: KubeObject & Pick<BaseModel, 'status'>) {
+  const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
+  return { uid: metadata.uid, accepted: accepted?.status, engines: status?.engine?.ready }
+}
+
+/** What a resource's owner sets. Each change of its spec has a new generation. */
+function pickWanted({ metadata }: KubeObject) {
+  const { uid, generation, deletionTimestamp, labels: ownLabels, finalizers } = metadata
+  return { uid, generation, deletionTimestamp, ownLabels, finalizers }
 }
 
 /**

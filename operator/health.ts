@@ -8,13 +8,20 @@ const staleMs = 180_000
 export interface Health {
   leading: boolean
   watchAgeMs: number | undefined
+  /** Why this replica can neither lead nor stand by; undefined if it can. */
+  notReady: string | undefined
   /** Why nothing, or not all garbage, is removed from the artifact store. */
   storeTrouble: string | undefined
 }
 
+interface Answer {
+  status: number
+  body: object
+}
+
 /**
- * Serves GET /health. Answers 503 if the watches have got no event for three minutes, so that the liveness probe
- * restarts us.
+ * Serves GET /health and GET /ready, for the liveness and the readiness probe. /health answers 503 if the watches have
+ * got no event for three minutes, so that we are restarted. /ready answers 503 while we can neither lead nor stand by.
  */
 export function startHealthServer(
   address: { TRAINYARD_HOST: string; TRAINYARD_PORT: number },
@@ -22,15 +29,26 @@ export function startHealthServer(
 ): Promise<Server> {
   const settings = { host: address.TRAINYARD_HOST, port: address.TRAINYARD_PORT }
   return startServer((request, response) => {
-    const isHealth = request.method === 'GET' && request.url?.split('?')[0] === '/health'
-    const health = read()
-    const isStale = (health.watchAgeMs ?? 0) > staleMs
-    const body = isHealth ? present(health, isStale) : { detail: 'Not found' }
-    response.writeHead(isHealth ? (isStale ? 503 : 200) : 404, { 'content-type': 'application/json' })
+    const path = request.method === 'GET' ? request.url?.split('?')[0] : undefined
+    const { status, body } = answer(path, read())
+    response.writeHead(status, { 'content-type': 'application/json' })
     response.end(JSON.stringify(body))
   }, settings)
 }
 
-function present({ leading, storeTrouble }: Health, isStale: boolean) {
-  return { status: isStale ? 'stale' : 'ok', leading, ...(storeTrouble !== undefined && { artifacts: storeTrouble }) }
+function answer(path: string | undefined, health: Health): Answer {
+  const isStale = (health.watchAgeMs ?? 0) > staleMs
+  const body = present(health, isStale)
+  if (path === '/health') return { status: isStale ? 503 : 200, body }
+  if (path === '/ready') return { status: isStale || health.notReady !== undefined ? 503 : 200, body }
+  return { status: 404, body: { detail: 'Not found' } }
+}
+
+function present({ leading, notReady, storeTrouble }: Health, isStale: boolean) {
+  return {
+    status: isStale ? 'stale' : 'ok',
+    leading,
+    ...(notReady !== undefined && { not_ready: notReady }),
+    ...(storeTrouble !== undefined && { artifacts: storeTrouble }),
+  }
 }

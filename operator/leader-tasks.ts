@@ -36,8 +36,8 @@ export class LeaderTasks {
   /** Call it once, while holding the lease. */
   async start(): Promise<void> {
     const { watches, controllers, webhooks, resync, maintenance, guard } = this.#deps
-    await watches.start((kind, object) => {
-      if (this.#isLeading) controllers.onChange(kind, object)
+    await watches.start((change) => {
+      if (this.#isLeading) controllers.onChange(change)
     })
     this.#isLeading = true
     controllers.addAll()
@@ -54,8 +54,8 @@ export class LeaderTasks {
   /** Resolves when no task is running, so that another replica may take the lease. */
   async close(): Promise<void> {
     this.#isLeading = false
-    await Promise.all(this.#stops.map((stop) => stop()))
-    await this.#deps.controllers.close()
+    // At once, so that one that takes long does not let the others go on.
+    await Promise.all([...this.#stops.map((stop) => stop()), this.#deps.controllers.close()])
     await this.#deps.watches.stop()
   }
 

@@ -16,7 +16,9 @@ import { loadKubeAccess } from '../lib/kube/access.ts'
 import { LeaderElector } from '../lib/kube/leader.ts'
 import { LeaderTasks } from './leader-tasks.ts'
 import { InputFetcher } from './training-job/input-fetcher.ts'
+import { explainNotReady } from './readiness.ts'
 import { Publisher } from './training-job/publish.ts'
+import { stepDown } from './step-down.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
@@ -67,9 +69,11 @@ const leader = new LeaderTasks({
   guard,
   log,
 })
+let isMigrated = false
 const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
   watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
+  notReady: explainNotReady({ isMigrated, lease: elector.state, watchTrouble: watches.trouble }),
   storeTrouble: guard.trouble,
 }))
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
@@ -77,9 +81,7 @@ log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listenin
 const stopMigrating = new AbortController()
 onShutdown(log, async () => {
   stopMigrating.abort()
-  await leader.close()
-  // Another replica may start only when nothing is running here any more.
-  await elector.release().catch((error: unknown) => log.warn({ error }, 'the lease was not given up'))
+  if (!(await stepDown({ leader, elector, log }))) return
   client.close()
   await sources.outbound.close()
   await pool.end()
@@ -87,8 +89,8 @@ onShutdown(log, async () => {
   await stopServer(server, 0)
 })
 
-await migrateWhenReady(config.DATABASE_URL, log)
+await migrateWhenReady(config.DATABASE_URL, log, { signal: stopMigrating.signal })
+isMigrated = !stopMigrating.signal.aborted
 // Training does not wait for the tracing database. The maintenance of traces is repeated until it is available.
 void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopMigrating.signal })
-await elector.acquire()
-await leader.start()
+if (isMigrated && (await elector.acquire())) await leader.start()

@@ -60,11 +60,12 @@ export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () =
   const stop = new AbortController()
   const onError = (error: unknown) => deps.log.warn({ error }, 'maintenance failed')
   const loop = (work: () => Promise<void>, pauseMs: number | (() => number)) =>
-    repeat(work, { pauseMs, signal: stop.signal, onError })
-  const checkStore = () => runSteps(deps, { checkStore: () => guard.check() })
-  const sweepGarbage = () => runSteps(deps, { sweepGarbage: () => guard.sweep() })
+    repeat(work, { pauseMs, signal, onError })
+  const { signal } = stop
+  const checkStore = () => runSteps(deps, { checkStore: () => guard.check() }, signal)
+  const sweepGarbage = () => runSteps(deps, { sweepGarbage: () => guard.sweep() }, signal)
   const guarded = { ...deps, artifacts: guard.artifacts }
-  const remove = (steps: Record<string, Step>) => (guard.isOurs ? runSteps(guarded, steps) : Promise.resolve())
+  const remove = (steps: Record<string, Step>) => (guard.isOurs ? runSteps(guarded, steps, signal) : Promise.resolve())
   // The store may become ours at any time.
   const unlessUnclaimed = (pauseMs: number) => () => (guard.isOurs ? pauseMs : unclaimedMs)
   const startRemoving = async () => {
@@ -77,12 +78,13 @@ export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () =
     ])
   }
   const running = Promise.all([
-    loop(() => runSteps(deps, databaseSteps.frequent), frequentMs),
-    loop(() => runSteps(deps, databaseSteps.hourly), hourlyMs),
+    loop(() => runSteps(deps, databaseSteps.frequent, signal), frequentMs),
+    loop(() => runSteps(deps, databaseSteps.hourly, signal), hourlyMs),
     startRemoving(),
   ])
   return async () => {
     stop.abort()
+    guard.stop()
     await running
   }
 }
@@ -92,9 +94,10 @@ async function expireKeyHolds({ pool, tracing }: Pick<MaintenanceDeps, 'pool' | 
   await expireHolds({ schema: 'tracing', pool: tracing })
 }
 
-/** A step that fails does not stop the others. */
-async function runSteps(deps: MaintenanceDeps, steps: Record<string, Step>): Promise<void> {
+/** A step that fails does not stop the others. After the end of maintenance no step begins. */
+async function runSteps(deps: MaintenanceDeps, steps: Record<string, Step>, signal: AbortSignal): Promise<void> {
   for (const [step, run] of Object.entries(steps)) {
+    if (signal.aborted) return
     await run(deps).catch((error: unknown) => deps.log.warn({ step, error }, 'maintenance failed'))
   }
 }

@@ -1,6 +1,7 @@
 import { conditions } from '../crds/names.ts'
 import { releaseExpiredLeases } from '../db/jobs/requeue.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
+import { listUnloadableCheckpoints } from '../db/checkpoints/load-errors.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
 import { listModelResources } from '../db/models/resources.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -25,12 +26,18 @@ export interface ResyncDeps {
 
 // A lost notification or watch event delays its work by at most this time.
 const everyMs = 3_000
+// An admin who has changed the settings of engines waits for this long.
+const loadAgain = { afterSeconds: 60, limit: 4 }
 
 /** Repeatedly looks for work whose event was lost. Returns a function that ends the repetition. */
 export function startResync(deps: ResyncDeps, controllers: Controllers): () => Promise<void> {
   const stop = new AbortController()
   const onError = (error: unknown) => deps.log.warn({ error }, 'resync failed')
-  const running = repeat(() => resync(deps, controllers), { pauseMs: everyMs, signal: stop.signal, onError })
+  const running = repeat(() => resync(deps, controllers, stop.signal), {
+    pauseMs: everyMs,
+    signal: stop.signal,
+    onError,
+  })
   return async () => {
     stop.abort()
     await running
@@ -38,23 +45,31 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
 }
 
 /** A step that fails does not stop the others. */
-async function resync(deps: ResyncDeps, controllers: Controllers): Promise<void> {
+async function resync(deps: ResyncDeps, controllers: Controllers, signal: AbortSignal): Promise<void> {
   const { pool, log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
     releaseExpiredLeases: () => releaseExpiredLeases(pool),
     createMissingResources: () => createMissingResources(deps),
     addPublishing: () => addPublishing(deps, controllers),
+    addUnloadable: () => addUnloadable(deps, controllers),
     addJobs: () => addJobs(deps, controllers),
     addModels: () => addModels(deps, controllers),
     addBaseModels: () => addBaseModels(deps, controllers),
   }
   for (const [step, run] of Object.entries(steps)) {
+    if (signal.aborted) return
     await run().catch((error: unknown) => log.warn({ step, error }, 'resync failed'))
   }
 }
 
 async function addPublishing({ pool }: ResyncDeps, { publishing }: Controllers): Promise<void> {
   for (const id of await listPublishingJobs(pool)) publishing.addRoutinely(id)
+}
+
+/** Few at a time: each of them may keep an engine busy. */
+async function addUnloadable({ pool }: ResyncDeps, { loading }: Controllers): Promise<void> {
+  if (loading.size > 0) return
+  for (const id of await listUnloadableCheckpoints(pool, loadAgain)) loading.addRoutinely(id)
 }
 
 /** Adds the jobs with unfinished rows, and the resources without a row. */

@@ -14,8 +14,16 @@ interface Deps {
   log: Logger
 }
 
-export type WatchedKind = Kind | 'Pod' | 'Deployment'
-type ChangeHandler = (kind: WatchedKind, object: KubeObject) => void
+type WatchedKind = Kind | 'Pod' | 'Deployment'
+
+/** An object that was added, changed or deleted, and what it was before it was changed. */
+export interface WatchedChange {
+  kind: WatchedKind
+  object: KubeObject
+  before: KubeObject | undefined
+}
+
+type ChangeHandler = (change: WatchedChange) => void
 
 /** Cached copies of the operator's objects in its namespace. */
 export class Watches {
@@ -34,7 +42,7 @@ export class Watches {
         ...given,
         ...selectorOf(kind),
         log,
-        onChange: (object) => this.#onChange(kind, object),
+        onChange: (object, before) => this.#onChange({ kind, object, before }),
       })
     const watchCustom = <T extends KubeObject>(kind: Kind) =>
       watch<T>(kind, { apiVersion, path: customPath(kind, namespace) })
@@ -61,6 +69,12 @@ export class Watches {
   /** The age in milliseconds of the last message from the server, for the watch that is furthest behind. */
   get ageMs(): number {
     return Math.max(...this.#all().map((reflector) => reflector.ageMs))
+  }
+
+  /** Why a kind has no list, or no newer one; undefined if all kinds are listed. */
+  get trouble(): string | undefined {
+    const troubles = this.#all().flatMap(({ kind, trouble }) => (trouble ? `cannot list ${kind}: ${trouble}` : []))
+    return troubles.length === 0 ? undefined : troubles.join('; ')
   }
 
   #all() {

@@ -17,7 +17,7 @@ export function presentForClient(error: HttpError, path: string): object {
 }
 
 // ART's client would treat a member `error` as the whole answer. The other two paths are only ours.
-const ownPaths = /^\/v1\/(preview|health|system-check)(\/|$)/
+const ownPaths = /^\/v1\/(preview|health|ready|system-check)(\/|$)/
 
 /** Whether a path is OpenAI's. This includes unknown paths below /v1, which OpenAI's clients may request. */
 function isOpenAiPath(path: string): boolean {

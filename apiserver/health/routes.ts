@@ -21,6 +21,14 @@ export function routeHealth(router: Router): void {
   })
 }
 
+/** Readiness: the database has the tables that this version needs. Before, every other request is a 503. */
+export function routeReadiness(router: Router, isMigrated: () => boolean): void {
+  router.get('/v1/ready', (ctx) => {
+    ctx.status = isMigrated() ? 200 : 503
+    ctx.body = isMigrated() ? { status: 'ok' } : { status: 'starting', detail: 'The database is not migrated yet.' }
+  })
+}
+
 /** Whether each part works, measured within the last seconds. 200 if all do, else 503 with the same body. */
 export function routeSystemCheck(api: RestApi, deps: SystemDeps): void {
   const operation = {

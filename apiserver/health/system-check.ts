@@ -15,8 +15,9 @@ export interface SystemDeps extends EngineDeps {
 
 const timeoutMs = 3_000
 
-const operatorPort = 8081
-const statusServerPort = 8082
+// An operator that cannot work answers, but is not ready.
+const operator = { component: 'operator', port: 8081, path: '/ready' }
+const statusServer = { component: 'status-server', port: 8082, path: '/health' }
 
 /** Whether everything works, and each part by itself. */
 export interface SystemReport {
@@ -32,8 +33,8 @@ export async function checkSystem(deps: SystemDeps): Promise<SystemReport> {
   const checks: Record<string, () => Promise<PartReport>> = {
     postgres: () => checkPostgres(deps.pool),
     kubernetes: () => checkKubernetes(deps.kube),
-    operator: () => checkControlPods(deps.kube, { component: 'operator', port: operatorPort, signal }),
-    status_server: () => checkControlPods(deps.kube, { component: 'status-server', port: statusServerPort, signal }),
+    operator: () => checkControlPods(deps.kube, operator, signal),
+    status_server: () => checkControlPods(deps.kube, statusServer, signal),
     artifact_store: () => checkArtifacts(deps.artifacts),
     engines: () => checkEngines(deps, signal),
     trainers: () => checkTrainers(deps.kube),
@@ -63,18 +64,19 @@ async function checkTrainers(kube: Kube): Promise<PartReport> {
   return { ok: ready > 0, detail: `${ready} of ${pods.length} ready`, ready }
 }
 
-/** A part of the control plane works if one of its pods answers. */
+/** A part of the control plane works if one of its pods is ready. */
 async function checkControlPods(
   kube: Kube,
-  { component, port, signal }: { component: string; port: number; signal: AbortSignal },
+  { component, port, path }: typeof operator,
+  signal: AbortSignal,
 ): Promise<PartReport> {
   const pods = await kube.listPods(`app.kubernetes.io/name=trainyard,app.kubernetes.io/component=${component}`)
   const answers = await Promise.all(
     pods.map(async ({ ip }) => {
-      const response = await fetch(`${buildOrigin('http', ip ?? '', port)}/health`, { signal }).catch(() => undefined)
+      const response = await fetch(`${buildOrigin('http', ip ?? '', port)}${path}`, { signal }).catch(() => undefined)
       return response?.ok === true
     }),
   )
   const working = answers.filter(Boolean).length
-  return { ok: working > 0, detail: pods.length === 0 ? 'no pod' : `${working} of ${pods.length} pods answer` }
+  return { ok: working > 0, detail: pods.length === 0 ? 'no pod' : `${working} of ${pods.length} pods are ready` }
 }

@@ -1,4 +1,4 @@
-import type { Pool } from '../pool.ts'
+import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
 interface RegisteredBaseModel {
   namespace: string
@@ -11,18 +11,82 @@ interface RegisteredBaseModel {
   createdAt: Date
 }
 
+/** A name that two base models claim, and the resource that has it. */
+export interface NameConflict {
+  name: string
+  holder: string
+}
+
 /**
- * Registers a base model under its names, for the apiserver. If another base model has one of the names, returns that
- * name and changes nothing.
+ * Registers a base model under its names, for the apiserver. Of several resources that claim a name, the oldest has it:
+ * if that is another one, returns the conflict and changes nothing. A younger one that was seen first loses the name.
  */
-export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseModel): Promise<string | undefined> {
+export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseModel): Promise<NameConflict | undefined> {
+  if (await isRegistered(pool, baseModel)) return undefined
+  return withTransaction(pool, async (connection) => {
+    // Two registrations at once would not see each other.
+    await connection.query('LOCK TABLE training.base_models IN SHARE ROW EXCLUSIVE MODE')
+    const rivals = await listRivals(connection, baseModel)
+    const older = rivals.find((rival) => rival.isOlder)
+    if (older) {
+      const name = baseModel.names.find((each) => older.names.includes(each)) ?? ''
+      return { name, holder: older.crName }
+    }
+    await takeNames(connection, baseModel)
+    await writeBaseModel(connection, baseModel)
+    return undefined
+  })
+}
+
+/** Whether a base model is registered as it is, and no other one has a name of it. */
+async function isRegistered(pool: Pool, baseModel: RegisteredBaseModel): Promise<boolean> {
   const { namespace, crName, names, isDefault, createdAt } = baseModel
-  const { rows } = await pool.query<{ names: string[] }>(
-    `SELECT names FROM training.base_models WHERE names && $3 AND NOT (namespace = $1 AND cr_name = $2) LIMIT 1`,
+  const { rowCount } = await pool.query(
+    `SELECT FROM training.base_models b
+     WHERE namespace = $1 AND cr_name = $2 AND names = $3::text[] AND is_default = $4 AND created_at = $5
+       AND NOT EXISTS (SELECT FROM training.base_models o WHERE o.names && b.names AND o.name <> b.name)`,
+    [namespace, crName, names, isDefault, createdAt],
+  )
+  return rowCount === 1
+}
+
+interface Rival {
+  crName: string
+  names: string[]
+  isOlder: boolean
+}
+
+/** Lists the other base models with one of the names, the oldest first. Kubernetes' times have whole seconds. */
+async function listRivals(connection: Connection, baseModel: RegisteredBaseModel): Promise<Rival[]> {
+  const { namespace, crName, names, createdAt } = baseModel
+  const { rows } = await connection.query<Rival>(
+    `SELECT cr_name AS "crName", names, (created_at, cr_name) < ($4::timestamptz, $2::text) AS "isOlder"
+     FROM training.base_models WHERE names && $3 AND NOT (namespace = $1 AND cr_name = $2)
+     ORDER BY created_at, cr_name`,
+    [namespace, crName, names, createdAt],
+  )
+  return rows
+}
+
+/** Takes the names from younger base models. One that loses its canonical name is not served until its next check. */
+async function takeNames(connection: Connection, { namespace, crName, names }: RegisteredBaseModel): Promise<void> {
+  const others = 'NOT (namespace = $1 AND cr_name = $2)'
+  await connection.query(`DELETE FROM training.base_models WHERE name = ANY ($3) AND ${others}`, [
+    namespace,
+    crName,
+    names,
+  ])
+  await connection.query(
+    `UPDATE training.base_models SET updated_at = now(),
+       names = ARRAY(SELECT n FROM unnest(names) WITH ORDINALITY AS u (n, i) WHERE n <> ALL ($3) ORDER BY i)
+     WHERE names && $3 AND ${others}`,
     [namespace, crName, names],
   )
-  if (rows[0]) return rows[0].names.find((name) => names.includes(name))
-  await pool.query(
+}
+
+async function writeBaseModel(connection: Connection, baseModel: RegisteredBaseModel): Promise<void> {
+  const { namespace, crName, names, isDefault, createdAt } = baseModel
+  await connection.query(
     `INSERT INTO training.base_models AS b (name, names, namespace, cr_name, is_default, created_at)
      VALUES ($3, $4, $1, $2, $5, $6)
      ON CONFLICT (namespace, cr_name)
@@ -30,7 +94,6 @@ export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseMod
      WHERE (b.names, b.is_default, b.created_at) IS DISTINCT FROM ($4::text[], $5::boolean, $6::timestamptz)`,
     [namespace, crName, names[0], names, isDefault, createdAt],
   )
-  return undefined
 }
 
 /** The canonical name of the base model that a resource registered. */

@@ -21,12 +21,14 @@ interface Row extends RowOf<typeof operatorColumns> {
 /** A job as the operator sees it. Its place in the queue is only valid while it is Queued. */
 export interface OperatorJob extends Row, QueuePlace {}
 
-/** How a resource names its job: by the id in its label, or else by its spec. */
+/** How a resource names its job: by the ids in its label and its status, or else by its spec. */
 export interface JobReference {
-  id: string | undefined
+  ids: string[]
   namespace: string
   crName: string
   specDigest: string
+  /** The model that the spec refers to now, if it is accepted. */
+  modelId: string | undefined
 }
 
 const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, 'j')},
@@ -43,12 +45,16 @@ async function readJob(pool: Pool, condition: string, values: unknown[]): Promis
   return rows.map((job) => ({ ...job, ...noPlace, ...places.get(job.id) }))[0]
 }
 
-/** Finds the job of a resource: the one in its label, or else the newest of its name with the same specification. */
+/**
+ * Finds the job of a resource: one that it names by id, or else the newest of its name with the same specification. The
+ * specification names the model's resource only. A model that was made anew under that name has trained nothing.
+ */
 export async function findReferencedJob(pool: Pool, reference: JobReference): Promise<OperatorJob | undefined> {
-  const { id, namespace, crName, specDigest } = reference
-  const condition = `j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = $3 OR j.spec_digest = $4)
-    ORDER BY (j.id::text = $3) DESC NULLS LAST, j.arrival DESC LIMIT 1`
-  return readJob(pool, condition, [namespace, crName, id ?? null, specDigest])
+  const { ids, namespace, crName, specDigest, modelId } = reference
+  const condition = `j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = ANY ($3)
+      OR j.spec_digest = $4 AND m.deleted_at IS NULL AND m.id = coalesce($5, m.id))
+    ORDER BY (j.id::text = ANY ($3)) DESC, j.arrival DESC LIMIT 1`
+  return readJob(pool, condition, [namespace, crName, ids, specDigest, modelId ?? null])
 }
 
 /** Finds a job in Publishing. */

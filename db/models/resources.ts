@@ -13,12 +13,16 @@ export interface OperatorModel extends RowOf<typeof columns> {
   /** The step of its newest checkpoint; 0 without one. */
   latestStep: number
   checkpoints: number
+  /** Why engines cannot load its newest checkpoint. */
+  loadError: string | null
   aliases: Record<string, number>
 }
 
 const select = `SELECT ${selectColumns(columns, 'm')},
     (SELECT coalesce(max(step), 0) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS "latestStep",
     (SELECT count(*) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS checkpoints,
+    (SELECT load_error FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL
+     ORDER BY step DESC LIMIT 1) AS "loadError",
     (SELECT coalesce(jsonb_object_agg(alias, step), '{}') FROM training.aliases a WHERE a.model_id = m.id) AS aliases
   FROM training.models m`
 

@@ -3,6 +3,9 @@ import type Koa from 'koa'
 import type { Logger } from '../log.ts'
 import { readRequestId } from './request-id.ts'
 
+// Asked every few seconds.
+const probes: ReadonlySet<string> = new Set(['/v1/health', '/v1/ready'])
+
 /** The fields of a request in the log. */
 export interface LoggedRequest {
   method: string
@@ -29,6 +32,6 @@ export function logRequest(log: Logger, { startMs, ...request }: LoggedRequest, 
   const { statusCode: status, writableFinished } = response
   const fields = { ...request, status, ms: Math.round(performance.now() - startMs) }
   if (!writableFinished) log.info(fields, 'client left')
-  else if (request.path.startsWith('/v1/health')) log.debug(fields, 'request')
+  else if (probes.has(request.path)) log.debug(fields, 'request')
   else log.info(fields, 'request')
 }

@@ -5,7 +5,16 @@ import { ignoreErrors, isConflict, isGone } from './error.ts'
 export interface KubeObject {
   apiVersion?: string
   kind?: string
-  metadata: { name?: string; namespace?: string; uid?: string; resourceVersion?: string }
+  metadata: {
+    name?: string
+    namespace?: string
+    uid?: string
+    resourceVersion?: string
+    generation?: number
+    deletionTimestamp?: string
+    labels?: Record<string, string>
+    finalizers?: string[]
+  }
 }
 
 /**

@@ -46,7 +46,7 @@ interface LeaseTimes {
 }
 
 /** Whether the Lease is ours or held by another process. `unknown`: the server did not answer. */
-type Outcome = 'ours' | 'held' | 'unknown'
+export type LeaseState = 'ours' | 'held' | 'unknown'
 
 const defaultTimes: LeaseTimes = { durationMs: 15_000, renewDeadlineMs: 10_000, retryMs: 2_000 }
 
@@ -61,24 +61,33 @@ export class LeaderElector {
   readonly #stop = new AbortController()
   #seen = { record: '', at: 0 }
   #renewedAt = -Infinity
-  #renewing: Promise<void> = Promise.resolve()
+  #working: Promise<unknown> = Promise.resolve()
+  #state: LeaseState = 'unknown'
 
   constructor(options: ElectorOptions) {
     this.#options = { times: defaultTimes, ...options }
   }
 
-  /** Waits until the Lease is ours, then renews it in the background. Rejects if it is released before. */
-  async acquire(): Promise<void> {
-    const { log, times, identity } = this.#options
-    while ((await this.#tryOnce()) !== 'ours') await delay(times.retryMs, undefined, { signal: this.#stop.signal })
-    log.info({ identity }, 'leading')
-    this.#renewing = this.#renew()
+  /** What the last attempt to acquire or renew the Lease has found. */
+  get state(): LeaseState {
+    return this.#state
+  }
+
+  /** Waits until the Lease is ours, then renews it in the background. Returns false if it is released before. */
+  async acquire(): Promise<boolean> {
+    const acquiring = this.#waitForLease()
+    this.#working = acquiring
+    if (!(await acquiring)) return false
+    this.#options.log.info({ identity: this.#options.identity }, 'leading')
+    this.#working = this.#renew()
+    return true
   }
 
   /** Gives up the Lease, so that the next leader need not wait for its end. */
   async release(): Promise<void> {
     this.#stop.abort()
-    await this.#renewing
+    // An attempt that is under way would take the Lease again.
+    await this.#working
     const { client } = this.#options
     const lease = await readObject<LeaseObject>(client, this.#path())
     if (lease?.spec.holderIdentity !== this.#options.identity) return
@@ -88,6 +97,15 @@ export class LeaderElector {
       leaseDurationSeconds: 1,
       renewTime: formatMicroTime(new Date()),
     })
+  }
+
+  async #waitForLease(): Promise<boolean> {
+    const { signal } = this.#stop
+    while (!signal.aborted) {
+      if ((await this.#tryOnce()) === 'ours') return !signal.aborted
+      await delay(this.#options.times.retryMs, undefined, { signal }).catch(() => {})
+    }
+    return false
   }
 
   async #renew(): Promise<void> {
@@ -108,19 +126,19 @@ export class LeaderElector {
   }
 
   /** Tries once to acquire or renew the Lease. */
-  async #tryOnce(): Promise<Outcome> {
+  async #tryOnce(): Promise<LeaseState> {
     const startedAt = performance.now()
     try {
-      const outcome = await this.#acquireOrRenew()
-      if (outcome === 'ours') this.#renewedAt = startedAt
-      return outcome
+      this.#state = await this.#acquireOrRenew()
+      if (this.#state === 'ours') this.#renewedAt = startedAt
     } catch (error) {
       if (!isConflict(error)) this.#options.log.warn({ error }, 'asking for the lease failed')
-      return 'unknown'
+      this.#state = 'unknown'
     }
+    return this.#state
   }
 
-  async #acquireOrRenew(): Promise<Outcome> {
+  async #acquireOrRenew(): Promise<LeaseState> {
     const { client, identity } = this.#options
     const lease = await readObject<LeaseObject>(client, this.#path())
     if (!lease) return this.#create()
@@ -131,7 +149,7 @@ export class LeaderElector {
     return this.#put(lease, this.#record(leaseTransitions + 1))
   }
 
-  async #create(): Promise<Outcome> {
+  async #create(): Promise<LeaseState> {
     const { client, namespace, name } = this.#options
     const lease: LeaseObject = {
       apiVersion: 'coordination.k8s.io/v1',
@@ -144,7 +162,7 @@ export class LeaderElector {
   }
 
   /** Sends the version that was read: if another process wrote meanwhile, it wins, and we get a 409. */
-  async #put(lease: LeaseObject, spec: LeaseSpec): Promise<Outcome> {
+  async #put(lease: LeaseObject, spec: LeaseSpec): Promise<LeaseState> {
     await this.#options.client.request({ method: 'PUT', path: this.#path(), body: { ...lease, spec } })
     return 'ours'
   }

@@ -4,6 +4,7 @@ import type { KubeObject } from './apply.ts'
 export interface Pod extends KubeObject {
   metadata: KubeObject['metadata'] & {
     labels?: Record<string, string>
+    annotations?: Record<string, string>
     creationTimestamp?: string
     deletionTimestamp?: string
   }
@@ -27,6 +28,7 @@ export interface PodStatus {
   reason?: string
   message?: string
   podIP?: string
+  startTime?: string
   conditions?: { type: string; status: string; reason?: string; message?: string }[]
   containerStatuses?: ContainerStatus[]
 }
@@ -41,7 +43,7 @@ export interface ContainerStatus {
 
 interface ContainerState {
   waiting?: { reason?: string; message?: string }
-  terminated?: { reason?: string; message?: string; exitCode: number }
+  terminated?: { reason?: string; message?: string; exitCode: number; finishedAt?: string }
 }
 
 export interface Deployment extends KubeObject {

@@ -16,8 +16,8 @@ interface ReflectorOptions<T> {
   selector?: Record<string, string>
   /** The key for `get`. By default the object's name, if all are in one namespace. */
   keyOf?: (object: T) => string
-  /** Called after the cache has changed, with each added, changed or deleted object (as last seen). */
-  onChange: (object: T) => void
+  /** Called after the cache has changed, with each added, changed or deleted object, and as it was before. */
+  onChange: (object: T, before?: T) => void
   log: Logger
   /** How often the full list is read again, in case an event was lost. */
   relistMs?: number
@@ -51,6 +51,7 @@ export class Reflector<T extends KubeObject> {
   readonly #synced = Promise.withResolvers<void>()
   #objects = new Map<string, T>()
   #heardAt = -Infinity
+  #trouble: string | undefined = 'it was not listed yet'
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: ReflectorOptions<T>) {
@@ -66,6 +67,10 @@ export class Reflector<T extends KubeObject> {
     await this.#running
   }
 
+  get kind(): string {
+    return this.#options.kind
+  }
+
   /** Resolves when the first list is complete. */
   get synced(): Promise<void> {
     return this.#synced.promise
@@ -74,6 +79,11 @@ export class Reflector<T extends KubeObject> {
   /** Milliseconds since the last message from the server (a list, an event, a bookmark). */
   get ageMs(): number {
     return performance.now() - this.#heardAt
+  }
+
+  /** Why the cache has no list, or no newer one; undefined if the last list is complete. */
+  get trouble(): string | undefined {
+    return this.#trouble
   }
 
   get(key: string): T | undefined {
@@ -97,6 +107,7 @@ export class Reflector<T extends KubeObject> {
         if (signal.aborted) return
         // A watch that ran for longer than the longest wait had worked.
         failures = performance.now() - startedAt > backoff.maxMs ? 1 : failures + 1
+        this.#trouble = error instanceof Error ? error.message : String(error)
         log.warn({ path, error }, 'watch interrupted')
         await delay(backoffMs(failures, backoff), undefined, { signal }).catch(() => {})
       }
@@ -105,6 +116,7 @@ export class Reflector<T extends KubeObject> {
 
   async #listAndWatch(): Promise<void> {
     let resourceVersion = await this.#list()
+    this.#trouble = undefined
     this.#synced.resolve()
     const relistAt = performance.now() + this.#options.relistMs * (0.8 + Math.random() * 0.4)
     while (performance.now() < relistAt && !this.#stop.signal.aborted) {
@@ -140,7 +152,9 @@ export class Reflector<T extends KubeObject> {
     const before = this.#objects
     this.#objects = objects
     for (const [key, object] of objects) {
-      if (before.get(key)?.metadata.resourceVersion !== object.metadata.resourceVersion) this.#options.onChange(object)
+      const earlier = before.get(key)
+      const isSame = earlier?.metadata.resourceVersion === object.metadata.resourceVersion
+      if (!isSame) this.#options.onChange(object, earlier)
     }
     for (const [key, object] of before) if (!objects.has(key)) this.#options.onChange(object)
   }
@@ -164,9 +178,11 @@ export class Reflector<T extends KubeObject> {
     if (event.type === 'BOOKMARK') return
     const object = this.#complete(event.object)
     const key = this.#options.keyOf(object)
+    const before = this.#objects.get(key)
     if (event.type === 'DELETED') this.#objects.delete(key)
     else this.#objects.set(key, object)
-    this.#options.onChange(object)
+    // A deleted object is the same as before, and gone.
+    this.#options.onChange(object, event.type === 'DELETED' ? undefined : before)
   }
 
   #complete(item: T): T {

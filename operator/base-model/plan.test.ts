@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { labels } from '../../crds/names.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
+import { describeFailures } from './failed-trainers.ts'
 import { planTrainers, type TrainerAction, type TrainerFacts } from './plan.ts'
 
 const now = new Date('2026-01-01T00:10:00Z')
@@ -25,6 +26,13 @@ const create = (n: number): TrainerAction => ({
   reason: 'fewer trainers than wanted',
 })
 const remove = (name: string, reason: string): TrainerAction => ({ do: 'delete', name, uid: `uid-${name}`, reason })
+/** A trainer that takes the place of a dead one. */
+const replace = (n: number, count: number, failed: string): TrainerAction => ({
+  do: 'create',
+  name: `b-trainer-new-${n}`,
+  reason: 'fewer trainers than wanted',
+  failures: { count, reason: 'PodFailed', message: `pod ${failed}: failed` },
+})
 const stale = 'its specification is out of date'
 
 const cases: [string, Partial<TrainerFacts>, TrainerAction[], string[]?][] = [
@@ -67,10 +75,33 @@ const cases: [string, Partial<TrainerFacts>, TrainerAction[], string[]?][] = [
     [create(1)],
     ['uid-b-trainer-new-0'],
   ],
-  ['failed: it goes', { pods: [pod('x', { phase: 'Failed' })] }, [remove('x', 'the pod is Failed')], ['uid-x']],
   [
-    'failed while it trained: it goes all the same',
+    'failed: another takes its place',
+    { pods: [pod('x', { phase: 'Failed' })] },
+    [remove('x', 'the pod is Failed'), replace(0, 1, 'x')],
+    ['uid-x'],
+  ],
+  [
+    'failed while it trained: another takes its place all the same',
     { pods: [pod('x', { phase: 'Failed' })], busyPods: new Set(['uid-x']) },
+    [remove('x', 'the pod is Failed'), replace(0, 1, 'x')],
+    ['uid-x'],
+  ],
+  [
+    'failed, of an old specification: the new one has not failed',
+    { pods: [pod('x', { phase: 'Failed', hash: 'old' })] },
+    [remove('x', 'the pod is Failed'), create(0)],
+    ['uid-x'],
+  ],
+  [
+    'failed, and none wanted: it goes',
+    { wanted: 0, pods: [pod('x', { phase: 'Failed' })] },
+    [remove('x', 'the pod is Failed')],
+    ['uid-x'],
+  ],
+  [
+    'failed beside its replacement: it goes',
+    { pods: [pod('x', { phase: 'Failed' }), pod('b-trainer-new-1')] },
     [remove('x', 'the pod is Failed')],
     ['uid-x'],
   ],
@@ -97,4 +128,48 @@ const cases: [string, Partial<TrainerFacts>, TrainerAction[], string[]?][] = [
 test.each(cases)('%s', (_, facts, actions, draining = []) => {
   const usual = { baseModelName: 'b', pods: [], busyPods: new Set<string>(), wanted: 1, hash: 'new', now }
   expect(planTrainers({ ...usual, ...facts })).toEqual({ actions, draining })
+})
+
+/** A pod that was created this long ago, after `earlier` failures, and died at once. */
+function failAtOnce(agoMs: number, earlier: number): Pod {
+  const dead = pod('b-trainer-new-0', { phase: 'Failed' })
+  const created = new Date(now.getTime() - agoMs).toISOString()
+  const annotations = describeFailures({ count: earlier, reason: 'OutOfcpu', message: 'no room' })
+  return { ...dead, metadata: { ...dead.metadata, creationTimestamp: created, ...(earlier > 0 && { annotations }) } }
+}
+
+test.each([
+  [0, 1_000],
+  [1, 2_000],
+  [5, 32_000],
+  [8, 256_000],
+  [9, 300_000],
+  [1_000, 300_000],
+])('after %i failures, a trainer that fails at once comes back after %i ms', (earlier, waitMs) => {
+  const facts = { baseModelName: 'b', busyPods: new Set<string>(), wanted: 1, hash: 'new', now }
+  const early = planTrainers({ ...facts, pods: [failAtOnce(waitMs - 1_000, earlier)] })
+  expect(early).toMatchObject({ actions: [], requeueAfterMs: 1_000 })
+  const due = planTrainers({ ...facts, pods: [failAtOnce(waitMs, earlier)] })
+  expect(due.actions).toEqual([
+    remove('b-trainer-new-0', 'the pod is Failed'),
+    replace(1, earlier + 1, 'b-trainer-new-0'),
+  ])
+})
+
+test('a trainer that lived for long and then fails comes back after a second', () => {
+  const dead = failAtOnce(3_600_000, 7)
+  const finishedAt = new Date(now.getTime() - 1_000).toISOString()
+  const state = { terminated: { exitCode: 1, finishedAt } }
+  dead.status = { ...dead.status, containerStatuses: [{ name: 'trainer', ready: false, restartCount: 0, state }] }
+  const facts = { baseModelName: 'b', busyPods: new Set<string>(), wanted: 1, hash: 'new', now }
+  expect(planTrainers({ ...facts, pods: [dead] }).actions).toEqual([
+    remove('b-trainer-new-0', 'the pod is Failed'),
+    replace(1, 1, 'b-trainer-new-0'),
+  ])
+})
+
+test('one dead trainer does not keep the places of others empty', () => {
+  const pods = [failAtOnce(1_000, 5)]
+  const facts = { baseModelName: 'b', pods, busyPods: new Set<string>(), wanted: 3, hash: 'new', now }
+  expect(planTrainers(facts).actions).toEqual([create(1), create(2)])
 })

@@ -1,5 +1,6 @@
 import { labels } from '../../crds/names.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
+import { countFailures, findReplacementMs, isDead, type TrainerFailures } from './failed-trainers.ts'
 
 /** The observed and the wanted trainers of a base model. */
 export interface TrainerFacts {
@@ -15,7 +16,7 @@ export interface TrainerFacts {
 }
 
 export type TrainerAction =
-  | { do: 'create'; name: string; reason: string }
+  | { do: 'create'; name: string; reason: string; failures?: TrainerFailures }
   | { do: 'delete'; name: string; uid: string; reason: string }
 
 // A dead node confirms no deletion. Its pods are replaced after this time.
@@ -25,21 +26,46 @@ const lostAfterMs = 60_000
 export interface TrainerPlan {
   actions: TrainerAction[]
   draining: string[]
+  /** When the place of a dead pod is taken again. */
+  requeueAfterMs?: number
 }
 
 /**
- * Plans the trainer pods. Dead pods are deleted. Pods of an old specification are deleted when they are idle. New pods
- * are created only when the old ones are gone, because each may hold a GPU. A pod that will be deleted gets no more
- * jobs: with several jobs it might never become idle.
+ * Plans the trainer pods. Pods of an old specification are deleted when they are idle. New pods are created only when
+ * the old ones are gone, because each may hold a GPU. A pod that will be deleted gets no more jobs: with several jobs it
+ * might never become idle. A dead pod holds no GPU. It is replaced after a time that grows with each failure.
  */
 export function planTrainers(facts: TrainerFacts): TrainerPlan {
   const present = facts.pods.filter((pod) => !isTerminating(pod))
   const kept = pickKept(present, facts)
+  const dead = pickDead(present, facts, facts.wanted - kept.length)
   const draining = facts.pods.filter((pod) => !kept.includes(pod))
   const deletions = draining
-    .filter((pod) => !isTerminating(pod) && (isDead(pod) || !isBusy(pod, facts)))
+    .filter((pod) => !isTerminating(pod) && !dead.resting.includes(pod) && (isDead(pod) || !isBusy(pod, facts)))
     .map((pod) => ({ do: 'delete' as const, ...toReference(pod), reason: explainDeletion(pod, facts) }))
-  return { actions: [...deletions, ...planCreations(facts)], draining: draining.map((pod) => toReference(pod).uid) }
+  const waits = dead.resting.map((pod) => findReplacementMs(pod) - facts.now.getTime())
+  return {
+    actions: [...deletions, ...planCreations(facts, dead)],
+    draining: draining.map((pod) => toReference(pod).uid),
+    ...(waits.length > 0 && { requeueAfterMs: Math.min(...waits) }),
+  }
+}
+
+interface DeadPods {
+  /** Their places stay empty for now. */
+  resting: Pod[]
+  /** Their places are taken again. */
+  due: Pod[]
+}
+
+/** Picks the dead pods of the current specification that have a place. The others are only deleted. */
+function pickDead(present: Pod[], facts: TrainerFacts, places: number): DeadPods {
+  const dead = present
+    .filter((pod) => isDead(pod) && isCurrent(pod, facts))
+    .toSorted((a, b) => findReplacementMs(b) - findReplacementMs(a))
+    .slice(0, Math.max(0, places))
+  const isResting = (pod: Pod) => findReplacementMs(pod) > facts.now.getTime()
+  return { resting: dead.filter(isResting), due: dead.filter((pod) => !isResting(pod)) }
 }
 
 /** Keeps the wanted number of pods of the current specification, busy ones first. */
@@ -56,13 +82,16 @@ function explainDeletion(pod: Pod, facts: TrainerFacts): string {
   return isCurrent(pod, facts) ? 'there are more trainers than wanted' : 'its specification is out of date'
 }
 
-function planCreations(facts: TrainerFacts): TrainerAction[] {
-  const present = facts.pods.filter((pod) => !isLost(pod, facts.now)).length
+function planCreations(facts: TrainerFacts, { resting, due }: DeadPods): TrainerAction[] {
+  const present = facts.pods.filter((pod) => !isLost(pod, facts.now) && !isDead(pod)).length + resting.length
   const names = new Set(facts.pods.map((pod) => pod.metadata.name))
   const actions: TrainerAction[] = []
   for (let n = 0; present + actions.length < facts.wanted; n++) {
     const name = `${facts.baseModelName}-trainer-${facts.hash}-${n}`
-    if (!names.has(name)) actions.push({ do: 'create', name, reason: 'fewer trainers than wanted' })
+    if (names.has(name)) continue
+    const failed = due[actions.length]
+    const reason = 'fewer trainers than wanted'
+    actions.push({ do: 'create', name, reason, ...(failed && { failures: countFailures(failed) }) })
   }
   return actions
 }
@@ -73,10 +102,6 @@ function isCurrent(pod: Pod, { hash }: TrainerFacts): boolean {
 
 function isBusy(pod: Pod, { busyPods }: TrainerFacts): boolean {
   return busyPods.has(pod.metadata.uid ?? '')
-}
-
-function isDead(pod: Pod): boolean {
-  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded'
 }
 
 function isTerminating(pod: Pod): boolean {

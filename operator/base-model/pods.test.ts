@@ -37,7 +37,8 @@ interface Container {
 
 const engineOf = (from: BaseModel, by = settings) =>
   (buildEngineDeployment(from, by) as unknown as Built).spec.template.spec.containers[0]!
-const trainerOf = (from: BaseModel) => (buildTrainerPod(from, settings, 'x') as unknown as Built).spec.containers[0]!
+const trainerOf = (from: BaseModel) =>
+  (buildTrainerPod(from, settings, { name: 'x' }) as unknown as Built).spec.containers[0]!
 const envOf = ({ env }: Container) =>
   Object.fromEntries(env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 
@@ -55,6 +56,15 @@ test('an engine gets its names, its model, its limits and its key', () => {
     TRAINYARD_MAX_CPU_LORAS: '32',
     TRAINYARD_MAX_LORA_RANK: '16',
   })
+})
+
+test.each([
+  ['of a low rank', { rank: 8 }, '16'],
+  ['of a high rank', { rank: 100 }, '100'],
+])('without maxLoraRank an engine takes the adapters of its base model: %s', (_, lora, expected) => {
+  const { maxLoraRank: _given, ...engine } = baseModel.spec.engine ?? {}
+  const env = envOf(engineOf(withSpec({ engine, lora })))
+  expect(env['TRAINYARD_MAX_LORA_RANK']).toBe(expected)
 })
 
 test('an engine has more time to end than its responses, and gateways are notified first', () => {
@@ -94,7 +104,7 @@ test('a trainer gets its base model, the address for reports and the kind of ada
 })
 
 test('a trainer exits before its grace period is over', () => {
-  const { spec } = buildTrainerPod(baseModel, settings, 'x') as unknown as Built
+  const { spec } = buildTrainerPod(baseModel, settings, { name: 'x' }) as unknown as Built
   const command = ['python', '-m', 'trainyard_trainer']
   expect(spec).toMatchObject({ terminationGracePeriodSeconds: 60, containers: [{ command }] })
 })
@@ -187,7 +197,7 @@ test('on S3, pods get the bucket, its credentials and a folder for fetched files
   const s3 = { address: 's3://bucket/a', endpoint: 'http://s3:9000', region: 'eu-1', secretName: 'keys' }
   const byS3 = { ...settings, artifacts: { s3 } }
   const secret = (key: string) => ({ secretKeyRef: { name: 'keys', key } })
-  const trainer = (buildTrainerPod(baseModel, byS3, 'x') as unknown as Built).spec
+  const trainer = (buildTrainerPod(baseModel, byS3, { name: 'x' }) as unknown as Built).spec
   for (const container of [engineOf(baseModel, byS3), trainer.containers[0]!]) {
     expect(envOf(container)).toMatchObject({
       TRAINYARD_ARTIFACTS: 's3://bucket/a',
@@ -210,7 +220,7 @@ test('S3 without a Secret leaves credentials to AWS', () => {
 })
 
 test('pods are found by their base model and belong to it', () => {
-  expect(buildTrainerPod(baseModel, settings, 'tiny-trainer-0').metadata).toMatchObject({
+  expect(buildTrainerPod(baseModel, settings, { name: 'tiny-trainer-0' }).metadata).toMatchObject({
     name: 'tiny-trainer-0',
     namespace: 'ns',
     labels: { [labels.baseModel]: 'tiny', [labels.component]: 'trainer' },

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import { enginePort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
-import { apiVersion, labels } from '../../crds/names.ts'
+import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
 import type { Component } from '../component-pods.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
+import { describeFailures, type TrainerFailures } from './failed-trainers.ts'
 import { requestGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
+import { describePods, ownerOf, selectPods } from './pod-labels.ts'
 import { limitsEnv, trainerCommand, trainerGraceSeconds } from './trainer-process.ts'
 
 /** The operator's settings that all pods share. */
@@ -29,6 +31,9 @@ const engineDrainSeconds = 300
 const engineEndSeconds = 30
 // In this time, gateways learn that the pod takes no more requests.
 const noticeSeconds = 1
+
+// Engines round the rank of the adapters up to one that vLLM supports.
+const minLoraRank = 16
 
 // Prometheus has no key, so metrics have their own port.
 const engineMetricsPort = 8001
@@ -95,7 +100,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
 }
 
 function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
-  const { names, engine = {} } = baseModel.spec
+  const { names, engine = {}, lora = {} } = baseModel.spec
   return [
     settings.listenOnPodIp
       ? { name: 'TRAINYARD_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }
@@ -109,7 +114,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     { name: 'VLLM_API_KEY', valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } } },
     ...optionalEnv('TRAINYARD_MAX_LORAS', engine.maxLoras),
     ...optionalEnv('TRAINYARD_MAX_CPU_LORAS', engine.maxCpuLoras),
-    ...optionalEnv('TRAINYARD_MAX_LORA_RANK', engine.maxLoraRank),
+    { name: 'TRAINYARD_MAX_LORA_RANK', value: String(engine.maxLoraRank ?? Math.max(minLoraRank, lora.rank ?? 0)) },
     ...optionalEnv('TRAINYARD_MAX_MODEL_LEN', engine.maxModelLen),
     ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
     ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),
@@ -124,8 +129,18 @@ const engineProbes = {
   livenessProbe: { httpGet: health, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 6 },
 }
 
+interface TrainerName {
+  name: string
+  /** Of the pods whose place it takes. */
+  failures?: TrainerFailures
+}
+
 /** A warm trainer of a base model. Its name contains the hash of its specification. */
-export function buildTrainerPod(baseModel: BaseModel, settings: PodSettings, name: string): KubeObject {
+export function buildTrainerPod(
+  baseModel: BaseModel,
+  settings: PodSettings,
+  { name, failures }: TrainerName,
+): KubeObject {
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -133,6 +148,7 @@ export function buildTrainerPod(baseModel: BaseModel, settings: PodSettings, nam
       name,
       namespace: baseModel.metadata.namespace,
       labels: { ...describePods(baseModel, 'trainer'), [labels.specHash]: trainerHash(baseModel, settings) },
+      ...(failures && { annotations: describeFailures(failures) }),
       ownerReferences: [ownerOf(baseModel)],
     },
     spec: buildTrainerPodSpec(baseModel, settings),
@@ -216,25 +232,6 @@ function commonContainer(
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: [artifactsMount(artifacts)],
   }
-}
-
-/** The labels of a base model's pods of a component. */
-function selectPods(baseModel: BaseModel, component: Component): Record<string, string> {
-  return { [labels.baseModel]: baseModel.metadata.name ?? '', [labels.component]: component }
-}
-
-function describePods(baseModel: BaseModel, component: Component): Record<string, string> {
-  return {
-    ...selectPods(baseModel, component),
-    'app.kubernetes.io/name': component,
-    'app.kubernetes.io/instance': baseModel.metadata.name ?? '',
-    'app.kubernetes.io/part-of': 'trainyard',
-    'app.kubernetes.io/managed-by': 'trainyard-operator',
-  }
-}
-
-function ownerOf({ metadata }: BaseModel): object {
-  return { apiVersion, kind: 'BaseModel', name: metadata.name, uid: metadata.uid, controller: true }
 }
 
 function hashOf(value: unknown): string {

@@ -1,12 +1,13 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels, reasons } from '../../crds/names.ts'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
-import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/resources.ts'
+import { registerBaseModel, unregisterBaseModel, type NameConflict } from '../../db/base-models/resources.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import { applyObject, createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
+import type { Requeue } from '../../lib/kube/queue.ts'
 import { KubeError } from '../../lib/kube/error.ts'
 import type { Deployment, Pod } from '../../lib/kube/objects.ts'
 import { customPath } from '../../crds/paths.ts'
@@ -39,7 +40,7 @@ export interface BaseModelDeps {
  * Reconciles a BaseModel: registers it for the apiserver, deploys its engines and runs its trainers. When the resource
  * is gone, Kubernetes deletes its pods.
  */
-export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Promise<void> {
+export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Promise<Requeue | void> {
   const baseModel = deps.baseModels.get(name)
   if (!baseModel) return unregister(deps, name)
   if (baseModel.metadata.deletionTimestamp !== undefined) return
@@ -51,17 +52,18 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
     createdAt: new Date(baseModel.metadata.creationTimestamp ?? Date.now()),
   })
   if (conflict !== undefined) return rejectBaseModel(deps, baseModel, conflict)
-  const failure = await reconcileChildren(deps, baseModel)
+  const outcome = await reconcileChildren(deps, baseModel)
+  const failure = outcome instanceof Error ? outcome : undefined
   await writeStatus(deps, baseModel, measureBaseModel(deps, baseModel, failure))
-  if (failure) throw failure
+  if (outcome instanceof Error) throw outcome
+  return outcome
 }
 
 /** Returns an error, so that the status shows it before the work is repeated. */
-async function reconcileChildren(deps: BaseModelDeps, baseModel: BaseModel): Promise<Error | undefined> {
+async function reconcileChildren(deps: BaseModelDeps, baseModel: BaseModel): Promise<Requeue | Error | undefined> {
   try {
     await deployEngines(deps, baseModel)
-    await reconcileTrainers(deps, baseModel)
-    return undefined
+    return await reconcileTrainers(deps, baseModel)
   } catch (cause) {
     return new Error('making the pods of a base model', { cause })
   }
@@ -73,8 +75,10 @@ async function unregister({ client, pool, namespace, log }: BaseModelDeps, name:
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')
 }
 
-async function rejectBaseModel(deps: BaseModelDeps, baseModel: BaseModel, name: string): Promise<void> {
-  const message = `Another BaseModel already has the name ${name}.`
+async function rejectBaseModel(deps: BaseModelDeps, baseModel: BaseModel, conflict: NameConflict): Promise<void> {
+  const message =
+    `BaseModel ${conflict.holder} is older and has the name ${conflict.name}. ` +
+    'Remove the name here, or wait until it is free.'
   await writeStatus(deps, baseModel, describeRejected(baseModel, { reason: reasons.nameConflict, message }, new Date()))
 }
 
@@ -89,9 +93,9 @@ async function deployEngines(deps: BaseModelDeps, baseModel: BaseModel): Promise
   log.info({ baseModel: baseModel.metadata.name, deployment: name }, 'engines deployed')
 }
 
-async function reconcileTrainers(deps: BaseModelDeps, baseModel: BaseModel): Promise<void> {
+async function reconcileTrainers(deps: BaseModelDeps, baseModel: BaseModel): Promise<Requeue | undefined> {
   const name = baseModel.metadata.name ?? ''
-  const { actions, draining } = planTrainers({
+  const { actions, draining, requeueAfterMs } = planTrainers({
     baseModelName: name,
     pods: listPods(deps.pods, name, 'trainer'),
     busyPods: await listBusyPods(deps.pool),
@@ -101,13 +105,14 @@ async function reconcileTrainers(deps: BaseModelDeps, baseModel: BaseModel): Pro
   })
   await markDraining(deps.pool, { namespace: deps.namespace, name }, draining)
   for (const action of actions) await executeAction(deps, baseModel, action)
+  return requeueAfterMs === undefined ? undefined : { afterMs: requeueAfterMs }
 }
 
 async function executeAction(deps: BaseModelDeps, baseModel: BaseModel, action: TrainerAction): Promise<void> {
   const { client, namespace, podSettings, log } = deps
   log.info({ baseModel: baseModel.metadata.name, ...action }, 'trainer pod')
   if (action.do === 'delete') return deleteObject(client, podPath(namespace, action.name), action.uid)
-  await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action.name))
+  await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action))
 }
 
 function measureBaseModel(deps: BaseModelDeps, baseModel: BaseModel, failure: Error | undefined): BaseModelStatus {

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
 import type { ContainerStatus, Pod, PodStatus } from '../../lib/kube/objects.ts'
+import { describeFailures } from './failed-trainers.ts'
 import { describeBaseModel, type WorkloadFacts } from './status.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
@@ -76,6 +77,26 @@ const cases: [string, Partial<WorkloadFacts>, { reason: string; ready: string; m
     'no GPU left',
     { enginePods: [pod(unscheduled('1 Insufficient nvidia.com/gpu.'))] },
     { reason: 'InsufficientGPU', ready: 'False' },
+  ],
+  [
+    'a trainer whose predecessors failed keeps the last reason',
+    {
+      trainerPods: [
+        {
+          ...pod({ phase: 'Running' }),
+          metadata: {
+            ...pod({}).metadata,
+            annotations: describeFailures({ count: 4, reason: 'OutOfcpu', message: 'pod a: no room' }),
+          },
+        },
+      ],
+    },
+    {
+      reason: 'NotReadyYet',
+      ready: 'False',
+      message:
+        'pod pod: is running but not ready yet; before it, 4 trainers failed one after the other, the last: OutOfcpu: pod a: no room',
+    },
   ],
   [
     'pods that the API server refuses',

@@ -1,7 +1,8 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { conditions, labels, reasons } from '../../crds/names.ts'
-import { buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
+import { boundMessage, buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
 import { isReady, type Deployment, type Pod } from '../../lib/kube/objects.ts'
+import { findFailures, type TrainerFailures } from './failed-trainers.ts'
 import { explainPod } from './pod-reason.ts'
 
 /** The observed workload of a base model. */
@@ -28,7 +29,8 @@ interface Part {
 /** Computes the status of a base model from its pods. It is Ready when all engines answer and all trainers run. */
 export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): BaseModelStatus {
   const engine = measureEngines(baseModel, facts)
-  const trainers = measure(facts.trainerPods, facts.trainerHash, baseModel.spec.trainer?.warm?.min ?? 1)
+  const failures = findFailures(selectCurrent(facts.trainerPods, facts.trainerHash))
+  const trainers = measureTrainers(baseModel, facts, failures)
   const ready = describeReady(engine, trainers, facts)
   const accepted = buildCondition(conditions.accepted, true, {
     reason: reasons.accepted,
@@ -41,7 +43,12 @@ export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): B
   return {
     reason: ready.reason,
     engine: { replicas: engine.wanted, ready: engine.ready, summary: `${engine.ready}/${engine.wanted}` },
-    trainers: { wanted: trainers.wanted, ready: trainers.ready, summary: `${trainers.ready}/${trainers.wanted}` },
+    trainers: {
+      wanted: trainers.wanted,
+      ready: trainers.ready,
+      summary: `${trainers.ready}/${trainers.wanted}`,
+      ...(failures && { lastFailure: { ...failures, message: boundMessage(failures.message) } }),
+    },
     ...mergeConditions(baseModel, [accepted, available, ready], facts.now),
   }
 }
@@ -74,9 +81,22 @@ function measureEngines(baseModel: BaseModel, facts: WorkloadFacts): Part {
   return { ...part, reason: part.reason ?? explainDeployment(facts.deployment) }
 }
 
+/** While trainers are not ready, their reason says how the earlier ones failed. */
+function measureTrainers(baseModel: BaseModel, facts: WorkloadFacts, failures: TrainerFailures | undefined): Part {
+  const part = measure(facts.trainerPods, facts.trainerHash, baseModel.spec.trainer?.warm?.min ?? 1)
+  if (!failures || !part.reason || part.reason.message === failures.message) return part
+  const { count, reason, message } = failures
+  const before = `; before it, ${count} trainers failed one after the other, the last: ${reason}: ${message}`
+  return { ...part, reason: { ...part.reason, message: part.reason.message + before } }
+}
+
+function selectCurrent(pods: Pod[], hash: string): Pod[] {
+  return pods.filter((pod) => pod.metadata.labels?.[labels.specHash] === hash)
+}
+
 /** Counts only pods of the current specification: older ones are being replaced. */
 function measure(pods: Pod[], hash: string, wanted: number): Part {
-  const current = pods.filter((pod) => pod.metadata.labels?.[labels.specHash] === hash)
+  const current = selectCurrent(pods, hash)
   const waiting = current.filter((pod) => !isReady(pod))
   return { wanted, ready: current.length - waiting.length, reason: waiting[0] && explainPod(waiting[0]) }
 }

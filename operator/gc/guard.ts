@@ -16,6 +16,7 @@ export class StoreGuard {
   readonly #deps: SweepDeps
   readonly #ownership: StoreOwnership
   #isOurs = false
+  #isStopped = false
   /** Why nothing is removed. */
   #foreign: string | undefined
   /** Why not all garbage is removed. */
@@ -59,9 +60,15 @@ export class StoreGuard {
     await this.#report()
   }
 
+  /** Lets no further removal begin: another operator may check the store from now on. */
+  stop(): void {
+    this.#isStopped = true
+  }
+
   /** @throws {StoreNotOurs} */
   async #requireOurs(): Promise<void> {
     if (performance.now() - this.#checkedMs > maxCheckAgeMs) await this.#record(await this.#ownership.check())
+    if (this.#isStopped) throw new StoreNotOurs('the operator is being stopped')
     if (!this.#isOurs) throw new StoreNotOurs(this.#foreign)
   }
 

@@ -20,6 +20,7 @@ const row: OperatorModel = {
   hiddenAt: null,
   latestStep: 0,
   checkpoints: 0,
+  loadError: null,
   deletionPolicy: 'Retain',
   aliases: {},
   resourceAliases: {},

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model } from '../../crds/generated.ts'
-import { conditions, isAlias, labels, reasons } from '../../crds/names.ts'
+import { isAlias, labels } from '../../crds/names.ts'
 import { waitForLeases } from '../../db/changes.ts'
 import { deleteModel } from '../../db/deletion/models.ts'
 import { findRegisteredName } from '../../db/base-models/resources.ts'
@@ -26,6 +26,7 @@ import { listReadyEngines } from '../component-pods.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
+import { diffModelEvents } from './model-events.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
 import { describeModel, describeRejectedModel, type ModelStatus } from './status.ts'
 
@@ -149,14 +150,6 @@ async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorM
   return { row: applied, unapplied }
 }
 
-// A Model may be created before its BaseModel. This needs no event, because it resolves itself.
-const unreported: ReadonlySet<string> = new Set([reasons.baseModelNotAccepted])
-
 async function emitEvents({ client }: ModelDeps, resource: Model, status: ModelStatus): Promise<void> {
-  const find = (of: ModelStatus | undefined) => of?.conditions?.find(({ type }) => type === conditions.accepted)
-  const [before, after] = [find(resource.status), find(status)]
-  if (!after || unreported.has(after.reason) || (before?.status === after.status && before.reason === after.reason))
-    return
-  const { reason, message } = after
-  await recordEvent(client, resource, { type: after.status === 'True' ? 'Normal' : 'Warning', reason, message })
+  for (const event of diffModelEvents(resource.status, status)) await recordEvent(client, resource, event)
 }

@@ -18,16 +18,24 @@ export function describeModel(resource: Model, row: OperatorModel, context: Mode
   const ready = describeReady(row, context.readyEngines)
   const message = `Served as ${servedName(row)}.`
   const accepted = buildCondition(conditions.accepted, true, { reason: reasons.accepted, message })
-  const inputs = [accepted, ready, ...describeAliases(resource, context.unapplied)]
+  const inputs = [accepted, ready, describeDegraded(row), ...describeAliases(resource, context.unapplied)]
   return {
     id: row.id,
     servedName: servedName(row),
     latestStep: row.latestStep,
     checkpoints: row.checkpoints,
     ...(Object.keys(row.aliases).length > 0 && { aliases: row.aliases }),
-    reason: ready.reason,
+    reason: row.loadError === null ? ready.reason : reasons.adapterNotLoaded,
     ...mergeConditions(resource, inputs, context.now),
   }
+}
+
+/** A model is Degraded while engines cannot load its newest step. Requests for it are a 503. */
+function describeDegraded({ latestStep, loadError }: OperatorModel): ConditionInput {
+  const loads = { reason: reasons.servesNewestStep, message: 'No engine has refused its newest step.' }
+  if (loadError === null) return buildCondition(conditions.degraded, false, loads)
+  const message = `Step ${latestStep} is not served: ${loadError}. The engine's log says why. It is tried again each minute.`
+  return buildCondition(conditions.degraded, true, { reason: reasons.adapterNotLoaded, message })
 }
 
 function describeReady(row: OperatorModel, engines: number): ConditionInput {

@@ -6,13 +6,7 @@ import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { insertJob } from '../../db/jobs/insert.ts'
-import {
-  findReferencedJob,
-  limitAttempts,
-  listJobsOfResource,
-  type JobReference,
-  type OperatorJob,
-} from '../../db/jobs/resources.ts'
+import { findReferencedJob, limitAttempts, listJobsOfResource, type OperatorJob } from '../../db/jobs/resources.ts'
 import type { NewJob } from '../../db/jobs/table.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -99,18 +93,21 @@ async function converge(
 }
 
 async function observe({ pool, namespace, models }: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
-  const modelName = resource.spec.modelRef.name
+  const { metadata, spec } = resource
+  const model = await findJobModel(pool, namespace, spec.modelRef.name)
+  const reference = { ids: idsOf(resource), namespace, crName: metadata.name ?? '', specDigest: specDigest(spec) }
   return {
     resource,
-    modelExists: models.get(modelName) !== undefined,
-    model: await findJobModel(pool, namespace, modelName),
-    job: await findReferencedJob(pool, referTo(resource, namespace)),
+    modelExists: models.get(spec.modelRef.name) !== undefined,
+    model,
+    job: await findReferencedJob(pool, { ...reference, modelId: model?.id }),
     now: new Date(),
   }
 }
 
-function referTo({ metadata, spec }: TrainingJob, namespace: string): JobReference {
-  return { id: metadata.labels?.[labels.id], namespace, crName: metadata.name ?? '', specDigest: specDigest(spec) }
+/** The id in its label, which the apiserver sets, and the id in its status. */
+function idsOf({ metadata, status }: TrainingJob): string[] {
+  return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)
 }
 
 async function execute(
@@ -144,8 +141,10 @@ function describeNewJob(
   const facts = extractJobFacts(resource.spec)
   return {
     ...facts,
-    ...referTo(resource, namespace),
     id: randomUUID(),
+    namespace,
+    crName: resource.metadata.name ?? '',
+    specDigest: specDigest(resource.spec),
     modelId,
     maxAttempts,
     trainingDataUrl: facts.method === 'SFT' ? facts.inputUri : null,

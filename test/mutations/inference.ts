@@ -176,4 +176,11 @@ export const inferenceMutations: Mutation[] = [
     replace: "if (id === '' && seen.has(id)) throw",
     test: 'test/control/responses.test.ts',
   },
+  {
+    fault: 'an adapter that an engine cannot load is a 422',
+    file: 'apiserver/inference/engines/engine-errors.ts',
+    find: 'if (notLoaded.test(message)) return',
+    replace: 'if (notLoaded.test(status.toString())) return',
+    test: 'apiserver/inference/engines/engine-errors.test.ts',
+  },
 ]

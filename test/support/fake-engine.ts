@@ -17,11 +17,7 @@ export interface EnginePlace {
 
 /** Starts a fake engine behind a ready engine pod. `answer` handles its requests. */
 export async function startFakeEngine(place: EnginePlace, answer: RequestListener): Promise<Server> {
-  const engine = createServer(answer)
-  await new Promise<void>((resolve, reject) => {
-    engine.once('error', reject)
-    engine.listen(enginePort, place.address, resolve)
-  })
+  const engine = await listenAsEngine(place.address, answer)
   try {
     await announceEngine(place)
     return engine
@@ -29,6 +25,16 @@ export async function startFakeEngine(place: EnginePlace, answer: RequestListene
     engine.close()
     throw error
   }
+}
+
+/** Answers at the port of engines. */
+export async function listenAsEngine(address: string, answer: RequestListener): Promise<Server> {
+  const engine = createServer(answer)
+  await new Promise<void>((resolve, reject) => {
+    engine.once('error', reject)
+    engine.listen(enginePort, address, resolve)
+  })
+  return engine
 }
 
 /** Creates a ready engine pod and its base model. The caller must answer at its address. */

@@ -18,6 +18,18 @@ test.each([
     { status: 400, detail: 'make it simpler' },
   ],
   [
+    'an adapter that an engine cannot load is not the fault of the request',
+    400,
+    error("LoRA adapter 'acme/mail/email:step3' was found but could not be loaded."),
+    { status: 503, code: 'engine_unavailable', headers: { 'Retry-After': '2' } },
+  ],
+  [
+    'a request that quotes the sentence of such an adapter is told its own',
+    400,
+    error("Bad role: LoRA adapter 'a' was found but could not be loaded.", 'messages'),
+    { status: 422 },
+  ],
+  [
     'a path in the body is split into its parts',
     400,
     error('Field required', 'body.response_format.type'),

@@ -19,6 +19,10 @@ const deepNesting: ValidationIssue = {
   type: 'value_error',
 }
 const tooLong = /maximum context length|longer than the maximum model length/i
+// vLLM answers 400 to an adapter that it has read and cannot load: its rank is too high, or its weights do not fit.
+const notLoaded = /^LoRA adapter '.*' was found but could not be loaded\.$/
+const cannotLoad = 'The engine cannot load this model. Send this request again later.'
+const later = { retryAfterSeconds: 2 }
 const fallbackMessage = 'The engine refused the request'
 const unsupported =
   'The engine of this model does not answer requests of this kind: engines that generate text make no embeddings, ' +
@@ -39,18 +43,12 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
     // Clients of OpenAI's API look for this code, and shorten the chat. The place in vLLM's error is its own name for
     // the prompt.
     if (tooLong.test(message)) return new HttpError(errors.context_length_exceeded, [describeIssue([], message)])
+    if (notLoaded.test(message)) return new HttpError(errors.engine_unavailable, cannotLoad, later)
     return unprocessable(describeIssue(param, message))
   }
   if (status === 500 && tooDeep.test(message)) return unprocessable(deepNesting)
   if (isMissingPath(status, message)) return new HttpError(errors.unsupported_operation, unsupported)
-  if (status === 404)
-    return new HttpError(
-      errors.engine_unavailable,
-      'The engine cannot load this model. Send this request again later.',
-      {
-        retryAfterSeconds: 2,
-      },
-    )
+  if (status === 404) return new HttpError(errors.engine_unavailable, cannotLoad, later)
   // A client that sends one new grammar after the other gets this error. The engine has room for other clients.
   if (status === 429 && type === 'RateLimitError')
     return new HttpError(errors.concurrency_limit_exceeded, message, { retryAfterSeconds: 2 })

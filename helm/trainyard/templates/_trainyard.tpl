@@ -203,7 +203,7 @@ livenessProbe:
   timeoutSeconds: 5
   failureThreshold: 3
 readinessProbe:
-  httpGet: { path: {{ .path }}, port: http }
+  httpGet: { path: {{ .ready | default .path }}, port: http }
   periodSeconds: 5
   timeoutSeconds: 5
   failureThreshold: 2

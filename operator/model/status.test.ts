@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import type { Model } from '../../crds/generated.ts'
+import type { OperatorModel } from '../../db/models/resources.ts'
+import { diffModelEvents } from './model-events.ts'
+import { describeModel } from './status.ts'
+
+const resource: Model = {
+  metadata: { name: 'email', namespace: 'ns', generation: 2 },
+  spec: { entity: 'acme', project: 'mail', name: 'Email', baseModelRef: { name: 'tiny' } },
+}
+
+const row: OperatorModel = {
+  id: 'm1',
+  entity: 'acme',
+  project: 'mail',
+  name: 'Email',
+  baseModel: 'trainyard/tiny',
+  namespace: 'ns',
+  crName: 'email',
+  resourceCreatedAt: new Date(0),
+  hiddenAt: null,
+  latestStep: 3,
+  checkpoints: 3,
+  loadError: null,
+  deletionPolicy: 'Retain',
+  aliases: {},
+  resourceAliases: {},
+}
+
+const context = { readyEngines: 1, unapplied: [], now: new Date(0) }
+const describe = (loadError: string | null) => describeModel(resource, { ...row, loadError }, context)
+const findDegraded = (loadError: string | null) =>
+  describe(loadError).conditions?.find(({ type }) => type === 'Degraded')
+
+test('a model whose newest step the engines load is not Degraded', () => {
+  expect(findDegraded(null)).toMatchObject({ status: 'False', reason: 'ServesNewestStep' })
+  expect(describe(null).reason).toBe('Ready')
+})
+
+test('a model whose newest step no engine can load is Degraded, and says why', () => {
+  expect(findDegraded('the engine answered 400: too much')).toMatchObject({
+    status: 'True',
+    reason: 'AdapterNotLoaded',
+    message:
+      "Step 3 is not served: the engine answered 400: too much. The engine's log says why. It is tried again each minute.",
+  })
+  expect(describe('x').reason).toBe('AdapterNotLoaded')
+})
+
+test('it has an event when it becomes Degraded, and when it was accepted', () => {
+  const reasonsOf = (from: string | null | undefined, to: string | null) =>
+    diffModelEvents(from === undefined ? undefined : describe(from), describe(to)).map(
+      ({ type, reason }) => `${type} ${reason}`,
+    )
+  expect(reasonsOf(undefined, null)).toEqual(['Normal Accepted'])
+  expect(reasonsOf(null, 'x')).toEqual(['Warning AdapterNotLoaded'])
+  expect(reasonsOf('x', 'x')).toEqual([])
+  expect(reasonsOf('x', null)).toEqual([])
+})

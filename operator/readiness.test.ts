@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest'
+import { explainNotReady, type ReplicaState } from './readiness.ts'
+
+const cannotList = 'cannot list Model: forbidden'
+const cases: [string, ReplicaState, string | undefined][] = [
+  [
+    'waits for its database',
+    { isMigrated: false, lease: 'unknown', watchTrouble: cannotList },
+    'the database is not migrated yet',
+  ],
+  [
+    'does not know who leads',
+    { isMigrated: true, lease: 'unknown', watchTrouble: cannotList },
+    'kube-apiserver has not answered who holds the Lease',
+  ],
+  ['stands by', { isMigrated: true, lease: 'held', watchTrouble: cannotList }, undefined],
+  ['leads and cannot list a kind', { isMigrated: true, lease: 'ours', watchTrouble: cannotList }, cannotList],
+  ['leads', { isMigrated: true, lease: 'ours', watchTrouble: undefined }, undefined],
+]
+
+test.each(cases)('a replica that %s', (_, state, expected) => {
+  expect(explainNotReady(state)).toBe(expected)
+})

@@ -1,0 +1,16 @@
+import type { LeaseState } from '../lib/kube/leader.ts'
+
+/** What a replica has got so far. */
+export interface ReplicaState {
+  isMigrated: boolean
+  lease: LeaseState
+  /** Why a kind is not listed; undefined if all kinds are. */
+  watchTrouble: string | undefined
+}
+
+/** Explains why a replica can neither lead nor stand by; undefined if it can. */
+export function explainNotReady({ isMigrated, lease, watchTrouble }: ReplicaState): string | undefined {
+  if (!isMigrated) return 'the database is not migrated yet'
+  if (lease === 'held') return undefined
+  return lease === 'unknown' ? 'kube-apiserver has not answered who holds the Lease' : watchTrouble
+}

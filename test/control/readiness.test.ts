@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { startApiServer } from '../support/api-server.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { createNamespace, startOperator } from '../support/operator-process.ts'
+import { useStack, type Stack } from '../support/stack.ts'
+import { nameDatabase, runOnServer } from '../support/template-database.ts'
+
+const stack = useStack()
+
+const read = async (url: string) => {
+  const response = await fetch(url)
+  return { status: response.status, body: (await response.json()) as Record<string, unknown> }
+}
+const statusOf = async (url: string) => (await read(url)).status
+
+test('an apiserver is ready only when its database is migrated', async () => {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const server = await startApiServer(stack, nameDatabase(stack.databaseUrl, name))
+  onTestFinished(async () => {
+    await server.remove()
+    await runOnServer(stack.databaseUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  })
+  expect(await statusOf(`${server.url}/v1/health`)).toBe(200)
+  expect(await read(`${server.url}/v1/ready`)).toEqual({
+    status: 503,
+    body: { status: 'starting', detail: 'The database is not migrated yet.' },
+  })
+  await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name}`)
+  await eventually(async () => expect(await statusOf(`${server.url}/v1/ready`)).toBe(200))
+  expect(await statusOf(`${server.url}/v1/preview/models`)).toBe(401)
+})
+
+const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
+
+/** A kubeconfig of a service account that may do everything in its namespace, except with Models. */
+async function restrictAccount(namespace: string, folder: string): Promise<string> {
+  await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'operator', namespace } })
+  await allow(namespace, 'most', ['basemodels', 'trainingjobs', 'pods', 'deployments', 'leases', 'events'])
+  const token = (await stack.kubectl('create', 'token', 'operator', '-n', namespace)).trim()
+  const view = JSON.parse(await stack.kubectl('config', 'view', '--raw', '--flatten', '--minify', '-ojson')) as {
+    clusters: { name: string }[]
+    contexts: { context: { user: string } }[]
+  }
+  const users = [{ name: view.contexts[0]!.context.user, user: { token } }]
+  const file = path.join(folder, 'kubeconfig')
+  await writeFile(file, JSON.stringify({ ...view, users }))
+  return file
+}
+
+async function allow(namespace: string, name: string, resources: string[]): Promise<void> {
+  const metadata = { name, namespace }
+  const apiGroup = 'rbac.authorization.k8s.io'
+  const rules = [{ apiGroups: ['*'], resources, verbs: everything }]
+  await stack.apply({ apiVersion: `${apiGroup}/v1`, kind: 'Role', metadata, rules })
+  await stack.apply({
+    apiVersion: `${apiGroup}/v1`,
+    kind: 'RoleBinding',
+    metadata,
+    roleRef: { apiGroup, kind: 'Role', name },
+    subjects: [{ kind: 'ServiceAccount', name: 'operator', namespace }],
+  })
+}
+
+async function makePlace(prefix: string, { kubectl }: Stack = stack) {
+  const namespace = `${prefix}-${randomUUID().slice(0, 8)}`
+  const folder = await mkdtemp(path.join(tmpdir(), 'readiness-'))
+  const database = await createTestDatabase()
+  await createNamespace(stack, namespace)
+  onTestFinished(async () => {
+    await kubectl('delete', 'namespace', namespace, '--wait=false')
+    await database.drop()
+    await rm(folder, { recursive: true })
+  })
+  return { namespace, folder, databaseUrl: database.databaseUrl }
+}
+
+test('an operator that cannot list a kind is not ready and names it; one that stands by is ready', async () => {
+  const { namespace, folder, databaseUrl } = await makePlace('readiness')
+  const env = { KUBECONFIG: await restrictAccount(namespace, folder) }
+  const leader = await startOperator(stack, { databaseUrl, namespace, env })
+  onTestFinished(leader.remove)
+  await eventually(async () => {
+    const { status, body } = await read(`${leader.url}/ready`)
+    expect({ status, body }).toMatchObject({ status: 503, body: { leading: false } })
+    expect(body['not_ready']).toMatch(/^cannot list Model: GET .*\/models: 403 .*forbidden/)
+  })
+  const { status, body } = await read(`${leader.url}/health`)
+  expect([status, body['not_ready']]).toEqual([200, expect.stringContaining('cannot list Model')])
+
+  const standby = await startOperator(stack, { databaseUrl, namespace })
+  onTestFinished(standby.remove)
+  await eventually(async () => expect(await statusOf(`${standby.url}/ready`)).toBe(200))
+
+  await allow(namespace, 'models', ['models'])
+  await eventually(async () => {
+    expect(await read(`${leader.url}/ready`)).toEqual({ status: 200, body: { status: 'ok', leading: true } })
+  })
+})

@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Model, TrainingJob } from '../../crds/generated.ts'
+import { apiVersion } from '../../crds/names.ts'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { eventually } from '../support/eventually.ts'
+import { useBaseModel } from '../support/own-base-model.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+useBaseModel(stack, 'reapplied')
+const namespace = 'trainyard'
+let pool: Pool
+beforeAll(() => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
+})
+afterAll(() => pool.end())
+
+function describeModel(crName: string, name: string): Model {
+  const baseModelRef = { name: 'reapplied-base' }
+  return {
+    apiVersion,
+    kind: 'Model',
+    metadata: { name: crName, namespace },
+    spec: { entity: 'reapplied', project: 'tests', name, baseModelRef, deletionPolicy: 'Delete' },
+  }
+}
+
+function describeJob(crName: string): TrainingJob {
+  const inputRef = { uri: 'artifact:///payloads/reapplied/a.json', digest: '0'.repeat(64) }
+  return {
+    apiVersion,
+    kind: 'TrainingJob',
+    metadata: { name: crName, namespace },
+    spec: { modelRef: { name: crName }, method: 'RL', inputRef },
+  }
+}
+
+/** Applies a model and a job with the same name, and waits until the job has a row. */
+async function applyBoth(crName: string, name: string) {
+  await stack.apply(describeModel(crName, name))
+  await stack.apply(describeJob(crName))
+  const job = await eventually(async () => {
+    const seen = await readJob(crName)
+    expect(seen.status?.phase).toBe('Queued')
+    return seen
+  })
+  return job.status!.id!
+}
+
+async function readJob(name: string): Promise<TrainingJob> {
+  return JSON.parse(await stack.kubectl('get', 'tj', name, '-n', namespace, '-o', 'json')) as TrainingJob
+}
+
+async function cancelJob(name: string): Promise<void> {
+  await stack.kubectl('patch', 'tj', name, '-n', namespace, '--type=merge', '-p', '{"spec":{"cancel":true}}')
+  await eventually(async () => expect((await readJob(name)).status?.phase).toBe('Cancelled'))
+}
+
+async function waitForDeletion(name: string): Promise<void> {
+  await eventually(async () => {
+    const { rowCount } = await pool.query(
+      `SELECT FROM training.models WHERE namespace = $1 AND cr_name = $2 AND deleted_at IS NULL AND hidden_at IS NULL`,
+      [namespace, name],
+    )
+    expect(rowCount).toBe(0)
+  })
+}
+
+test('a model that was deleted for good and made anew trains the job that is applied with it', async () => {
+  const name = `anew-${randomUUID().slice(0, 8)}`
+  const first = await applyBoth(name, name)
+  await cancelJob(name)
+  await stack.kubectl('delete', '-n', namespace, `tj/${name}`, `models.trainyard.dev/${name}`)
+  await waitForDeletion(name)
+  const second = await applyBoth(name, name)
+  expect(second).not.toBe(first)
+  await stack.kubectl('delete', '-n', namespace, `tj/${name}`, `models.trainyard.dev/${name}`)
+})
+
+test('a finished job that is applied again trains nothing, unless its resource names another model now', async () => {
+  const crName = `other-${randomUUID().slice(0, 8)}`
+  const first = await applyBoth(crName, crName)
+  await cancelJob(crName)
+  await stack.kubectl('delete', '-n', namespace, `tj/${crName}`)
+  await stack.apply(describeJob(crName))
+  await eventually(async () =>
+    expect((await readJob(crName)).status).toMatchObject({ id: first, reason: 'AlreadyRan' }),
+  )
+
+  await stack.kubectl('delete', '-n', namespace, `tj/${crName}`)
+  await stack.kubectl('patch', 'models.trainyard.dev', crName, '-n', namespace, '--type=merge', '-p', retain)
+  await eventually(async () => {
+    const { rows } = await pool.query('SELECT deletion_policy FROM training.models WHERE cr_name = $1', [crName])
+    expect(rows).toEqual([{ deletion_policy: 'Retain' }])
+  })
+  await stack.kubectl('delete', '-n', namespace, `models.trainyard.dev/${crName}`)
+  await waitForDeletion(crName)
+  const second = await applyBoth(crName, `${crName}-too`)
+  expect(second).not.toBe(first)
+  await stack.kubectl('delete', '-n', namespace, `tj/${crName}`, `models.trainyard.dev/${crName}`)
+})
+
+const retain = JSON.stringify({ spec: { deletionPolicy: 'Retain' } })

@@ -1,0 +1,65 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { findFreePort } from './free-port.ts'
+import { nodeEnv } from './node-env.ts'
+import type { Stack } from './stack.ts'
+
+/** A running operator for one test. */
+export interface RunningOperator {
+  url: string
+  /** Sends SIGTERM. Returns the exit code. */
+  stop: () => Promise<number | null>
+  /** Ends the process if it runs. */
+  remove: () => Promise<void>
+}
+
+interface Wanted {
+  databaseUrl: string
+  namespace: string
+  /** Additional variables. */
+  env?: Record<string, string>
+}
+
+/** Starts operator/main.ts as its pod would. Returns at once: the test asks whether it is ready. */
+export async function startOperator(stack: Stack, { databaseUrl, namespace, env }: Wanted): Promise<RunningOperator> {
+  const port = await findFreePort()
+  const folder = await mkdtemp(path.join(tmpdir(), 'operator-'))
+  const artifacts = path.join(folder, 'artifacts')
+  await mkdir(artifacts)
+  const child = spawn(process.execPath, ['operator/main.ts'], {
+    env: {
+      ...nodeEnv,
+      TRAINYARD_HOST: '127.0.0.1',
+      TRAINYARD_PORT: String(port),
+      DATABASE_URL: databaseUrl,
+      TRAINYARD_NAMESPACE: namespace,
+      TRAINYARD_POD_NAME: `operator-${port}`,
+      TRAINYARD_ENGINE_KEY: 'none',
+      TRAINYARD_RUNTIME_IMAGE: 'none',
+      TRAINYARD_ARTIFACTS: artifacts,
+      TRAINYARD_ARTIFACTS_VOLUME: JSON.stringify({ emptyDir: {} }),
+      KUBECONFIG: stack.kubeconfig,
+      LOG_LEVEL: 'fatal',
+      ...env,
+    },
+    stdio: 'inherit',
+  })
+  const exited = once(child, 'exit').then(([code]) => code as number | null)
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => (child.kill('SIGTERM'), exited),
+    remove: async () => {
+      if (child.exitCode === null) child.kill('SIGKILL')
+      await exited
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+/** Creates a namespace without a Trainyard of its own. */
+export async function createNamespace(stack: Stack, name: string): Promise<void> {
+  await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+}
