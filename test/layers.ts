@@ -22,10 +22,11 @@ const layers: Record<string, readonly (readonly string[])[]> = {
   artifacts: [['inputs'], ['store'], ['layout.ts']],
   operator: [
     ['main.ts'],
+    ['step-down.ts'],
     ['leader-tasks.ts'],
     ['maintenance.ts', 'resync.ts'],
     ['controllers.ts', 'missing-resources.ts'],
-    ['config.ts', 'health.ts', 'watches.ts'],
+    ['config.ts', 'health.ts', 'readiness.ts', 'watches.ts'],
     ['erasure', 'model', 'retention', 'status-server', 'training-job', 'webhooks'],
     ['base-model', 'deletion', 'gc'],
     ['component-pods.ts', 'conditions.ts', 'engine-client.ts'],

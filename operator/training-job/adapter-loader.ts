@@ -12,9 +12,9 @@ import type { Publication } from './status.ts'
 
 const retryMs = 500
 // An engine that has read an adapter and refuses it this often needs another adapter, or other settings.
-const maxRefusals = 3
+const maxRejections = 3
 // vLLM's answers for an adapter that is damaged, missing, or does not fit its settings.
-const refusals: ReadonlySet<number> = new Set([400, 404, 500])
+const rejectedStatuses: ReadonlySet<number> = new Set([400, 404, 500])
 
 export interface LoaderDeps {
   pool: Pool
@@ -33,8 +33,8 @@ interface Load {
 }
 
 /** An engine's answer that says that it cannot load an adapter. */
-class AdapterRefused extends Error {
-  override readonly name = 'AdapterRefused'
+class AdapterRejected extends Error {
+  override readonly name = 'AdapterRejected'
 }
 
 /** Loads adapters on engines before the first request does, and records those that no engine will load. */
@@ -49,18 +49,18 @@ export class AdapterLoader {
   async load(load: Load): Promise<Publication> {
     const pods = this.#listEngines(load.baseModel)
     const results = await Promise.all(pods.map((pod) => this.#loadOn(pod, load)))
-    const refusal = results.find((result) => result instanceof AdapterRefused)
+    const rejection = results.find((result) => result instanceof AdapterRejected)
     const loaded = results.filter((result) => result === true).length
     // Engines that were not asked, or have not answered, change nothing.
-    if (refusal || (loaded > 0 && loaded === pods.length)) {
-      await recordLoadError(this.#deps.pool, load.checkpointId, refusal?.message ?? null)
+    if (rejection || (loaded > 0 && loaded === pods.length)) {
+      await recordLoadError(this.#deps.pool, load.checkpointId, rejection?.message ?? null)
     }
     return { asked: pods.length, loaded }
   }
 
   /** Tries until the pod has the checkpoint or refuses it, is no longer Ready, or nobody needs the result any more. */
-  async #loadOn(pod: Pod, load: Load): Promise<boolean | AdapterRefused> {
-    let refused = 0
+  async #loadOn(pod: Pod, load: Load): Promise<boolean | AdapterRejected> {
+    let rejected = 0
     while (await this.#isWanted(pod, load)) {
       try {
         await loadAdapter({ pod, key: this.#deps.engineKey }, load)
@@ -68,7 +68,7 @@ export class AdapterLoader {
       } catch (error) {
         const fields = { pod: pod.metadata.name, checkpoint: load.checkpointId, error }
         this.#deps.log.warn(fields, 'an engine did not load a checkpoint')
-        if (error instanceof AdapterRefused && ++refused === maxRefusals) return error
+        if (error instanceof AdapterRejected && ++rejected === maxRejections) return error
       }
       await delay(retryMs, undefined, { signal: load.deadline }).catch(() => {})
     }
@@ -89,13 +89,13 @@ export class AdapterLoader {
   }
 }
 
-/** Makes the engine load the adapter, with a completion of one token. @throws {AdapterRefused} if it cannot */
+/** Makes the engine load the adapter, with a completion of one token. @throws {AdapterRejected} if it cannot */
 async function loadAdapter(engine: Engine, { checkpointId, deadline }: Load): Promise<void> {
   const body = { model: checkpointId, prompt: 'a', max_tokens: 1 }
   const response = await requestEngine(engine, '/v1/completions', { body, signal: deadline })
   if (!response.ok) {
     const error = await readEngineError(response)
-    throw refusals.has(response.status) ? new AdapterRefused(error.message) : error
+    throw rejectedStatuses.has(response.status) ? new AdapterRejected(error.message) : error
   }
   await response.text()
 }

@@ -53,8 +53,8 @@ export const inferenceMutations: Mutation[] = [
   {
     fault: 'engines get members that no list names',
     file: 'apiserver/inference/chat/engine-request.ts',
-    find: '    ...leaveOut(chat, chatFields),\n',
-    replace: '',
+    find: '= leaveOut(chat, chatFields)',
+    replace: '= {}',
     test: 'apiserver/inference/chat/engine-request.test.ts',
   },
   {

@@ -151,7 +151,7 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a checkpoint that no engine can load is asked for until the time is over',
     file: 'operator/training-job/adapter-loader.ts',
-    find: '++refused === maxRefusals',
+    find: '++rejected === maxRejections',
     replace: '++refused === 1000',
     test: 'test/control/unloadable-adapters.test.ts',
   },
