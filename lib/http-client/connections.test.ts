@@ -31,12 +31,13 @@ afterEach(() => {
 /** Sends a request. `done` resolves to the response's body, or fails. */
 function ask(body = '') {
   const { promise: done, resolve, reject } = Promise.withResolvers<string>()
-  let text = ''
+  // Kept until the end: later reads must not change them.
+  const chunks: Buffer[] = []
   const onSent = vi.fn<() => void>()
   const handler = {
     onHead: () => {},
-    onData: (chunk: Buffer) => (text += chunk.toString()),
-    onEnd: () => resolve(text),
+    onData: (chunk: Buffer) => void chunks.push(chunk),
+    onEnd: () => resolve(Buffer.concat(chunks).toString()),
     onError: reject,
   }
   const head = `POST / HTTP/1.1\r\ncontent-length: ${body.length}\r\n\r\n`
@@ -55,6 +56,18 @@ test('consecutive requests use one connection, and concurrent requests use two',
   expect(sockets).toHaveLength(1)
   await Promise.all([ask().done, ask().done])
   expect(sockets).toHaveLength(2)
+})
+
+test('what has come stays as it is while other connections read', async () => {
+  answer = (socket) => socket.write(reply('aaaa').slice(0, -2))
+  const first = ask()
+  await vi.waitFor(() => expect(sockets).toHaveLength(1))
+  answer = (socket) => socket.write(reply('bbbb'.repeat(100)))
+  // The beginning of the first response has been read, probably.
+  await delay(20)
+  await ask().done
+  sockets[0]!.write('cc')
+  expect(await first.done).toBe('aacc')
 })
 
 test.each([

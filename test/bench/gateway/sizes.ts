@@ -24,7 +24,7 @@ export const sizes = {
     plain: 2_000,
     streams: 160,
     singleStreams: 20,
-    warmUp: 0.5,
+    warmUp: 3,
     restMs: 20_000,
     openStreams: 1_000,
     openMs: 5_000,
