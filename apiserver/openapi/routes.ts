@@ -17,12 +17,12 @@ const pagePolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 
 /**
  * Serves the interface's two documents, and a page to read each. The documents are built from the schemas that validate
- * requests. They are public.
+ * requests. They are public. A server without traces does not have theirs.
  */
-export function routeOpenApi(router: Router, api: RestApi, traces: readonly PlacedOperation[]): void {
+export function routeOpenApi(router: Router, api: RestApi, traces: readonly PlacedOperation[] | undefined): void {
   const documents: Record<string, string> = {
     '/openapi.json': JSON.stringify(describeApi(api.operations)),
-    '/traces/openapi.json': JSON.stringify(describeApi([...traces], tracing)),
+    ...(traces && { '/traces/openapi.json': JSON.stringify(describeApi([...traces], tracing)) }),
   }
   for (const [path, document] of Object.entries(documents)) {
     router.get(path, (ctx) => {
@@ -32,7 +32,7 @@ export function routeOpenApi(router: Router, api: RestApi, traces: readonly Plac
   }
 
   const page = readPage()
-  router.get(['/docs', '/traces/docs'], (ctx) => {
+  router.get(traces ? ['/docs', '/traces/docs'] : '/docs', (ctx) => {
     ctx.type = 'text/html; charset=utf-8'
     ctx.set('Content-Security-Policy', pagePolicy)
     ctx.body = page.html

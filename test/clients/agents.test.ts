@@ -77,6 +77,21 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
+  deepTest('by openai-agents in two turns, which the server or references join', async ({ expect: expectIt }) => {
+    const items = ['tool_call_item', 'tool_call_output_item', 'message_output_item']
+    const turn = { text: sunny, items, prompt_tokens: expectIt.any(Number) as number }
+    const seen = await runAgent('openai_agents_turns')
+    expectIt(seen).toEqual({
+      calls: ['garden', 'garden', 'garden'],
+      turns: [turn, turn, turn],
+      references: 2,
+      chain: true,
+    })
+    const [first, chained, referring] = (seen as { turns: (typeof turn)[] }).turns.map((each) => each.prompt_tokens)
+    expectIt(chained).toBeGreaterThan(first!)
+    expectIt(referring).toBe(chained)
+  })
+
   test('by Strands, which always streams', async ({ expect: expectIt }) => {
     expectIt(await runAgentOnOpenai2('strands_agent')).toEqual({
       calls: ['garden'],
