@@ -2,7 +2,7 @@ import type { Router } from '@koa/router'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 import { describeApi, type Chapter } from './document.ts'
-import { readPage } from './page.ts'
+import { readPage, type Page } from './page.ts'
 
 const tracing: Chapter = {
   title: 'Trainyard tracing',
@@ -31,15 +31,17 @@ export function routeOpenApi(router: Router, api: RestApi, traces: readonly Plac
     })
   }
 
-  const page = readPage()
+  // Hardly anybody asks for it. All who do share it, however slowly they read.
+  let page: Page | undefined
+  const openPage = () => (page ??= readPage())
   router.get(traces ? ['/docs', '/traces/docs'] : '/docs', (ctx) => {
     ctx.type = 'text/html; charset=utf-8'
     ctx.set('Content-Security-Policy', pagePolicy)
-    ctx.body = page.html
+    ctx.body = openPage().html
   })
 
   router.get('/docs/:file', (ctx) => {
-    const file = page.files.get(ctx.params['file']!)
+    const file = openPage().files.get(ctx.params['file']!)
     if (!file) return
     ctx.type = file.type
     ctx.set('Cache-Control', 'public, max-age=86400')

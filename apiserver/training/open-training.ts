@@ -1,6 +1,6 @@
 import { listEvents } from '../../db/jobs/events.ts'
 import { listen } from '../../db/listen.ts'
-import { openDataSources, openWebhooks } from '../../lib/outbound/settings.ts'
+import { openDataSources, openWebhooks } from '../../lib/outbound/open.ts'
 import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'

@@ -111,6 +111,16 @@ test.each([
   expect(call!.inputs).not.toHaveProperty('cache_salt')
 })
 
+test('a server without the tracing group records chats too', async () => {
+  const server = await own.start({ TRAINYARD_GROUPS: 'inference' })
+  try {
+    expect((await post('/v1/chat/completions', { model, messages }, traced(), key, server)).status).toBe(200)
+    await untilCalls(1)
+  } finally {
+    await server.remove()
+  }
+})
+
 test('a read-only key cannot record chats, and a chat with a base model needs a project', async () => {
   const reader = await addKey(own.database.pool, entity, 'read')
   expect((await chat({}, traced(), reader)).status).toBe(403)
