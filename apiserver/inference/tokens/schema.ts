@@ -19,7 +19,6 @@ export const tokenizeRequestSchema = Type.Object({
   chat_template_kwargs: Type.Optional(nullable(object)),
 })
 
-export type TokenizeRequest = Static<typeof tokenizeRequestSchema>
 export const parseTokenizeRequest = compileBody(tokenizeRequestSchema)
 
 /** A request for the text of tokens. */
