@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { messageSchema } from '../chat/chat-schema.ts'
