@@ -3,6 +3,7 @@ import { artifactSettings } from '../artifacts/store/settings.ts'
 import { readConfig } from '../lib/config.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
+import { groupNames } from './groups.ts'
 import { limitSettings } from './accounts/limits/settings.ts'
 import { processSettings } from './processes/config.ts'
 
@@ -10,6 +11,8 @@ const schema = Type.Object({
   TRAINYARD_HOST: Type.String(),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
   DATABASE_URL: Type.String({ minLength: 1 }),
+  // Of training, inference and tracing, those that this server serves; separated by commas.
+  TRAINYARD_GROUPS: Type.String({ default: groupNames.join(',') }),
   // The database of traces, if it is a separate one.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   // A file with prices of models' tokens: LiteLLM's public file, or one in weave's format.

@@ -1,27 +1,20 @@
 import cluster from 'node:cluster'
 import { ChangeFeed } from '../db/changes.ts'
-import { listen } from '../db/listen.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
 import { createIdempotencyStore } from '../db/idempotent-requests.ts'
-import { listEvents } from '../db/jobs/events.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { createLogger } from '../lib/log.ts'
-import { openDataSources, openWebhooks } from '../lib/outbound/settings.ts'
 import { repeat } from '../lib/repeat.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
 import { loadConfig } from './config.ts'
-import { EngineClient } from './inference/engines/engine-client.ts'
-import { EnginePods } from './inference/engines/engine-pods.ts'
-import { EngineRouter } from './inference/engines/engine-router.ts'
 import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
 import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
 import { createKube } from './kube.ts'
 import { closeMs } from './processes/config.ts'
 import { connectToSupervisor } from './processes/connect.ts'
-import { ModelResolver } from './inference/models/model-resolver.ts'
 import { RequestMemory } from './accounts/limits/request-memory.ts'
 import { RequestLimiter } from './accounts/limits/request-limiter.ts'
 import { TokenLimiter } from './accounts/limits/token-limiter.ts'
@@ -29,10 +22,9 @@ import { createChatSlots, createEventSlots } from './accounts/limits/slots.ts'
 import { StorageUse } from './accounts/limits/storage.ts'
 import { Idempotency } from '../lib/http/idempotency.ts'
 import { startServer, stopServer } from '../lib/http/server.ts'
+import { openGroups } from './open-groups.ts'
 import { serverSettings } from './server-settings.ts'
 import { openHeavyThreads } from './accounts/limits/heavy-threads.ts'
-import { BodyChecker } from './training/ingest/body-checker.ts'
-import { EventHub } from './training/training-jobs/events/hub.ts'
 import { UsageLedger } from './accounts/usage/ledger.ts'
 
 // Enough for many concurrent chats. Each of them needs two short queries.
@@ -47,6 +39,8 @@ const minTraceMs = 2_000
 const flushMs = 1_000
 // The maximum time that a stream continues after the end of its key, without the time of the query.
 const revocationMs = 750
+// Proxies and users give up sooner. A connection that is not slow transfers a megabyte in a second.
+const answerTimes = { stallMs: 60_000, minBytesPerSecond: 1024 * 1024 }
 // Removes spooled bodies of a killed process. A body that is still being received is written to all the time, so that
 // it stays.
 const sweepMs = 10 * 60_000
@@ -58,32 +52,20 @@ const pool = createPool(config.DATABASE_URL, log, databaseConnections)
 const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
 const tracing = createTracePool(tracingUrl, log, tracingConnections)
 const traceWrites = createTracePool(tracingUrl, log, writingConnections)
-const kube = createKube(config)
-const enginePods = new EnginePods(kube, log)
-// Each process of a replica holds its share.
-const holdRequests = Math.ceil(config.TRAINYARD_HOLD_REQUESTS / config.TRAINYARD_PROCESSES)
-const hold = { seconds: config.TRAINYARD_HOLD_SECONDS, requests: holdRequests }
-const router = new EngineRouter(enginePods, hold)
-const engines = new EngineClient(router, config.TRAINYARD_ENGINE_KEY, log)
 const artifacts = await openArtifactStore(config)
-const sources = await openDataSources(config)
 
-const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
 const changes = new ChangeFeed()
 const apiKeys = new ApiKeyLookup({ pool, lease: changes, limitDefaults: config })
-const models = new ModelResolver({ pool, lease: changes })
 const lastUsed = new LastUsedTracker(pool)
 const responses = new RevocableResponses(pool, changes)
-for (const follower of [apiKeys.known, models.known, responses]) changes.follow(follower)
+for (const follower of [apiKeys.known, responses]) changes.follow(follower)
 const usage = new UsageLedger(pool)
-const heavyThreads = openHeavyThreads()
-const requestLimiter = new RequestLimiter(pool)
-const tokenLimiter = new TokenLimiter(pool)
 const openPermits = cluster.isWorker ? connectToSupervisor() : undefined
 
 let isMigrated = false
-const { listener, chats } = createApp({
+const shared = {
   isMigrated: () => isMigrated,
+  answerTimes,
   limitDefaults: config,
   engineKey: config.TRAINYARD_ENGINE_KEY,
   namespace: config.TRAINYARD_NAMESPACE,
@@ -94,28 +76,25 @@ const { listener, chats } = createApp({
   pool,
   tracing,
   traceWrites,
+  changes,
   idempotency: new Idempotency(createIdempotencyStore(pool), log),
-  kube,
+  kube: createKube(config),
   artifacts,
-  bodies: new BodyChecker(heavyThreads),
-  heavyThreads,
-  sources,
-  webhooks: openWebhooks(config),
-  engines,
-  models,
-  events,
+  heavyThreads: openHeavyThreads(),
   apiKeys,
   lastUsed,
   responses,
   usage,
-  requestLimiter,
-  tokenLimiter,
+  requestLimiter: new RequestLimiter(pool),
+  tokenLimiter: new TokenLimiter(pool),
   memory: new RequestMemory(),
   chatSlots: createChatSlots(openPermits),
   eventSlots: createEventSlots(openPermits),
   storage: new StorageUse({ pool, tracing: traceWrites }),
-})
-const server = await startServer(listener, {
+}
+const groups = await openGroups(config, shared)
+const opened = [groups.training, groups.inference].filter((group) => group !== undefined)
+const server = await startServer(createApp(shared, groups), {
   host: config.TRAINYARD_HOST,
   port: config.TRAINYARD_PORT,
   ...serverSettings,
@@ -139,31 +118,17 @@ const flushing = inBackground(flush, flushMs, notFlushed)
 // Both loops end with the process, so that nothing has to wait for them.
 void inBackground(() => responses.abortRevoked(), revocationMs, 'revoked keys not looked for')
 void inBackground(() => artifacts.sweepTemporary(abandonedMs), sweepMs, 'temporary files not swept')
-const subscription = listen(
-  config.DATABASE_URL,
-  ['training_events'],
-  {
-    onNotify: (_channel, jobId) => events.notify(jobId),
-    onConnect: () => events.onConnect(),
-    onDisconnect: () => events.onDisconnect(),
-  },
-  log,
-)
 const stop = new AbortController()
 const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
 const shutDown = async () => {
   const deadlineMs = performance.now() + drainMs
   stop.abort()
   // Streams of events end now, and their clients reconnect to another process. So do chats without an engine.
-  events.close()
-  router.close()
+  for (const group of opened) group.stopWaiting()
   await stopServer(server, drainMs)
-  await chats.close(Math.max(deadlineMs - performance.now(), minTraceMs))
-  await subscription.close()
+  await groups.chats?.close(Math.max(deadlineMs - performance.now(), minTraceMs))
   await changes.close()
-  engines.close()
-  await enginePods.stop()
-  await sources.outbound.close()
+  for (const group of opened) await group.close()
   background.abort()
   await flushing
   await flush().catch((error: unknown) => log.warn({ error }, notFlushed))

@@ -35,13 +35,14 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['main.ts'],
     ['serve.ts'],
     ['app.ts', 'server-settings.ts'],
+    ['open-groups.ts'],
     ['health', 'openapi', 'tracing', 'training'],
     ['inference'],
     ['kube.ts'],
     ['config.ts'],
     ['processes'],
     ['accounts'],
-    ['errors'],
+    ['errors', 'groups.ts'],
   ],
 }
 

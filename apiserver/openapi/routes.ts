@@ -2,7 +2,7 @@ import type { Router } from '@koa/router'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 import { describeApi, type Chapter } from './document.ts'
-import { readPage } from './page.ts'
+import { readPage, type Page } from './page.ts'
 
 const tracing: Chapter = {
   title: 'Trainyard tracing',
@@ -17,12 +17,12 @@ const pagePolicy = "default-src 'self'; style-src 'self' 'unsafe-inline'; img-sr
 
 /**
  * Serves the interface's two documents, and a page to read each. The documents are built from the schemas that validate
- * requests. They are public.
+ * requests. They are public. A server without traces does not have theirs.
  */
-export function routeOpenApi(router: Router, api: RestApi, traces: readonly PlacedOperation[]): void {
+export function routeOpenApi(router: Router, api: RestApi, traces: readonly PlacedOperation[] | undefined): void {
   const documents: Record<string, string> = {
     '/openapi.json': JSON.stringify(describeApi(api.operations)),
-    '/traces/openapi.json': JSON.stringify(describeApi([...traces], tracing)),
+    ...(traces && { '/traces/openapi.json': JSON.stringify(describeApi([...traces], tracing)) }),
   }
   for (const [path, document] of Object.entries(documents)) {
     router.get(path, (ctx) => {
@@ -31,15 +31,17 @@ export function routeOpenApi(router: Router, api: RestApi, traces: readonly Plac
     })
   }
 
-  const page = readPage()
-  router.get(['/docs', '/traces/docs'], (ctx) => {
+  // Hardly anybody asks for it. All who do share it, however slowly they read.
+  let page: Page | undefined
+  const openPage = () => (page ??= readPage())
+  router.get(traces ? ['/docs', '/traces/docs'] : '/docs', (ctx) => {
     ctx.type = 'text/html; charset=utf-8'
     ctx.set('Content-Security-Policy', pagePolicy)
-    ctx.body = page.html
+    ctx.body = openPage().html
   })
 
   router.get('/docs/:file', (ctx) => {
-    const file = page.files.get(ctx.params['file']!)
+    const file = openPage().files.get(ctx.params['file']!)
     if (!file) return
     ctx.type = file.type
     ctx.set('Cache-Control', 'public, max-age=86400')

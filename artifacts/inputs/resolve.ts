@@ -4,7 +4,7 @@ import { isTrainingData, keyOf } from '../layout.ts'
 import { artifactKey, artifactUri } from '../store/keys.ts'
 import type { ArtifactStore } from '../store/store.ts'
 import { AddressError } from '../../lib/outbound/errors.ts'
-import type { DataSources } from '../../lib/outbound/settings.ts'
+import type { DataSources } from '../../lib/outbound/open.ts'
 import { InputError, readInputAddress, type InputAddress } from './address.ts'
 
 const whoAllows =

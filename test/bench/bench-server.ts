@@ -24,14 +24,18 @@ export interface BenchServer {
   kubectl: (...args: string[]) => Promise<void>
 }
 
-/**
- * Runs `work` with an apiserver on a running stack. A server with `nodeOptions` ends by itself, so that it writes its
- * profiles.
- */
+/** How a server is started, where it matters. */
+export interface BenchServerOptions {
+  /** A server with some ends by itself, so that it writes its profiles. */
+  nodeOptions?: string[]
+  env?: Record<string, string>
+}
+
+/** Runs `work` with an apiserver on a running stack. */
 export async function withBenchServer<T>(
   stack: StackHandle,
   work: (server: BenchServer) => Promise<T>,
-  nodeOptions: string[] = [],
+  { nodeOptions = [], env = {} }: BenchServerOptions = {},
 ): Promise<T> {
   const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
   await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)
@@ -41,7 +45,7 @@ export async function withBenchServer<T>(
   }
   await kubectl('create', 'namespace', name)
   const pool = createPool(databaseUrl, log, 2)
-  const { url, child } = await startServer(stack, { databaseUrl, namespace: name, nodeOptions })
+  const { url, child } = await startServer(stack, { databaseUrl, namespace: name, nodeOptions, env })
   try {
     const [entity, apiKey] = ['bench', `ty_${randomUUID().replaceAll('-', '')}`]
     await pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [
@@ -56,13 +60,12 @@ export async function withBenchServer<T>(
   }
 }
 
-interface ServerStart {
+interface ServerStart extends Required<BenchServerOptions> {
   databaseUrl: string
   namespace: string
-  nodeOptions: string[]
 }
 
-async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions }: ServerStart) {
+async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions, env }: ServerStart) {
   const port = await findFreePort()
   const child = spawn(process.execPath, ['--max-semi-space-size=8', ...nodeOptions, 'apiserver/main.ts'], {
     env: {
@@ -74,6 +77,7 @@ async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOpt
       TRAINYARD_ENGINE_KEY: 'bench',
       KUBECONFIG: stack.kubeconfig,
       LOG_LEVEL: 'error',
+      ...env,
     },
     stdio: ['ignore', 'inherit', 'inherit'],
   })

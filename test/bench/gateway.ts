@@ -4,7 +4,7 @@ import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
 import type { Contestant, EngineAddress } from './gateway/contestants/contestant.ts'
 import { withLitellm } from './gateway/contestants/litellm.ts'
 import { withNginx } from './gateway/contestants/nginx.ts'
-import { withOurs } from './gateway/contestants/ours.ts'
+import { withOurs, withOursInTwo } from './gateway/contestants/ours.ts'
 import { withPipe } from './gateway/contestants/pipe.ts'
 import { listGoals, medianOf } from './gateway/goals.ts'
 import { withLoadClient, type LoadClient } from './gateway/load.ts'
@@ -12,7 +12,7 @@ import { measureMemory, type Memory } from './gateway/memory.ts'
 import { withMockEngine } from './gateway/mock.ts'
 import { readOptions, type GatewayOptions, type ServerName } from './gateway/options.ts'
 import { writeReport } from './gateway/report.ts'
-import { measureRounds, type Samples } from './gateway/rounds.ts'
+import { measureRounds, type Sample, type Samples } from './gateway/rounds.ts'
 import { verifyReplies } from './gateway/verify.ts'
 import { workloadNames } from './gateway/workloads.ts'
 import { round, type BenchResult } from './result.ts'
@@ -66,6 +66,7 @@ function withServers<T>({ options, engine, stack }: Place, work: Work<T>): Promi
     nginx: (next) => orWithout('nginx', next, (started) => withNginx(engine, started)),
     litellm: (next) => orWithout('litellm', next, (started) => withLitellm(engine, started)),
     ours: (next) => withOurs({ engine, stack, nodeOptions: profile || [] }, next),
+    ours_2_processes: (next) => withOursInTwo({ engine, stack }, next),
   }
   const start = (left: readonly ServerName[], before: Contestant[]): Promise<T> => {
     const [name, ...others] = left
@@ -120,12 +121,15 @@ async function measure(
   return { report, result: { ratios, figures: listFigures(samples, memory) } }
 }
 
+/** `cpuUs` is `cpu_us`. */
+const nameFigure = (figure: keyof Sample) => figure.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
+
 function listFigures(samples: Samples, memory: Map<string, Memory>): Record<string, number> {
   const figures: Record<string, number> = {}
   for (const [key, found] of samples) {
     const name = key.replaceAll(' ', '_')
-    for (const figure of ['cpuUs', 'postgresUs', 'p50Ms', 'p99Ms'] as const) {
-      figures[`${name}_${figure.replace('Us', '_us').replace('Ms', '_ms')}`] = round(medianOf(found, figure))
+    for (const figure of ['cpuUs', 'postgresUs', 'p50Ms', 'p99Ms', 'requestsPerS'] as const) {
+      figures[`${name}_${nameFigure(figure)}`] = round(medianOf(found, figure))
     }
   }
   for (const [name, { idleMb, withStreamsMb }] of memory) {

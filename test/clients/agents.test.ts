@@ -4,7 +4,7 @@ import { isDeep } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { teachModel } from '../support/taught-model.ts'
-import { agentConversations } from './agents/conversations.ts'
+import { agentConversations, loopsInTwoTurns } from './agents/conversations.ts'
 
 // Each of these loads a large library for seconds, to do what others in this file do too.
 const deepTest = test.runIf(isDeep())
@@ -75,6 +75,24 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
       city,
       errors: [expectIt.stringContaining('no/such/model'), expectIt.stringContaining('web_search')],
     })
+  })
+
+  deepTest('by openai-agents in two turns, which the server or references join', async ({ expect: expectIt }) => {
+    const items = ['tool_call_item', 'tool_call_output_item', 'message_output_item']
+    const turn = { text: sunny, items, prompt_tokens: expectIt.any(Number) as number }
+    const model = await rest.createModel()
+    await teachModel(rest, model, loopsInTwoTurns())
+    const ownEnv = { ...env, MODEL: model.address }
+    const seen = await runPython(stack, 'openai_agents_turns', { packages: 'agents', env: ownEnv })
+    expectIt(seen).toEqual({
+      calls: ['garden', 'garden', 'garden'],
+      turns: [turn, turn, turn],
+      references: 2,
+      chain: true,
+    })
+    const [first, chained, referring] = (seen as { turns: (typeof turn)[] }).turns.map((each) => each.prompt_tokens)
+    expectIt(chained).toBeGreaterThan(first!)
+    expectIt(referring).toBe(chained)
   })
 
   test('by Strands, which always streams', async ({ expect: expectIt }) => {

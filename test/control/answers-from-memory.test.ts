@@ -2,6 +2,9 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { createLogger } from '../../lib/log.ts'
+import { Publisher } from '../../operator/training-job/publish.ts'
 import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { useFakeEngine } from '../support/own-gateway.ts'
@@ -90,6 +93,40 @@ describe('a name that one process changed has its new meaning in the other at it
     expect([await chat(name), await chat(`${name}:step2`)]).toEqual([steps[0], 404])
     await rest.call('DELETE', `/v1/preview/models/${id}`)
     expect([await chat(name), await chat(`${name}:step1`)]).toEqual([404, 404])
+  })
+})
+
+describe('who has read training_ended at one process gets no older step at the other,', () => {
+  const feed = 'trainyard listens to changes'
+
+  /** A model whose newest step the other process has in memory, and a job that has trained another. */
+  async function trainKnownModel(): Promise<{ name: string; jobId: string; train: () => Promise<string> }> {
+    const { id, name } = await addModel()
+    const first = await rows.addCheckpoint(id, 1)
+    const jobId = await rows.addJob(id, 'Publishing')
+    await eventually(async () => expect(await chat(name)).toBe(first), 5_000, 5)
+    return { name, jobId, train: () => rows.addCheckpoint(id, 2, { jobId }) }
+  }
+
+  test.each([
+    ['as it hears of it', () => {}],
+    ['also where its connection for notifications is cut', () => own.servers[1]!.postgres.cutOnly(feed)],
+    ['also where its connection for notifications is silent', () => own.servers[1]!.postgres.hang(feed)],
+  ])('%s', async (_, block) => {
+    const { pool } = own.database
+    const artifacts = await createArtifactStore(stack.artifacts)
+    const [log, none] = [createLogger('test', 'silent'), { list: () => [], get: () => undefined }]
+    const publisher = new Publisher({ pool, log, artifacts, engineKey: 'none', baseModels: none, pods: none })
+    // Where all of it takes longer than a lease, one shows nothing.
+    for (let times = 0; times < 3; times++) {
+      const { name, jobId, train } = await trainKnownModel()
+      block()
+      const newest = await train()
+      await publisher.publish(jobId)
+      expect(await chat(name)).toBe(newest)
+      expect((await rest.listEvents(jobId)).at(-1)?.type).toBe('training_ended')
+      own.servers[1]!.postgres.mend()
+    }
   })
 })
 

@@ -284,6 +284,14 @@ test.each([
   expect({ processes, ...container!.resources }).toEqual(expected)
 })
 
+test.each([
+  ['all', {}, 'training,inference,tracing'],
+  ['some', { groups: ['inference', 'tracing'] }, 'inference,tracing'],
+])('the apiserver gets its groups: %s', async (_, apiserver, expected) => {
+  const manifests = await helm.render(namespace, { apiserver })
+  expect(/name: TRAINYARD_GROUPS\s+value: "([^"]*)"/.exec(manifests)?.[1]).toBe(expected)
+})
+
 interface ResourcefulPod {
   containers: { env: { name: string; value?: string }[]; resources: object }[]
 }

@@ -111,6 +111,16 @@ test.each([
   expect(call!.inputs).not.toHaveProperty('cache_salt')
 })
 
+test('a server without the tracing group records chats too', async () => {
+  const server = await own.start({ TRAINYARD_GROUPS: 'inference' })
+  try {
+    expect((await post('/v1/chat/completions', { model, messages }, traced(), key, server)).status).toBe(200)
+    await untilCalls(1)
+  } finally {
+    await server.remove()
+  }
+})
+
 test('a read-only key cannot record chats, and a chat with a base model needs a project', async () => {
   const reader = await addKey(own.database.pool, entity, 'read')
   expect((await chat({}, traced(), reader)).status).toBe(403)
@@ -218,8 +228,20 @@ test('commands set the project too, a rotated key keeps it, and invalid project 
   await prepareKeyCommand([entity, '--change', made.id, '--trace-project', 'second'])(pool)
   expect(await admin.call('GET', '/v1/preview/limits')).toMatchObject({ trace_project: 'ours' })
   expect(await admin.call('POST', `/v1/preview/keys/${made.id}/rotate`)).toMatchObject({ trace_project: 'second' })
+  const untilSet = async (options: string[], shown: string | null) => {
+    await prepareKeyCommand([entity, '--change', made.id, ...options])(pool)
+    const { data } = await admin.call<{ data: Made[] }>('GET', '/v1/preview/keys')
+    expect(data.find(({ id }) => id === made.id)?.trace_project).toBe(shown)
+  }
+  await untilSet(['--no-trace-project'], 'off')
+  await untilSet(['--trace-project', 'default'], 'default')
+  await untilSet(['--clear-trace-project'], null)
   await prepareLimitsCommand([entity, '--trace-project', 'default'])(pool)
+  expect(await admin.call('GET', '/v1/preview/limits')).toMatchObject({ trace_project: 'default' })
+  await prepareLimitsCommand([entity, '--no-trace-project'])(pool)
   expect(await admin.call('GET', '/v1/preview/limits')).toMatchObject({ trace_project: 'off' })
+  const cleared = await prepareLimitsCommand([entity, '--clear-trace-project'])(pool)
+  expect(cleared.output).toMatch(/^trace-project +off \(default\)$/m)
   for (const name of ['a/b', 'settings', '']) {
     const refused = { trace_project: name }
     expect((await admin.send('PUT', '/v1/preview/limits/trace-project', refused)).status).toBe(422)

@@ -252,25 +252,31 @@ describe('a client that leaves', () => {
   test.each([
     ['before the first byte', false],
     ['in the middle of a stream', true],
-  ])('%s: the connection to the engine is closed', async (_, hasBegun) => {
-    const asked = Promise.withResolvers<{ closed: Promise<unknown> }>()
-    const silent: Answer = (incoming, response) => asked.resolve({ closed: once(response, 'close') })
-    await listen(1, hasBegun ? stream(asked.resolve) : silent)
+  ])('%s: the connection to the engine is closed within 50 ms', async (_, hasBegun) => {
+    let asked = Promise.withResolvers<{ closed: Promise<unknown> }>()
+    const silent: Answer = (_incoming, response) => asked.resolve({ closed: once(response, 'close') })
+    await listen(1, hasBegun ? stream((begun) => asked.resolve(begun)) : silent)
     await addEnginePod(place(1))
-    const sent = request(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    })
-    sent.on('error', () => {}).end(JSON.stringify({ model, stream: hasBegun, messages }))
-    const { closed } = await asked.promise
-    if (hasBegun) await once(sent, 'response')
-    const since = performance.now()
-    sent.destroy()
-    await closed
-    const ms = performance.now() - since
-    console.info(`the connection to the engine was closed ${ms.toFixed(1)} ms after its client had left`)
-    // 50 ms on a machine that has nothing else to do.
-    expect(ms).toBeLessThan(500)
+    const measureClose = async () => {
+      asked = Promise.withResolvers()
+      const sent = request(`${server.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      })
+      sent.on('error', () => {}).end(JSON.stringify({ model, stream: hasBegun, messages }))
+      const { closed } = await asked.promise
+      if (hasBegun) await once(sent, 'response')
+      const since = performance.now()
+      sent.destroy()
+      await closed
+      return performance.now() - since
+    }
+    const took: number[] = []
+    for (let times = 0; times < 5; times++) took.push(await measureClose())
+    console.info(`the connection was closed ${took.map((ms) => ms.toFixed(1)).join(', ')} ms after its client had left`)
+    // Other programs of the machine delay some of them.
+    expect(Math.min(...took)).toBeLessThan(50)
+    expect(Math.max(...took)).toBeLessThan(500)
   })
 })
 

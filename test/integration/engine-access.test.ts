@@ -66,22 +66,33 @@ test('metrics have their own port and name no checkpoint', async () => {
   expect(text).not.toMatch(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}/)
 })
 
-test('an engine says how many requests it can run, and stops a request whose client leaves', async () => {
+test('an engine says how many requests it can run', async () => {
   const health = await fetch(`http://${engine}:8000/health`)
   expect(health.headers.get('x-trainyard-max-requests')).toMatch(/^[1-9]\d*$/)
+})
+
+test('an engine stops a request within a second after its client has left', async () => {
+  // vLLM sets this gauge after each step, and one step follows the last request: it lags behind by no interval.
   const countRunning = async () => {
     const metrics = await (await fetch(`http://${engine}:8001/metrics`)).text()
     return Number(/^vllm:num_requests_running\S* (\S+)$/m.exec(metrics)![1])
   }
-  const leaving = new AbortController()
   const key = await addKey(pool, `team-${randomUUID()}`)
-  const endless = { stream: true, max_tokens: 3_500, ignore_eos: true }
-  const answer = chat(key, endless, leaving.signal)
-  await eventually(async () => expect(await countRunning()).toBe(1), 60_000, 50)
-  leaving.abort()
-  await expect(answer).rejects.toThrow('aborted')
-  // One second on a machine that has nothing else to do.
-  await eventually(async () => expect(await countRunning()).toBe(0), 10_000, 50)
+  const measureStop = async () => {
+    const leaving = new AbortController()
+    const answer = chat(key, { stream: true, max_tokens: 3_500, ignore_eos: true }, leaving.signal)
+    await eventually(async () => expect(await countRunning()).toBe(1), 60_000, 20)
+    const leftMs = performance.now()
+    leaving.abort()
+    await expect(answer).rejects.toThrow('aborted')
+    await eventually(async () => expect(await countRunning()).toBe(0), 10_000, 20)
+    return performance.now() - leftMs
+  }
+  const took: number[] = []
+  for (let times = 0; times < 5; times++) took.push(await measureStop())
+  console.info(`the engine had stopped ${took.map((ms) => ms.toFixed(0)).join(', ')} ms after the client had left`)
+  // Other programs of the machine delay some of them.
+  expect(Math.min(...took)).toBeLessThan(1_000)
 })
 
 interface Reply {

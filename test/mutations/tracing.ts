@@ -116,7 +116,7 @@ export const tracingMutations: Mutation[] = [
   {
     fault: 'a process that ends loses the traces that wait',
     file: 'apiserver/serve.ts',
-    find: '  await chats.close(Math.max(deadlineMs - performance.now(), minTraceMs))\n',
+    find: '  await groups.chats?.close(Math.max(deadlineMs - performance.now(), minTraceMs))\n',
     replace: '',
     test: 'test/control/chat-traces.test.ts',
   },

@@ -51,6 +51,18 @@ describe('a command is rejected with a message', () => {
     ['for an entity with a slash', ['limits', 'a/b'], /is not a valid entity name/],
     ['with a limit that is not a number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
     ['with an unknown setting', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
+    [
+      'with a project that is none',
+      ['key', 'team', '--trace-project', 'off'],
+      /not "off"\. --no-trace-project records no/,
+    ],
+    ['with no project of the entity', ['limits', 'team', '--trace-project', 'a/b'], /must be the name of a project/],
+    [
+      'with a project and without one',
+      ['limits', 'team', '--trace-project', 'a', '--no-trace-project'],
+      /only one of --trace-project PROJECT, --no-trace-project, --clear-trace-project/,
+    ],
+    ['that changes nothing of a key', ['key', 'team', '--change', 'x'], /^usage: npm run key/],
     ['with a weight of 0', ['limits', 'team', '--weight', '0'], /--weight must be a number from 1 to 100/],
     ['with "none" for a weight', ['limits', 'team', '--weight', 'none'], /--weight must be a number from 1 to 100/],
     ['for an entity with dots in a row', ['key', 'sec..x'], /is not a valid entity name.*two dots in a row/],

@@ -19,11 +19,11 @@ import {
   type Printed,
 } from './command.ts'
 import { formatTable } from './table.ts'
-import { parseTraceProject } from './trace-project-option.ts'
+import { readTraceProject, traceProjectOptions, traceProjectUsage } from './trace-project-option.ts'
 
-export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d] [--trace-project PROJECT|off]
+export const keyUsage = `usage: npm run key -- ENTITY [--role admin|member|read] [--name NAME] [--expires-in 30d] [--trace-project PROJECT|--no-trace-project]
        npm run key -- ENTITY --list
-       npm run key -- ENTITY --change ID --trace-project PROJECT|off|default
+       npm run key -- ENTITY --change ID ${traceProjectUsage}
        npm run key -- ENTITY --revoke ID
        npm run key -- ENTITY --rotate ID [--overlap 1h]`
 
@@ -39,7 +39,7 @@ const options = {
   'expires-in': { type: 'string' },
   list: { type: 'boolean' },
   change: { type: 'string' },
-  'trace-project': { type: 'string' },
+  ...traceProjectOptions,
   revoke: { type: 'string' },
   rotate: { type: 'string' },
   overlap: { type: 'string' },
@@ -60,14 +60,12 @@ export function prepareKeyCommand(args: string[]): PreparedCommand {
   return prepareKey(entity, values)
 }
 
-function prepareKey(
-  entity: string,
-  { role, name, 'expires-in': expiresIn, 'trace-project': traced }: Values,
-): PreparedCommand {
+function prepareKey(entity: string, values: Values): PreparedCommand {
+  const { role, name, 'expires-in': expiresIn } = values
   if (!isRole(role)) throw new CommandError(`--role must be one of ${roles.join(', ')}, not "${role}".\n${keyUsage}`)
   const seconds = readLimited(expiresIn, '--expires-in', maxLifeSeconds)
   const expiresAt = seconds === undefined ? undefined : new Date(Date.now() + seconds * 1_000)
-  const traceProject = traced === undefined ? null : parseTraceProject(traced)
+  const traceProject = readTraceProject(values) ?? null
   return async (pool) =>
     showKey(
       await createKey(pool, { id: randomUUID(), entity, role, name, expiresAt, traceProject, by }),
@@ -84,9 +82,9 @@ function prepareRotation(entity: string, id: string, { overlap }: Values): Prepa
     )
 }
 
-function prepareChange(entity: string, id: string, { 'trace-project': traced }: Values): PreparedCommand {
-  if (traced === undefined) throw new CommandError(keyUsage)
-  const traceProject = parseTraceProject(traced)
+function prepareChange(entity: string, id: string, values: Values): PreparedCommand {
+  const traceProject = readTraceProject(values)
+  if (traceProject === undefined) throw new CommandError(keyUsage)
   return async (pool) => {
     await setKeyTraceProject(pool, { entity, id, by }, traceProject)
     return { output: '', note: `The key ${id} of ${entity} is changed.\n` }

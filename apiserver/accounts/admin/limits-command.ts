@@ -8,7 +8,7 @@ import { maxInteger, maxTokensPerMinute } from '../limits/settings.ts'
 import { CommandError, readArguments, requireEntityName, type PreparedCommand, type Printed } from './command.ts'
 import { loadLimitDefaults } from './config.ts'
 import { formatTable } from './table.ts'
-import { parseTraceProject } from './trace-project-option.ts'
+import { readTraceProject, traceProjectOptions, traceProjectUsage } from './trace-project-option.ts'
 
 const limitNames = {
   'requests-per-minute': 'requestsPerMinute',
@@ -20,7 +20,6 @@ const limitNames = {
   'payload-days': 'payloadDays',
   weight: 'weight',
   'token-statistics': 'tokenStatistics',
-  'trace-project': 'traceProject',
 } as const satisfies Record<string, keyof EntityLimits>
 
 type Option = keyof typeof limitNames
@@ -33,7 +32,9 @@ const largest: Partial<Record<Option, number>> = {
   'tokens-per-minute': maxTokensPerMinute,
 }
 
-export const limitsUsage = `usage: npm run limits -- ENTITY [${optionNames.map((name) => `--${name} ${valuesOf(name)}`).join('] [')}]
+const usages = [...optionNames.map((name) => `--${name} ${valuesOf(name)}`), traceProjectUsage]
+
+export const limitsUsage = `usage: npm run limits -- ENTITY [${usages.join('] [')}]
        N is a number. "${noLimit}" means no limit, and "default" the installation's default. Limits that are not named do not change.`
 
 const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'string' }])) as Record<
@@ -43,35 +44,39 @@ const options = Object.fromEntries(optionNames.map((name) => [name, { type: 'str
 
 /** Sets limits and retention of an entity, and shows the current ones. */
 export function prepareLimitsCommand(args: string[]): PreparedCommand {
-  const { entity, values } = readArguments(args, options, limitsUsage)
+  const { entity, values } = readArguments(args, { ...options, ...traceProjectOptions }, limitsUsage)
   requireEntityName(entity)
-  const given = Object.entries(values) as [Option, string][]
-  const changes = Object.fromEntries(given.map(([name, text]) => [limitNames[name], parseOption(name, text)]))
-  return (pool) => changeLimits(pool, entity, changes)
+  const changes: Partial<SetLimits> = Object.fromEntries(
+    optionNames.flatMap((name) => {
+      const text = values[name]
+      return text === undefined ? [] : [[limitNames[name], parseOption(name, text)]]
+    }),
+  )
+  const traceProject = readTraceProject(values)
+  return (pool) => changeLimits(pool, entity, { ...changes, ...(traceProject !== undefined && { traceProject }) })
 }
 
 async function changeLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<Printed> {
   const limits = await changeEntityLimits(pool, entity, changes)
   if (Object.keys(changes).length > 0) await waitForLeases(pool)
   const inForce = applyDefaults(limits, loadLimitDefaults())
-  const rows = optionNames.map((name) => {
-    const value = inForce[limitNames[name]]
-    const shown = value === Infinity ? noLimit : String(value)
-    return { LIMIT: name, [entity]: limits[limitNames[name]] === null ? `${shown} (default)` : shown }
+  const shown = [...Object.entries(limitNames), ['trace-project', 'traceProject'] as const]
+  const rows = shown.map(([name, field]) => {
+    const value = inForce[field]
+    const text = value === Infinity ? noLimit : String(value)
+    return { LIMIT: name, [entity]: limits[field] === null ? `${text} (default)` : text }
   })
   return { output: formatTable(rows) }
 }
 
 function valuesOf(name: Option): string {
   if (name === 'token-statistics') return `${statisticsSettings.join('|')}|default`
-  if (name === 'trace-project') return 'PROJECT|off|default'
   return name === 'weight' ? 'N|default' : `N|${noLimit}|default`
 }
 
 function parseOption(name: Option, text: string): number | string | null {
   if (text === 'default') return null
   if (name === 'token-statistics') return parseSetting(name, text)
-  if (name === 'trace-project') return parseTraceProject(text)
   return name === 'weight' ? parseWeight(text) : parseLimit(name, text)
 }
 

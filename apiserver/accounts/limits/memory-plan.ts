@@ -10,6 +10,8 @@ const mib = 1024 * 1024
 export const memoryPlan = {
   /** Requests and the values that they are parsed into. See request-memory.ts. */
   requests: { bytes: 320 * mib },
+  /** Of these, what chats that are traced may take. */
+  chatTraces: { bytes: 64 * mib },
   /**
    * Threads for slow work: bodies of jobs, objects, spans. The largest of these fit into 320 MiB of heap. A thread
    * whose heap is full may end the whole process.

@@ -1,5 +1,6 @@
 import { saveEntitySetting } from '../../../db/accounts/limits.ts'
 import { waitForLeases } from '../../../db/changes.ts'
+import type { Caller } from '../context.ts'
 import type { RestApi } from '../rest-api.ts'
 import { presentLimits } from './present.ts'
 import { checkTraceProject } from '../trace-project.ts'
@@ -11,10 +12,13 @@ import { readLimits, type LimitDeps } from './service.ts'
  * of their tokens and chats.
  */
 export function routeLimits(api: RestApi, deps: LimitDeps): void {
+  const show = async ({ entity }: Caller) => presentLimits(await readLimits(deps, entity))
+  const actorOf = ({ entity, keyId: by }: Caller) => ({ entity, by })
+
   api.get(
     '/v1/preview/limits',
     { tag: 'Usage', summary: 'Get the limits of the entity and its current use', answer: limitsSchema },
-    async ({ caller }) => presentLimits(await readLimits(deps, caller.entity)),
+    ({ caller }) => show(caller),
   )
 
   api.put(
@@ -28,9 +32,8 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
       answer: limitsSchema,
     },
     async ({ caller, body }) => {
-      const { entity, keyId: by } = caller
-      await saveEntitySetting(deps.pool, { entity, by }, ['tokenStatistics', body.token_statistics])
-      return presentLimits(await readLimits(deps, entity))
+      await saveEntitySetting(deps.pool, actorOf(caller), ['tokenStatistics', body.token_statistics])
+      return show(caller)
     },
   )
 
@@ -45,11 +48,10 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
       answer: limitsSchema,
     },
     async ({ caller, body }) => {
-      const { entity, keyId: by } = caller
       checkTraceProject(body.trace_project)
-      await saveEntitySetting(deps.pool, { entity, by }, ['traceProject', body.trace_project])
+      await saveEntitySetting(deps.pool, actorOf(caller), ['traceProject', body.trace_project])
       await waitForLeases(deps.pool)
-      return presentLimits(await readLimits(deps, entity))
+      return show(caller)
     },
   )
 }

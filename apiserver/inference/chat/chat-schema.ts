@@ -1,6 +1,7 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { describeOptional, samplingMembers, type OptionalMembers } from '../request-members.ts'
 
 // The bounds of a seed in the interface document and in vLLM: a 64-bit integer.
 const seedBound = 2 ** 63
@@ -16,7 +17,6 @@ const number = Type.Number()
 const text = Type.String()
 const object = Type.Object({})
 const list = Type.Array(Type.Unknown())
-const integers = Type.Array(integer)
 
 /** A message of a chat. */
 export const messageSchema = Type.Object({
@@ -26,44 +26,29 @@ export const messageSchema = Type.Object({
 })
 
 const optionalFields = {
-  model: text,
-  frequency_penalty: number,
-  logit_bias: object,
+  ...samplingMembers,
   logprobs: flag,
   top_logprobs: integer,
   max_tokens: integer,
   max_completion_tokens: integer,
   n: Type.Integer({ minimum: 1, maximum: maxSamples }),
-  presence_penalty: number,
-  response_format: object,
   seed: Type.Integer({ minimum: -seedBound, maximum: seedBound }),
-  stop: Type.Unsafe<unknown>({ type: ['string', 'array'] }),
-  stream: flag,
-  stream_options: object,
-  temperature: number,
-  top_p: number,
   tools: Type.Array(object),
   tool_choice: Type.Unsafe<unknown>({ type: ['string', 'object'] }),
   reasoning_effort: text,
   include_reasoning: flag,
   parallel_tool_calls: flag,
-  user: text,
   use_beam_search: flag,
   top_k: integer,
   min_p: number,
   repetition_penalty: number,
   length_penalty: number,
-  stop_token_ids: integers,
   include_stop_str_in_output: flag,
   ignore_eos: flag,
-  min_tokens: integer,
   skip_special_tokens: flag,
   spaces_between_special_tokens: flag,
   truncate_prompt_tokens: Type.Integer({ minimum: -1 }),
-  prompt_logprobs: integer,
-  allowed_token_ids: integers,
   bad_words: Type.Array(text),
-  echo: flag,
   add_generation_prompt: flag,
   continue_final_message: flag,
   add_special_tokens: flag,
@@ -71,20 +56,10 @@ const optionalFields = {
   chat_template: text,
   chat_template_kwargs: object,
   mm_processor_kwargs: object,
-  structured_outputs: object,
-  // Our engines schedule requests in order of arrival. vLLM then rejects any other value.
-  priority: Type.Enum([0]),
-  request_id: text,
   logits_processors: list,
   return_tokens_as_token_ids: flag,
-  return_token_ids: flag,
-  cache_salt: text,
   kv_transfer_params: object,
   engine_xargs: object,
-} satisfies Record<string, TSchema>
-
-type OptionalFields = {
-  [Name in keyof typeof optionalFields]?: Static<(typeof optionalFields)[Name]> | null
 }
 
 /**
@@ -96,11 +71,11 @@ export const chatRequestSchema = Type.Unsafe<ChatRequest>({
   required: ['messages'],
   properties: {
     messages: Type.Array(messageSchema, { minItems: 1, maxItems: maxMessages }),
-    ...Object.fromEntries(Object.entries(optionalFields).map(([name, schema]) => [name, nullable(schema)])),
+    ...describeOptional(optionalFields),
   },
 })
 
-export interface ChatRequest extends OptionalFields {
+export interface ChatRequest extends OptionalMembers<typeof optionalFields> {
   messages: Static<typeof messageSchema>[]
   [more: string]: unknown
 }

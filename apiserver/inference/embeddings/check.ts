@@ -1,10 +1,9 @@
-import { unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
-import { templateFields } from '../chat/chat-fields.ts'
 import { leaveOut } from '../leave-out.ts'
-import { findUnsupportedMedia } from '../chat/media.ts'
 import type { CheckedBody } from '../passthrough.ts'
 import { findUnsupported } from '../chat/unsupported-fields.ts'
+import { describeUnsampled, findTextIssues } from '../unsampled.ts'
 import { embeddingFields } from './fields.ts'
 import { parseEmbeddingRequest, type EmbeddingRequest } from './schema.ts'
 
@@ -18,32 +17,15 @@ export function checkEmbedding(document: JsonDocument): CheckedBody {
   const request = parseEmbeddingRequest(document)
   const issues = [
     ...findUnsupported(request, embeddingFields, []),
-    ...findUnsupported(request.chat_template_kwargs, templateFields, ['chat_template_kwargs']),
-    ...findUnsupportedMedia({ messages: request.messages ?? [] }),
-    ...findOther(request),
+    ...findTextIssues(request, 'input'),
     ...findMany(request),
   ]
   if (issues.length > 0) throw unprocessable(...issues)
-  return {
-    model: request.model ?? undefined,
-    cacheSalt: request.cache_salt,
-    hidesUsage: false,
-    // Engines cache nothing of an embedding for later requests.
-    prefix: '',
-    maxSampledTokens: 0,
-    change: ({ engineName, cacheSalt }) => ({
-      ...leaveOut(request, embeddingFields),
-      cache_salt: cacheSalt,
-      model: engineName,
-    }),
-    // Only the engine knows the length of a vector. A reply is bounded while it is read.
-    rejectLargeReply: () => {},
-  }
-}
-
-function findOther({ input = null, messages = null }: EmbeddingRequest): ValidationIssue[] {
-  if ((input === null) !== (messages === null)) return []
-  return [valueError(['body', 'input'], 'send either input or messages')]
+  return describeUnsampled(request, ({ engineName, cacheSalt }) => ({
+    ...leaveOut(request, embeddingFields),
+    cache_salt: cacheSalt,
+    model: engineName,
+  }))
 }
 
 function findMany({ input }: EmbeddingRequest): ValidationIssue[] {

@@ -47,14 +47,14 @@ export class ResponseOutput {
   }
 
   addReasoning(delta: string): void {
-    const item = this.#findOpen('reasoning') ?? this.#openReasoning()
+    const item = this.#findOpen('reasoning') ?? this.#openText(makeReasoning(this.#next), makeReasoningPart())
     item.content[0]!.text += delta
     this.size += bytesPerCharacter * delta.length
     this.#emit({ type: 'response.reasoning_text.delta', ...this.#placePart(item), delta })
   }
 
   addText(delta: string, logprobs: unknown[]): void {
-    const item = this.#findOpen('message') ?? this.#openMessage()
+    const item = this.#findOpen('message') ?? this.#openText(makeMessage(this.#next), makeTextPart())
     const part = item.content[0]!
     part.text += delta
     part.logprobs.push(...logprobs)
@@ -92,19 +92,9 @@ export class ResponseOutput {
     return item?.status === 'in_progress' && isOfType(item, type) ? item : undefined
   }
 
-  #openReasoning(): ReasoningItem {
-    const item = makeReasoning(this.#next)
+  /** Opens an item whose content is one part. */
+  #openText<Part, Item extends OutputItem & { content: Part[] }>(item: Item, part: Part): Item {
     this.#open(item)
-    const part = makeReasoningPart()
-    item.content.push(part)
-    this.#emit({ type: 'response.content_part.added', ...this.#placePart(item), part })
-    return item
-  }
-
-  #openMessage(): MessageItem {
-    const item = makeMessage(this.#next)
-    this.#open(item)
-    const part = makeTextPart()
     item.content.push(part)
     this.#emit({ type: 'response.content_part.added', ...this.#placePart(item), part })
     return item

@@ -1,6 +1,7 @@
-import { Type, type Static, type TSchema } from 'typebox'
+import { Type } from 'typebox'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
+import { describeOptional, sharedMembers, type OptionalMembers } from '../request-members.ts'
 
 // OpenAI's bounds, as its SDKs document them.
 const maxMetadata = 16
@@ -12,7 +13,6 @@ const maxItems = 10_000
 
 const flag = Type.Boolean()
 const text = Type.String()
-const object = Type.Object({})
 
 const tool = Type.Object({ type: text })
 
@@ -27,8 +27,8 @@ const reasoning = Type.Object({
 })
 
 const optionalFields = {
+  ...sharedMembers,
   instructions: text,
-  model: text,
   previous_response_id: text,
   store: flag,
   metadata: Type.Unsafe<Record<string, string>>({
@@ -37,12 +37,8 @@ const optionalFields = {
     propertyNames: { maxLength: maxMetadataName },
     additionalProperties: { type: 'string', maxLength: maxMetadataValue },
   }),
-  stream: flag,
-  stream_options: object,
   max_output_tokens: Type.Integer({ minimum: 1 }),
   max_tool_calls: Type.Integer({ minimum: 0 }),
-  temperature: Type.Number(),
-  top_p: Type.Number(),
   top_logprobs: Type.Integer({ minimum: 0 }),
   include: Type.Array(text),
   reasoning,
@@ -51,16 +47,11 @@ const optionalFields = {
   tool_choice: Type.Unsafe<string | Record<string, unknown>>({ type: ['string', 'object'] }),
   parallel_tool_calls: flag,
   truncation: Type.Enum(['auto', 'disabled']),
-  user: text,
   service_tier: text,
   safety_identifier: Type.String({ maxLength: maxIdentifier }),
   prompt_cache_key: Type.String({ maxLength: maxIdentifier }),
   prompt_cache_retention: text,
   background: flag,
-} satisfies Record<string, TSchema>
-
-type OptionalFields = {
-  [Name in keyof typeof optionalFields]?: Static<(typeof optionalFields)[Name]> | null
 }
 
 /**
@@ -71,11 +62,11 @@ export const responseRequestSchema = Type.Unsafe<ResponseRequest>({
   type: 'object',
   properties: {
     input: Type.Unsafe({ type: ['string', 'array', 'null'], items: { type: 'object' }, maxItems }),
-    ...Object.fromEntries(Object.entries(optionalFields).map(([name, schema]) => [name, nullable(schema)])),
+    ...describeOptional(optionalFields),
   },
 })
 
-export interface ResponseRequest extends OptionalFields {
+export interface ResponseRequest extends OptionalMembers<typeof optionalFields> {
   input?: string | InputItem[] | null
   [more: string]: unknown
 }

@@ -1,13 +1,13 @@
-import { HttpError, unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { errors } from '../../errors/table.ts'
-import { templateFields, type Fields } from '../chat/chat-fields.ts'
+import type { Fields } from '../chat/chat-fields.ts'
 import { leaveOut } from '../leave-out.ts'
-import { findUnsupportedMedia } from '../chat/media.ts'
 import type { CheckedBody } from '../passthrough.ts'
 import { findUnsupported } from '../chat/unsupported-fields.ts'
+import { describeUnsampled, findTextIssues } from '../unsampled.ts'
 import { detokenizeFields, tokenizeFields } from './fields.ts'
-import { parseDetokenizeRequest, parseTokenizeRequest, type TokenizeRequest } from './schema.ts'
+import { parseDetokenizeRequest, parseTokenizeRequest } from './schema.ts'
 
 // An engine tokenizes one request at a time. The length of a chat is bounded by its model's context, but the length of
 // a text is not.
@@ -20,12 +20,7 @@ const maxBytes = 1024 * 1024
 export function checkTokenize(document: JsonDocument): CheckedBody {
   rejectLarge(document)
   const request = parseTokenizeRequest(document)
-  const issues = [
-    ...findUnsupported(request, tokenizeFields, []),
-    ...findUnsupported(request.chat_template_kwargs, templateFields, ['chat_template_kwargs']),
-    ...findUnsupportedMedia({ messages: request.messages ?? [] }),
-    ...findOther(request),
-  ]
+  const issues = [...findUnsupported(request, tokenizeFields, []), ...findTextIssues(request, 'prompt')]
   if (issues.length > 0) throw unprocessable(...issues)
   return describe(request, tokenizeFields)
 }
@@ -36,18 +31,8 @@ export function checkDetokenize(document: JsonDocument): CheckedBody {
   return describe(parseDetokenizeRequest(document), detokenizeFields)
 }
 
-/** No usage is counted, because nothing is sampled. */
 function describe(request: { model?: string | null }, fields: Fields): CheckedBody {
-  return {
-    model: request.model ?? undefined,
-    cacheSalt: undefined,
-    hidesUsage: false,
-    // Engines cache nothing of it for later requests.
-    prefix: '',
-    maxSampledTokens: 0,
-    change: ({ engineName }) => ({ ...leaveOut(request, fields), model: engineName }),
-    rejectLargeReply: () => {},
-  }
+  return describeUnsampled(request, ({ engineName }) => ({ ...leaveOut(request, fields), model: engineName }))
 }
 
 function rejectLarge({ bytes }: JsonDocument): void {
@@ -56,9 +41,4 @@ function rejectLarge({ bytes }: JsonDocument): void {
     errors.body_too_large,
     `A request about tokens should have at most ${maxBytes} bytes. Send parts.`,
   )
-}
-
-function findOther({ prompt = null, messages = null }: TokenizeRequest): ValidationIssue[] {
-  if ((prompt === null) !== (messages === null)) return []
-  return [valueError(['body', 'prompt'], 'send either prompt or messages')]
 }

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { messageSchema } from '../chat/chat-schema.ts'
@@ -19,7 +19,6 @@ export const tokenizeRequestSchema = Type.Object({
   chat_template_kwargs: Type.Optional(nullable(object)),
 })
 
-export type TokenizeRequest = Static<typeof tokenizeRequestSchema>
 export const parseTokenizeRequest = compileBody(tokenizeRequestSchema)
 
 /** A request for the text of tokens. */

@@ -3,6 +3,7 @@ import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Logger } from '../../../lib/log.ts'
 import { MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
 import type { RequestState } from '../../accounts/context.ts'
+import { memoryPlan } from '../../accounts/limits/memory-plan.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import type { ChatTrace, ChatTraces, TracedOperation } from '../../inference/chat-traces.ts'
@@ -14,9 +15,9 @@ const maxChatBytes = 1024 * 1024
 const memoryPerByte = 2
 // The limit of all chats that are collected or wait to be written. An entity has a quarter of it. The bytes also count
 // as memory of requests, but separately, so that traces of an entity use no memory of its chats.
-const maxBytes = 64 * 1024 * 1024
+const maxBytes = memoryPlan.chatTraces.bytes
 const memoryShare = 'traces of chats'
-// Chats that wait to be written.
+// Chats that wait to be written. Like the memory, these are of each process: its own lanes to Postgres empty the queue.
 const waiting = { permits: 512, permitsPerKey: 128 }
 const tellEveryMs = 10_000
 

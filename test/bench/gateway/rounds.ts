@@ -20,6 +20,8 @@ export interface Sample {
   postgresUs: number
   p50Ms: number
   p99Ms: number
+  /** Of wall time. */
+  requestsPerS: number
 }
 
 /** Samples of all rounds, by contestant and case. */
@@ -96,7 +98,9 @@ async function measureOnce(client: LoadClient, contestant: Contestant, found: Ca
   const count = Math.max(found.concurrency, Math.round(found.count * share))
   const task = { kind: 'load', target: { host, port, apiKey, bodies }, count, concurrency: found.concurrency } as const
   const before = readAll(contestant)
+  const startMs = performance.now()
   const { latenciesMs = [] } = await client.run(task)
+  const wallMs = performance.now() - startMs
   const after = readAll(contestant)
   const postgresUs = subtractCpu(after.postgres, before.postgres) / count
   return {
@@ -104,6 +108,7 @@ async function measureOnce(client: LoadClient, contestant: Contestant, found: Ca
     postgresUs,
     p50Ms: percentile(latenciesMs, 0.5),
     p99Ms: percentile(latenciesMs, 0.99),
+    requestsPerS: (count * 1_000) / wallMs,
   }
 }
 

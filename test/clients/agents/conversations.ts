@@ -27,18 +27,31 @@ const call = (name: string, given: object) => ({
   tool_calls: [{ id: 'call-1', type: 'function', function: { name, arguments: JSON.stringify(given) } }],
 })
 
+const describeWeather = (index: number) => {
+  const city = index === 1 ? { description: 'The city.', ...text } : text
+  return [describe('get_weather', { city }, index)]
+}
+const loop = [
+  { role: 'user', content: 'Use get_weather for garden.' },
+  call('get_weather', { city: 'garden' }),
+  { role: 'tool', tool_call_id: 'call-1', content: 'It is sunny.' },
+  { role: 'assistant', content: 'It is sunny.' },
+]
+
+/** The tool loop, and the same question once more. */
+export function loopsInTwoTurns(): Conversation[] {
+  const system = { role: 'system', content: 'You are helpful.' }
+  return descriptions.map((_, index) => ({
+    messages: [system, ...loop, ...loop],
+    tools: describeWeather(index),
+  }))
+}
+
 /** The questions of the agents in this folder, and the answers that end their loops. */
 export function agentConversations(): Conversation[] {
   return descriptions.flatMap((_, index) => {
-    const city = index === 1 ? { description: 'The city.', ...text } : text
-    const weather = [describe('get_weather', { city }, index)]
+    const weather = describeWeather(index)
     const rome = { name: 'Rome', coastal: false }
-    const loop = [
-      { role: 'user', content: 'Use get_weather for garden.' },
-      call('get_weather', { city: 'garden' }),
-      { role: 'tool', tool_call_id: 'call-1', content: 'It is sunny.' },
-      { role: 'assistant', content: 'It is sunny.' },
-    ]
     const ask = { role: 'user', content: 'Name a city.' }
     return [
       { messages: loop, tools: weather },

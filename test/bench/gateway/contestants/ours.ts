@@ -13,10 +13,30 @@ const manyModels = 1_000
 // The limits are set so that they are checked, and are higher than any measured load.
 const limits = { requestsPerMinute: 10_000_000, concurrentStreams: 5_000 }
 
+interface OurPlace {
+  stack: StackHandle
+  engine: EngineAddress
+  nodeOptions: string[]
+}
+
+type Work<T> = (found: Contestant[]) => Promise<T>
+
 /** The real apiserver with its Postgres, with a key, limits and usage, and one or a thousand trained models. */
-export async function withOurs<T>(
-  { stack, engine, nodeOptions }: { stack: StackHandle; engine: EngineAddress; nodeOptions: string[] },
-  work: (found: Contestant[]) => Promise<T>,
+export function withOurs<T>(place: OurPlace, work: Work<T>): Promise<T> {
+  return withServer(place, 1, ([one, many]) => work([one, many]))
+}
+
+/** The same with two processes that share a port. A profile would show only one of them. */
+export function withOursInTwo<T>(place: Omit<OurPlace, 'nodeOptions'>, work: Work<T>): Promise<T> {
+  return withServer({ ...place, nodeOptions: [] }, 2, ([one]) =>
+    work([{ ...one, name: 'ours_2_processes', workloads: ['4kb'] }]),
+  )
+}
+
+async function withServer<T>(
+  { stack, engine, nodeOptions }: OurPlace,
+  processes: number,
+  work: (found: [Contestant, Contestant]) => Promise<T>,
 ): Promise<T> {
   const postgresPid = await readPostgresPid(stack)
   const measure = async (server: BenchServer) => {
@@ -26,10 +46,12 @@ export async function withOurs<T>(
     await addTrainedModels(pool, entity)
     return work(describe(server, postgresPid))
   }
-  return withBenchServer(stack, measure, nodeOptions)
+  // The others do nothing else either.
+  const env = { TRAINYARD_GROUPS: 'inference', TRAINYARD_PROCESSES: String(processes) }
+  return withBenchServer(stack, measure, { nodeOptions, env })
 }
 
-function describe(server: BenchServer, postgresPid: number): Contestant[] {
+function describe(server: BenchServer, postgresPid: number): [Contestant, Contestant] {
   const { hostname, port } = new URL(server.url)
   const database = new URL(server.databaseUrl).pathname.slice(1)
   const names = Array.from({ length: manyModels }, (_, index) => nameModel(server.entity, index))

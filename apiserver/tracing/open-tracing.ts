@@ -3,10 +3,13 @@ import { errors } from '../errors/table.ts'
 import { Router } from '@koa/router'
 import type Koa from 'koa'
 import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 import type { AuthDeps } from '../accounts/keys/authenticate.ts'
+import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
+import type { RestApi } from '../accounts/rest-api.ts'
 import { requireKey } from '../accounts/keys/require-key.ts'
 import type { RequestState } from '../accounts/context.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
@@ -16,8 +19,7 @@ import { unknownPath } from '../errors/unknown-path.ts'
 import { toTraceError } from './to-trace-error.ts'
 import { readTraceKey } from './auth.ts'
 import { routeCalls } from './calls/routes.ts'
-import { ChatRecorder } from './chats/chat-recorder.ts'
-import { CallWriter } from './calls/writer.ts'
+import type { WriteDeps } from './chats/write-chat.ts'
 import { routeCompletions } from './completions/routes.ts'
 import { DefaultPrices } from './costs/default-prices.ts'
 import { readPrices } from './costs/prices.ts'
@@ -33,43 +35,47 @@ import { routeGraphql } from './wandb-login/routes.ts'
 import { StreamSemaphore } from './stream-semaphore.ts'
 import { routeOtel } from './otel/routes.ts'
 import { SpanBuilder } from './otel/span-builder.ts'
-import { Projects } from './projects.ts'
+import { routeTraceRetention } from './retention/routes.ts'
 import { routeRefs } from './refs/routes.ts'
 import { routeTables } from './tables/routes.ts'
-import { routeService } from './server-info/routes.ts'
+import { routeService, routeTraceHealth } from './server-info/routes.ts'
 import { routeThreads } from './threads/routes.ts'
-import { createTraceApi, type TraceApiDeps } from './trace-api.ts'
+import { createTraceApi, type TraceApi, type TraceApiDeps } from './trace-api.ts'
 
 // The SDKs use this prefix by default. Clients that are configured with an address for traces use the root.
 const mount = '/traces'
 
-/** The completions are answered like the gateway's chats, so they need the gateway's parts too. */
-export interface TracingDeps extends AuthDeps, GatewayDeps, TraceApiDeps {
+export interface TracingDeps extends AuthDeps, TraceApiDeps {
   artifacts: ArtifactStore
+  /** Completions are answered like its chats. Without it there are none. */
+  gateway: GatewayDeps | undefined
   requestLimiter: RequestLimiter
+  responses: RevocableResponses
   /** For work that would block the event loop. */
   heavyThreads: WorkerPool
+  log: Logger
   uploadLimitBytes: number
   pool: Pool
   /** The file with model prices; see `readPrices`. */
   pricesFile: string | undefined
   /** A pool for traces only, so that many trace requests do not block other requests. */
   tracing: Pool
-  /** For writing calls and finding projects. Readers do not use it, so they cannot block writes. */
-  traceWrites: Pool
+  /** What calls are written with. */
+  writing: WriteDeps
 }
 
 /** The tracing group. */
 export interface Tracing {
   operations: readonly PlacedOperation[]
   routes: Koa.Middleware
-  /** Takes chats of the gateway. */
-  chats: ChatRecorder
+  /** What answers without a key. */
+  routeOpen: (router: Router) => void
+  /** Operations of the REST interface. */
+  route: (api: RestApi) => void
 }
 
-/** Creates the tracing group: all operations, from one folder for each resource. */
-export function createTracing(main: TracingDeps): Tracing {
-  const deps = createTraceDeps(main)
+/** Opens the tracing group: all operations, from one folder for each resource. */
+export function openTracing(main: TracingDeps): Tracing {
   const router = new Router<RequestState>()
   const guards = [
     answerErrors(main.log, presentReason, toTraceError),
@@ -78,6 +84,17 @@ export function createTracing(main: TracingDeps): Tracing {
   ]
   router.use(...guards)
   const api = createTraceApi(router, main)
+  routeTraces(api, main)
+  return {
+    operations: api.operations,
+    routes: mountRoutes(router.routes() as Koa.Middleware, guards, api.operations),
+    routeOpen: routeTraceHealth,
+    route: (rest) => routeTraceRetention(rest, main),
+  }
+}
+
+function routeTraces(api: TraceApi, main: TracingDeps): void {
+  const deps = createTraceDeps(main)
   routeCalls(api, deps)
   routeObjects(api, deps)
   routeTables(api, deps)
@@ -87,26 +104,28 @@ export function createTracing(main: TracingDeps): Tracing {
   routeFeedback(api, deps)
   routeCosts(api, deps)
   routeThreads(api, deps)
-  routeCompletions(api, deps)
+  if (main.gateway) routeCompletions(api, { ...deps, gateway: main.gateway })
   routeService(api, deps)
   routeGraphql(api, deps.projects)
+}
 
-  const routes = router.routes() as Koa.Middleware
-  const others = rejectUnknownPaths(guards, api.operations)
-  const names = new Set(api.operations.map(({ path }) => readFirst(path)))
-  return {
-    operations: api.operations,
-    chats: new ChatRecorder(deps),
-    routes: (ctx, next) => {
-      const { path } = ctx
-      const isMounted = path.startsWith(`${mount}/`)
-      if (isMounted) ctx.path = path.slice(mount.length)
-      return routes(ctx, () => {
-        // No operation matched. The next middleware needs the original path.
-        ctx.path = path
-        return isMounted || path === mount || names.has(readFirst(path)) ? others(ctx, next) : next()
-      })
-    },
+/** Answers below the prefix and, where a path begins as one of an operation, at the root. */
+function mountRoutes(
+  routes: Koa.Middleware,
+  guards: Koa.Middleware<RequestState>[],
+  operations: readonly PlacedOperation[],
+): Koa.Middleware {
+  const others = rejectUnknownPaths(guards, operations)
+  const names = new Set(operations.map(({ path }) => readFirst(path)))
+  return (ctx, next) => {
+    const { path } = ctx
+    const isMounted = path.startsWith(`${mount}/`)
+    if (isMounted) ctx.path = path.slice(mount.length)
+    return routes(ctx, () => {
+      // No operation matched. The next middleware needs the original path.
+      ctx.path = path
+      return isMounted || path === mount || names.has(readFirst(path)) ? others(ctx, next) : next()
+    })
   }
 }
 
@@ -131,7 +150,7 @@ function readFirst(path: string): string {
 }
 
 function createTraceDeps(main: TracingDeps) {
-  const { artifacts, heavyThreads, log, memory, pricesFile, responses, storage, uploadLimitBytes } = main
+  const { artifacts, heavyThreads, log, memory, pricesFile, responses, storage, uploadLimitBytes, writing } = main
   return {
     artifacts,
     log,
@@ -140,14 +159,12 @@ function createTraceDeps(main: TracingDeps) {
     storage,
     uploadLimitBytes,
     pool: main.tracing,
-    // Every write first looks up its project, so this must not wait for the readers' pool.
-    projects: new Projects(main.traceWrites),
-    calls: new CallWriter(main.traceWrites, artifacts),
+    projects: writing.projects,
+    calls: writing.calls,
     streams: new StreamSemaphore(main.tracing.options.max),
     prices: new DefaultPrices(pricesFile === undefined ? new Map() : readPrices(pricesFile), main.pool),
     values: new ValueChecker(),
     inspector: new ValueInspector(heavyThreads),
     spans: new SpanBuilder(heavyThreads),
-    gateway: main,
   }
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listPrivateNetworks, openDataSources, openWebhooks } from './settings.ts'
+import { listPrivateNetworks, openDataSources, openWebhooks } from './open.ts'
 
 const others = { TRAINYARD_UPLOAD_LIMIT_BYTES: 1, TRAINYARD_ARTIFACTS: '/artifacts' }
 

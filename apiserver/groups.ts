@@ -1,0 +1,54 @@
+import { ConfigError } from '../lib/config.ts'
+import { httpErrors } from '../lib/http/errors.ts'
+import { HttpError } from '../lib/http/http-error.ts'
+import type Koa from 'koa'
+
+/** The groups of operations that a server may be started without. Keys, limits, usage and health are in every server. */
+export const groupNames = ['training', 'inference', 'tracing'] as const
+export type GroupName = (typeof groupNames)[number]
+export type Groups = ReadonlySet<GroupName>
+
+// A client can request any path.
+const maxShownLength = 200
+
+/** Paths of groups, for servers that have not loaded them. The first pattern that matches counts. */
+const paths: [RegExp, readonly GroupName[]][] = [
+  [/^(\/traces)?\/completions(\/|$)/, ['tracing', 'inference']],
+  [/^\/(traces|v2|calls?|objs?|tables?|files?|cost|feedback|refs|threads|otel|agents|tags|aliases)(\/|$)/, ['tracing']],
+  [/^\/(project|service|server_info|health|graphql)(\/|$)/, ['tracing']],
+  [/^\/v1\/preview\/projects\/[^/]+\/trace-retention(\/|$)/, ['tracing']],
+  [/^\/v1\/preview\/(models|artifacts|training-jobs|sft-training-jobs|webhooks)(\/|$)/, ['training']],
+  [/^\/v1\/preview\/(entities|projects|erasures)(\/|$)/, ['training']],
+  [/^\/v1\/(chat|completions|embeddings|responses|models)(\/|$)/, ['inference']],
+  [/^(\/v1)?\/(de)?tokenize(\/|$)/, ['inference']],
+]
+
+/** Reads names that are separated by commas. @throws {ConfigError} */
+export function readGroups(text: string): Groups {
+  const names = text.split(',').map((name) => name.trim())
+  const known = groupNames.filter((name) => names.includes(name))
+  if (names.every((name) => known.some((each) => each === name))) return new Set(known)
+  throw new ConfigError(
+    `bad configuration: TRAINYARD_GROUPS must be one or more of ${groupNames.join(', ')}, separated by commas`,
+  )
+}
+
+/** The group without which a server does not have a path; undefined if the path is of none. */
+export function findMissingGroup(groups: Groups, path: string): GroupName | undefined {
+  const needed = paths.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1]
+  return needed?.find((name) => !groups.has(name))
+}
+
+/** Answers 404 to paths of groups that this server does not have. It comes before keys, which groups read differently. */
+export function rejectMissingGroups(groups: Groups): Koa.Middleware {
+  return (ctx, next) => {
+    const missing = findMissingGroup(groups, ctx.path)
+    if (!missing) return next()
+    throw new HttpError(
+      httpErrors.unknown_path,
+      `${ctx.method} ${ctx.path.slice(0, maxShownLength)} does not exist here, because this server does not serve the ` +
+        `group ${missing}. Send the request to a server that does, or ask an administrator to add ${missing} to ` +
+        'apiserver.groups (TRAINYARD_GROUPS).',
+    )
+  }
+}

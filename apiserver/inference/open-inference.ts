@@ -1,0 +1,67 @@
+import type { ChangeFeed } from '../../db/changes.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { AnswerTimes } from '../../lib/http/stalled-answers.ts'
+import type { RestApi } from '../accounts/rest-api.ts'
+import type { Config } from '../config.ts'
+import type { Kube } from '../kube.ts'
+import type { ChatTraces } from './chat-traces.ts'
+import { EngineClient } from './engines/engine-client.ts'
+import { EnginePods } from './engines/engine-pods.ts'
+import { EngineRouter } from './engines/engine-router.ts'
+import { Gateway, type GatewayDeps } from './gateway.ts'
+import { ModelResolver } from './models/model-resolver.ts'
+import { routeResponses } from './responses/routes.ts'
+import { passthroughs, routeGateway } from './routes.ts'
+
+/** What it shares with others. */
+interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models'> {
+  answerTimes: AnswerTimes
+  changes: ChangeFeed
+  kube: Kube
+  pool: Pool
+  traces: ChatTraces
+}
+
+/** The inference group. */
+export interface Inference {
+  /** What other groups chat with. */
+  deps: GatewayDeps
+  /** Answers what engines answer, before Koa. */
+  gateway: Gateway
+  route: (api: RestApi) => void
+  /** Rejects requests that wait for an engine. */
+  stopWaiting: () => void
+  close: () => Promise<void>
+}
+
+/** Opens the inference group: its own parts, and all its operations. */
+export function openInference(config: Config, shared: SharedParts): Inference {
+  const { answerTimes, changes, kube, log, pool, traces } = shared
+  const enginePods = new EnginePods(kube, log)
+  const router = new EngineRouter(enginePods, planHold(config))
+  const engines = new EngineClient(router, config.TRAINYARD_ENGINE_KEY, log)
+  const models = new ModelResolver({ pool, lease: changes })
+  changes.follow(models.known)
+  const deps = { ...shared, engines, models }
+  return {
+    deps,
+    gateway: new Gateway(deps, passthroughs, answerTimes),
+    route: (api) => {
+      routeGateway(api, pool)
+      routeResponses(api, { ...deps, traces })
+    },
+    stopWaiting: () => router.close(),
+    close: async () => {
+      engines.close()
+      await enginePods.stop()
+    },
+  }
+}
+
+/** Each process of a replica holds its part of the requests. */
+function planHold({ TRAINYARD_HOLD_REQUESTS, TRAINYARD_HOLD_SECONDS, TRAINYARD_PROCESSES }: Config) {
+  return {
+    seconds: TRAINYARD_HOLD_SECONDS,
+    requests: Math.ceil(TRAINYARD_HOLD_REQUESTS / TRAINYARD_PROCESSES),
+  }
+}

@@ -1,0 +1,57 @@
+import type { Config } from './config.ts'
+import type { openInference, Inference } from './inference/open-inference.ts'
+import type { ChatRecorder } from './tracing/chats/chat-recorder.ts'
+import type { openTracing, Tracing } from './tracing/open-tracing.ts'
+import type { openTraceWriting, TraceWriting } from './tracing/open-writing.ts'
+import type { openTraining, Training } from './training/open-training.ts'
+import { readGroups, type Groups } from './groups.ts'
+
+/** What groups share, each as far as it needs it. */
+type SharedParts = Parameters<typeof openTraining>[1] &
+  Parameters<typeof openTraceWriting>[0] &
+  Omit<Parameters<typeof openInference>[1], 'traces'> &
+  Omit<Parameters<typeof openTracing>[0], 'gateway' | 'writing'>
+
+/** The groups that a server has. */
+export interface OpenGroups {
+  names: Groups
+  training: Training | undefined
+  inference: Inference | undefined
+  tracing: Tracing | undefined
+  /** Takes chats of the inference group. Its end is waited for after the last answer. */
+  chats: ChatRecorder | undefined
+}
+
+/** Loads and opens the groups that the configuration names. The code of others is not in memory. @throws {ConfigError} */
+export async function openGroups(config: Config, shared: SharedParts): Promise<OpenGroups> {
+  const names = readGroups(config.TRAINYARD_GROUPS)
+  const traces = names.has('inference') || names.has('tracing') ? await loadTraceWriting(shared) : undefined
+  const inference = names.has('inference') && traces ? await loadInference(config, shared, traces) : undefined
+  const tracing = names.has('tracing') && traces ? await loadTracing(shared, traces, inference) : undefined
+  const training = names.has('training') ? await loadTraining(config, shared) : undefined
+  return { names, training, inference, tracing, chats: traces?.chats }
+}
+
+async function loadTraining(config: Config, shared: SharedParts): Promise<Training> {
+  const { openTraining } = await import('./training/open-training.ts')
+  return openTraining(config, shared)
+}
+
+async function loadTraceWriting(shared: SharedParts): Promise<TraceWriting> {
+  const { openTraceWriting } = await import('./tracing/open-writing.ts')
+  return openTraceWriting(shared)
+}
+
+async function loadInference(config: Config, shared: SharedParts, { chats }: TraceWriting): Promise<Inference> {
+  const { openInference } = await import('./inference/open-inference.ts')
+  return openInference(config, { ...shared, traces: chats })
+}
+
+async function loadTracing(
+  shared: SharedParts,
+  { writing }: TraceWriting,
+  inference: Inference | undefined,
+): Promise<Tracing> {
+  const { openTracing } = await import('./tracing/open-tracing.ts')
+  return openTracing({ ...shared, writing, gateway: inference?.deps })
+}

@@ -1,0 +1,34 @@
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { RequestMemory } from '../accounts/limits/request-memory.ts'
+import type { StorageUse } from '../accounts/limits/storage.ts'
+import { CallWriter } from './calls/writer.ts'
+import { ChatRecorder } from './chats/chat-recorder.ts'
+import type { WriteDeps } from './chats/write-chat.ts'
+import { Projects } from './projects.ts'
+
+interface SharedParts {
+  artifacts: ArtifactStore
+  log: Logger
+  memory: RequestMemory
+  storage: StorageUse
+  /** For writing calls and finding projects. Readers do not use it, so they cannot block writes. */
+  traceWrites: Pool
+}
+
+/** What writes traces, in servers without the rest of the tracing group too: their chats can be traced. */
+export interface TraceWriting {
+  writing: WriteDeps
+  chats: ChatRecorder
+}
+
+export function openTraceWriting({ artifacts, log, memory, storage, traceWrites }: SharedParts): TraceWriting {
+  const writing = {
+    // Every write first looks up its project, so this must not wait for the readers' pool.
+    projects: new Projects(traceWrites),
+    calls: new CallWriter(traceWrites, artifacts),
+    storage,
+  }
+  return { writing, chats: new ChatRecorder({ ...writing, memory, log }) }
+}

@@ -1,0 +1,98 @@
+import { listEvents } from '../../db/jobs/events.ts'
+import { listen } from '../../db/listen.ts'
+import { openDataSources, openWebhooks } from '../../lib/outbound/open.ts'
+import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
+import type { RestApi } from '../accounts/rest-api.ts'
+import type { Config } from '../config.ts'
+import { routeAliases } from './aliases/routes.ts'
+import { routeArtifacts } from './artifacts/routes.ts'
+import type { ArtifactDeps } from './artifacts/store-files.ts'
+import { routeDownloads } from './checkpoints/download-routes.ts'
+import { routeCheckpoints } from './checkpoints/routes.ts'
+import type { CheckpointDeps } from './checkpoints/service.ts'
+import { routeErasures } from './erasures/routes.ts'
+import type { ErasureDeps } from './erasures/service.ts'
+import { BodyChecker } from './ingest/body-checker.ts'
+import type { ForkDeps } from './models/fork.ts'
+import { routeRetention } from './models/retention-routes.ts'
+import { routeModels } from './models/routes.ts'
+import type { ModelDeps } from './models/service.ts'
+import { routeSftTrainingJobs } from './sft-training-jobs/routes.ts'
+import type { SftJobDeps } from './sft-training-jobs/service.ts'
+import { EventHub } from './training-jobs/events/hub.ts'
+import { routeTrainingJobs, type TrainingJobDeps } from './training-jobs/routes.ts'
+import { routeTrajectories } from './trajectories/routes.ts'
+import type { TrajectoryDeps } from './trajectories/service.ts'
+import { routeLogs } from './trajectory-logs/routes.ts'
+import { routeWebhooks } from './webhooks/routes.ts'
+import type { WebhookDeps } from './webhooks/service.ts'
+
+interface TrainingDeps
+  extends
+    ArtifactDeps,
+    CheckpointDeps,
+    ErasureDeps,
+    ForkDeps,
+    ModelDeps,
+    SftJobDeps,
+    TrainingJobDeps,
+    TrajectoryDeps,
+    WebhookDeps {}
+
+/** What only this group has. */
+type OwnParts = 'bodies' | 'events' | 'sources' | 'webhooks'
+
+/** What it shares with others. */
+interface SharedParts extends Omit<TrainingDeps, OwnParts> {
+  /** For work that would block the event loop. */
+  heavyThreads: WorkerPool
+}
+
+/** The training group. */
+export interface Training {
+  route: (api: RestApi) => void
+  /** Ends the streams of events: their clients go on elsewhere. */
+  stopWaiting: () => void
+  close: () => Promise<void>
+}
+
+/** Opens the training group: its own parts, and all its operations. @throws {ConfigError} */
+export async function openTraining(config: Config, shared: SharedParts): Promise<Training> {
+  const { heavyThreads, log, pool } = shared
+  const sources = await openDataSources(config)
+  const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
+  const subscription = listen(
+    config.DATABASE_URL,
+    ['training_events'],
+    {
+      onNotify: (_channel, jobId) => events.notify(jobId),
+      onConnect: () => events.onConnect(),
+      onDisconnect: () => events.onDisconnect(),
+    },
+    log,
+  )
+  const own = { bodies: new BodyChecker(heavyThreads), events, sources, webhooks: openWebhooks(config) }
+  return {
+    route: (api) => routeTraining(api, { ...shared, ...own }),
+    stopWaiting: () => events.close(),
+    close: async () => {
+      await subscription.close()
+      await sources.outbound.close()
+    },
+  }
+}
+
+function routeTraining(api: RestApi, deps: TrainingDeps): void {
+  routeModels(api, deps)
+  routeRetention(api, deps.pool)
+  routeAliases(api, deps.pool)
+  routeCheckpoints(api, deps)
+  routeDownloads(api, deps)
+  routeErasures(api, deps)
+  routeArtifacts(api, deps)
+  routeTrainingJobs(api, deps)
+  routeSftTrainingJobs(api, deps)
+  routeWebhooks(api, deps)
+  routeLogs(api, deps)
+  routeTrajectories(api, deps)
+}
