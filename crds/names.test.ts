@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { resourceName } from './names.ts'
+import { isAlias, resourceName } from './names.ts'
 import { specDigest } from './spec-digest.ts'
 
 const id = '0f9b5c1e-8a71-4d51-9c1c-4d6f2a3b1c0d'
@@ -13,6 +13,17 @@ test.each([
 ])('the resource of %s is named %s', (name, expected) => {
   expect(resourceName(name, id)).toBe(expected)
 })
+
+test.each(['best', 'steps', 'v1beta', 'Latest-2', 'a.b_c', 'a'.repeat(63)])('%s can be an alias', (text) => {
+  expect(isAlias(text)).toBe(true)
+})
+
+test.each(['latest', 'Latest', 'step', 'step12', 'step-1', 'Step.3', 'v3', '1st', '', 'a b', 'a:b', 'a'.repeat(64)])(
+  '"%s" cannot be an alias, because addresses use it or it is malformed',
+  (text) => {
+    expect(isAlias(text)).toBe(false)
+  },
+)
 
 test('a job is identified by its training input and settings, in any order of members', () => {
   const inputRef = { uri: 'artifact:///payloads/a/b.json', digest: 'd' }
