@@ -6,7 +6,7 @@ import type { openTraceWriting, TraceWriting } from './tracing/open-writing.ts'
 import type { openTraining, Training } from './training/open-training.ts'
 import { readGroups, type Groups } from './groups.ts'
 
-/** What groups share, each as far as it needs it. */
+/** The parts that groups share. Each group declares which of them it needs. */
 type SharedParts = Parameters<typeof openTraining>[1] &
   Parameters<typeof openTraceWriting>[0] &
   Omit<Parameters<typeof openInference>[1], 'traces'> &
@@ -18,11 +18,11 @@ export interface OpenGroups {
   training: Training | undefined
   inference: Inference | undefined
   tracing: Tracing | undefined
-  /** Takes chats of the inference group. Its end is waited for after the last answer. */
+  /** Records chats of the inference group. The shutdown waits for its end after the last answer. */
   chats: ChatRecorder | undefined
 }
 
-/** Loads and opens the groups that the configuration names. The code of others is not in memory. @throws {ConfigError} */
+/** Loads and opens the groups that the configuration names. The code of other groups is not loaded. @throws {ConfigError} */
 export async function openGroups(config: Config, shared: SharedParts): Promise<OpenGroups> {
   const names = readGroups(config.TRAINYARD_GROUPS)
   const traces = names.has('inference') || names.has('tracing') ? await loadTraceWriting(shared) : undefined

@@ -13,7 +13,7 @@ import { ModelResolver } from './models/model-resolver.ts'
 import { routeResponses } from './responses/routes.ts'
 import { passthroughs, routeGateway } from './routes.ts'
 
-/** What it shares with others. */
+/** Parts that it shares with other groups. */
 interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models'> {
   answerTimes: AnswerTimes
   changes: ChangeFeed
@@ -24,9 +24,9 @@ interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models'> {
 
 /** The inference group. */
 export interface Inference {
-  /** What other groups chat with. */
+  /** The parts that other groups need for chats. */
   deps: GatewayDeps
-  /** Answers what engines answer, before Koa. */
+  /** Answers requests for engines before Koa. */
   gateway: Gateway
   route: (api: RestApi) => void
   /** Rejects requests that wait for an engine. */
@@ -58,7 +58,7 @@ export function openInference(config: Config, shared: SharedParts): Inference {
   }
 }
 
-/** Each process of a replica holds its part of the requests. */
+/** Each process of a replica holds its share. */
 function planHold({ TRAINYARD_HOLD_REQUESTS, TRAINYARD_HOLD_SECONDS, TRAINYARD_PROCESSES }: Config) {
   return {
     seconds: TRAINYARD_HOLD_SECONDS,

@@ -47,7 +47,7 @@ const mount = '/traces'
 
 export interface TracingDeps extends AuthDeps, TraceApiDeps {
   artifacts: ArtifactStore
-  /** Completions are answered like its chats. Without it there are none. */
+  /** Answers completions. Without it, there are no operations for completions. */
   gateway: GatewayDeps | undefined
   requestLimiter: RequestLimiter
   responses: RevocableResponses

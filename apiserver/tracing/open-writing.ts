@@ -17,7 +17,7 @@ interface SharedParts {
   traceWrites: Pool
 }
 
-/** What writes traces, in servers without the rest of the tracing group too: their chats can be traced. */
+/** The parts that write traces. Servers without the tracing group need them too, to record chats. */
 export interface TraceWriting {
   writing: WriteDeps
   chats: ChatRecorder

@@ -39,10 +39,10 @@ interface TrainingDeps
     TrajectoryDeps,
     WebhookDeps {}
 
-/** What only this group has. */
+/** Parts that only this group has. */
 type OwnParts = 'bodies' | 'events' | 'sources' | 'webhooks'
 
-/** What it shares with others. */
+/** Parts that it shares with other groups. */
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
   /** For work that would block the event loop. */
   heavyThreads: WorkerPool
@@ -51,7 +51,7 @@ interface SharedParts extends Omit<TrainingDeps, OwnParts> {
 /** The training group. */
 export interface Training {
   route: (api: RestApi) => void
-  /** Ends the streams of events: their clients go on elsewhere. */
+  /** Ends the streams of events: their clients reconnect to another process. */
   stopWaiting: () => void
   close: () => Promise<void>
 }

