@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
@@ -147,6 +148,24 @@ describe('a stream', () => {
     })
     expect(events.slice(3)).toEqual([''])
     await eventually(async () => expect(await usageOf()).toMatchObject({ requests: 1, completion_tokens: 2 }))
+  })
+
+  test('is not read faster than its client reads it', async () => {
+    const events = piece(engineName, 'a'.repeat(1_000)).repeat(1_000)
+    const count = 60
+    let sent = 0
+    answer = async (response) => {
+      beginStream(response)
+      for (; sent < count; sent++) if (!response.write(events)) await once(response, 'drain')
+      response.end('data: [DONE]\n\n')
+    }
+    const { body } = await chat({ stream: true })
+    await delay(1_000)
+    // Sockets and streams hold some megabytes of the sixty.
+    expect(sent).toBeLessThan(count / 3)
+    const text = await new Response(body).text()
+    expect(text.split(`"model":"${name}"`)).toHaveLength(count * 1_000 + 1)
+    expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   })
 
   test('is aborted at once when its client leaves', async () => {

@@ -183,4 +183,11 @@ export const inferenceMutations: Mutation[] = [
     replace: 'if (notLoaded.test(status.toString())) return',
     test: 'apiserver/inference/engines/engine-errors.test.ts',
   },
+  {
+    fault: 'a stream is read faster than its client reads it',
+    file: 'apiserver/inference/reply/pass-events.ts',
+    find: 'if (!frames.write(lines)) response.pause()',
+    replace: 'frames.write(lines)',
+    test: 'test/control/gateway-pipe.test.ts',
+  },
 ]
