@@ -218,4 +218,11 @@ export const operatorMutations: Mutation[] = [
     replace: 'known.idleSeconds < 0',
     test: 'test/control/lost-resources.test.ts',
   },
+  {
+    fault: 'a BaseModel replaces the key that gateways send to engines',
+    file: 'operator/base-model/env-vars.ts',
+    find: "isObject(source) && 'secretKeyRef' in source",
+    replace: "isObject(source) && 'secret' in source",
+    test: 'operator/base-model/pods.test.ts',
+  },
 ]
