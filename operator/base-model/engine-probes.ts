@@ -1,6 +1,7 @@
 import { enginePort } from '../../crds/engine-address.ts'
 
 const health = { path: '/health', port: enginePort }
+
 /** The probes of an engine. It is Ready after a warm-up. */
 export const engineProbes = {
   // A first start may download weights for hours. Killing it would begin the download anew.
