@@ -10,6 +10,7 @@ interface ObjectMeta {
   creationTimestamp?: string
   deletionTimestamp?: string
   labels?: Record<string, string>
+  finalizers?: string[]
   annotations?: Record<string, string>
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { makeJobFacts } from '../test/support/job-objects.ts'
 import { buildJobSpec, buildModel, buildTrainingJob, extractJobFacts, type JobSpecFacts } from './manifests.ts'
 
+const finalizers = ['trainyard.dev/operator']
 const id = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 
 test('the Model resource of a row', () => {
@@ -16,9 +17,26 @@ test('the Model resource of a row', () => {
   expect(buildModel({ ...model, baseModelCrName: 'base' })).toEqual({
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'Model',
-    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id } },
+    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id }, finalizers },
     spec: { entity: 'team', project: 'proj', name: 'Agent', baseModelRef: { name: 'base' } },
   })
+})
+
+test('a resource that is made again says what was set with kubectl', () => {
+  const model = {
+    id,
+    entity: 'team',
+    project: 'proj',
+    name: 'Agent',
+    namespace: 'ns',
+    crName: 'a',
+    baseModelCrName: 'b',
+  }
+  const { spec } = buildModel({ ...model, deletionPolicy: 'Delete', resourceAliases: { prod: 3 } })
+  expect(spec).toMatchObject({ deletionPolicy: 'Delete', aliases: { prod: 3 } })
+  const job = { ...makeJobFacts({}), id, namespace: 'ns', crName: 'a', modelCrName: 'a' }
+  expect(buildTrainingJob({ ...job, keyId: null, retryLimit: 2 }).spec.retry).toEqual({ limit: 2 })
+  expect(buildTrainingJob({ ...job, keyId: null }).spec.ttlSecondsAfterFinished).toBeUndefined()
 })
 
 test('the TrainingJob resource of a row has the given settings in camelCase, and no others', () => {
@@ -27,11 +45,11 @@ test('the TrainingJob resource of a row has the given settings in camelCase, and
     inputDigest: 'abc',
     config: { kimi_k2_tau: 0.5, importance_sampling_level: 'token' },
   })
-  const job = { ...facts, id, namespace: 'ns', crName: 'agent-4a3c1c1f5b11', modelCrName: 'agent-0' }
+  const job = { ...facts, id, namespace: 'ns', crName: 'agent-4a3c1c1f5b11', modelCrName: 'agent-0', keyId: id }
   expect(buildTrainingJob(job)).toEqual({
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'TrainingJob',
-    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id } },
+    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id }, finalizers },
     spec: {
       modelRef: { name: 'agent-0' },
       method: 'RL',

@@ -1,6 +1,6 @@
 import type { Model, TrainingJob } from './generated.ts'
 import { configFromSpec, configToSpec } from './job-config.ts'
-import { apiVersion, labels } from './names.ts'
+import { apiVersion, finalizer, labels } from './names.ts'
 
 // Long enough for a look with kubectl, short enough that etcd does not fill up. The job stays in the REST lists.
 const keepFinishedSeconds = 3600
@@ -14,6 +14,9 @@ export interface ModelFacts {
   namespace: string
   crName: string
   baseModelCrName: string
+  /** What a resource says that is made again. A new one has the defaults. */
+  deletionPolicy?: Model['spec']['deletionPolicy']
+  resourceAliases?: Record<string, number>
 }
 
 /** What a job's row and the spec of its resource share. `config` has wire names. db/jobs/table.ts has the columns. */
@@ -31,15 +34,28 @@ export interface TrainingJobFacts extends JobSpecFacts {
   namespace: string
   crName: string
   modelCrName: string
+  /** Null for a job that was made with kubectl. */
+  keyId: string | null
+  /** Retries, unless they are the default. */
+  retryLimit?: number
 }
 
-/** Builds the Model resource of a model from REST. */
-export function buildModel({ id, entity, project, name, namespace, crName, baseModelCrName }: ModelFacts): Model {
+/** Builds the Model resource of a model from REST, or of one whose resource is made again. */
+export function buildModel(model: ModelFacts): Model {
+  const { id, entity, project, name, namespace, crName, baseModelCrName } = model
+  const { deletionPolicy = 'Retain', resourceAliases: aliases = {} } = model
   return {
     apiVersion,
     kind: 'Model',
-    metadata: { name: crName, namespace, labels: { [labels.id]: id } },
-    spec: { entity, project, name, baseModelRef: { name: baseModelCrName } },
+    metadata: { name: crName, namespace, labels: { [labels.id]: id }, finalizers: [finalizer] },
+    spec: {
+      entity,
+      project,
+      name,
+      baseModelRef: { name: baseModelCrName },
+      ...(deletionPolicy !== 'Retain' && { deletionPolicy }),
+      ...(Object.keys(aliases).length > 0 && { aliases }),
+    },
   }
 }
 
@@ -64,13 +80,17 @@ export function extractJobFacts({ method, inputRef, config = {} }: TrainingJob['
   }
 }
 
-/** Builds the TrainingJob resource of a job from REST. */
+/** Builds the TrainingJob resource of a job from REST, or of one whose resource is made again. */
 export function buildTrainingJob(job: TrainingJobFacts): TrainingJob {
-  const { id, namespace, crName } = job
+  const { id, namespace, crName, keyId, retryLimit: limit } = job
   return {
     apiVersion,
     kind: 'TrainingJob',
-    metadata: { name: crName, namespace, labels: { [labels.id]: id } },
-    spec: { ...buildJobSpec(job), ttlSecondsAfterFinished: keepFinishedSeconds },
+    metadata: { name: crName, namespace, labels: { [labels.id]: id }, finalizers: [finalizer] },
+    spec: {
+      ...buildJobSpec(job),
+      ...(limit !== undefined && { retry: { limit } }),
+      ...(keyId !== null && { ttlSecondsAfterFinished: keepFinishedSeconds }),
+    },
   }
 }

@@ -21,6 +21,9 @@ export const labels = {
   specHash: `${group}/spec-hash`,
 } as const
 
+/** A Model or a TrainingJob with this finalizer is gone only after the operator has recorded its deletion. */
+export const finalizer = `${group}/operator`
+
 /** How trainer pods failed whose place a trainer pod has taken. */
 export const annotations = {
   failures: `${group}/failures`,

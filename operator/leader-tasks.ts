@@ -1,12 +1,18 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { listen } from '../db/listen.ts'
 import { outboxChannel } from '../db/webhooks/outbox.ts'
+import type { Home } from '../db/home/home.ts'
 import type { Logger } from '../lib/log.ts'
 import { channels, type Controllers } from './controllers.ts'
 import type { StoreGuard } from './gc/guard.ts'
+import { enterHome, startStaying } from './home.ts'
 import { startMaintenance, type MaintenanceDeps } from './maintenance.ts'
 import { startResync, type ResyncDeps } from './resync.ts'
 import type { Watches } from './watches.ts'
 import type { WebhookDeliverer } from './webhooks/deliverer.ts'
+
+// Another home must have been left for a minute.
+const retryMs = 5_000
 
 interface Deps {
   databaseUrl: string
@@ -23,6 +29,8 @@ interface Deps {
 export class LeaderTasks {
   readonly #deps: Deps
   #isLeading = false
+  #homeTrouble: string | undefined = 'it was not looked yet whether the namespace is that of the database'
+  readonly #stopping = new AbortController()
   #stops: (() => Promise<void>)[] = []
 
   constructor(deps: Deps) {
@@ -33,18 +41,26 @@ export class LeaderTasks {
     return this.#isLeading
   }
 
+  /** Why this replica does not work, though it holds the lease; undefined if it works. */
+  get homeTrouble(): string | undefined {
+    return this.#homeTrouble
+  }
+
   /** Call it once, while holding the lease. */
   async start(): Promise<void> {
     const { watches, controllers, webhooks, resync, maintenance, guard } = this.#deps
     await watches.start((change) => {
       if (this.#isLeading) controllers.onChange(change)
     })
+    const home = await this.#enterHome()
+    if (!home) return
     this.#isLeading = true
     controllers.addAll()
     const listener = this.#listen()
     webhooks.start()
     this.#stops = [
       startResync(resync, controllers),
+      startStaying(resync, home),
       startMaintenance(maintenance, guard),
       () => listener.close(),
       () => webhooks.close(),
@@ -54,9 +70,28 @@ export class LeaderTasks {
   /** Resolves when no task is running, so that another replica may take the lease. */
   async close(): Promise<void> {
     this.#isLeading = false
+    this.#stopping.abort()
     // At once, so that one that takes long does not let the others go on.
     await Promise.all([...this.#stops.map((stop) => stop()), this.#deps.controllers.close()])
     await this.#deps.watches.stop()
+  }
+
+  /** Repeats it until we may work here. Returns undefined if we are stopped before. */
+  async #enterHome(): Promise<Home | undefined> {
+    const { resync, log } = this.#deps
+    const { signal } = this.#stopping
+    while (!signal.aborted) {
+      try {
+        const home = await enterHome(resync)
+        this.#homeTrouble = undefined
+        return home
+      } catch (error) {
+        this.#homeTrouble = error instanceof Error ? error.message : String(error)
+        log.error({ error }, 'the operator cannot work here')
+        await delay(retryMs, undefined, { signal }).catch(() => {})
+      }
+    }
+    return undefined
   }
 
   #listen() {

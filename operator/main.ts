@@ -73,7 +73,12 @@ let isMigrated = false
 const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
   watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
-  notReady: explainNotReady({ isMigrated, lease: elector.state, watchTrouble: watches.trouble }),
+  notReady: explainNotReady({
+    isMigrated,
+    lease: elector.state,
+    watchTrouble: watches.trouble,
+    homeTrouble: leader.homeTrouble,
+  }),
   storeTrouble: guard.trouble,
 }))
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')

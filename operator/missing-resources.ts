@@ -1,4 +1,5 @@
 import { buildModel, buildTrainingJob } from '../crds/manifests.ts'
+import { defaultMaxAttempts } from '../db/jobs/attempts.ts'
 import { failJob } from '../db/jobs/endings.ts'
 import {
   listJobsWithoutResource,
@@ -53,7 +54,7 @@ async function createModel({ client, pool, namespace }: Deps, model: ModelWithou
 
 async function createJob({ client, pool, namespace }: Deps, job: JobWithoutResource): Promise<void> {
   try {
-    await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob(job))
+    await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob({ ...job, ...retriesOf(job) }))
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
@@ -61,4 +62,8 @@ async function createJob({ client, pool, namespace }: Deps, job: JobWithoutResou
     const failure = { category: 'User', reason: 'InvalidSpec', message: error.message, retryable: false } as const
     await failJob(pool, job.id, failure)
   }
+}
+
+function retriesOf({ maxAttempts }: JobWithoutResource): { retryLimit?: number } {
+  return maxAttempts === defaultMaxAttempts ? {} : { retryLimit: maxAttempts - 1 }
 }

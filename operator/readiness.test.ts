@@ -2,20 +2,30 @@ import { expect, test } from 'vitest'
 import { explainNotReady, type ReplicaState } from './readiness.ts'
 
 const cannotList = 'cannot list Model: forbidden'
+const homeTrouble = 'the namespace belongs to another installation'
 const cases: [string, ReplicaState, string | undefined][] = [
   [
     'waits for its database',
-    { isMigrated: false, lease: 'unknown', watchTrouble: cannotList },
+    { isMigrated: false, lease: 'unknown', watchTrouble: cannotList, homeTrouble },
     'the database is not migrated yet',
   ],
   [
     'does not know who leads',
-    { isMigrated: true, lease: 'unknown', watchTrouble: cannotList },
+    { isMigrated: true, lease: 'unknown', watchTrouble: cannotList, homeTrouble },
     'kube-apiserver has not answered who holds the Lease',
   ],
-  ['stands by', { isMigrated: true, lease: 'held', watchTrouble: cannotList }, undefined],
-  ['leads and cannot list a kind', { isMigrated: true, lease: 'ours', watchTrouble: cannotList }, cannotList],
-  ['leads', { isMigrated: true, lease: 'ours', watchTrouble: undefined }, undefined],
+  ['stands by', { isMigrated: true, lease: 'held', watchTrouble: cannotList, homeTrouble }, undefined],
+  [
+    'leads and cannot list a kind',
+    { isMigrated: true, lease: 'ours', watchTrouble: cannotList, homeTrouble },
+    cannotList,
+  ],
+  [
+    'holds the Lease of a foreign namespace',
+    { isMigrated: true, lease: 'ours', watchTrouble: undefined, homeTrouble },
+    homeTrouble,
+  ],
+  ['leads', { isMigrated: true, lease: 'ours', watchTrouble: undefined, homeTrouble: undefined }, undefined],
 ]
 
 test.each(cases)('a replica that %s', (_, state, expected) => {

@@ -6,11 +6,13 @@ export interface ReplicaState {
   lease: LeaseState
   /** Why a kind is not listed; undefined if all kinds are. */
   watchTrouble: string | undefined
+  /** Why it must not work in its namespace; undefined if it works there. */
+  homeTrouble: string | undefined
 }
 
 /** Explains why a replica can neither lead nor stand by; undefined if it can. */
-export function explainNotReady({ isMigrated, lease, watchTrouble }: ReplicaState): string | undefined {
+export function explainNotReady({ isMigrated, lease, watchTrouble, homeTrouble }: ReplicaState): string | undefined {
   if (!isMigrated) return 'the database is not migrated yet'
   if (lease === 'held') return undefined
-  return lease === 'unknown' ? 'kube-apiserver has not answered who holds the Lease' : watchTrouble
+  return lease === 'unknown' ? 'kube-apiserver has not answered who holds the Lease' : (watchTrouble ?? homeTrouble)
 }

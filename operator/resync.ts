@@ -26,6 +26,8 @@ export interface ResyncDeps {
 
 // A lost notification or watch event delays its work by at most this time.
 const everyMs = 3_000
+// These steps read as much as there are models. The watch notices deletions, also after it was interrupted.
+const rarelyMs = 30_000
 // An admin who has changed the settings of engines waits for this long.
 const loadAgain = { afterSeconds: 60, limit: 4 }
 
@@ -33,11 +35,11 @@ const loadAgain = { afterSeconds: 60, limit: 4 }
 export function startResync(deps: ResyncDeps, controllers: Controllers): () => Promise<void> {
   const stop = new AbortController()
   const onError = (error: unknown) => deps.log.warn({ error }, 'resync failed')
-  const running = repeat(() => resync(deps, controllers, stop.signal), {
-    pauseMs: everyMs,
-    signal: stop.signal,
-    onError,
-  })
+  const { signal } = stop
+  const running = Promise.all([
+    repeat(() => resync(deps, controllers, signal), { pauseMs: everyMs, signal, onError }),
+    repeat(() => addLostModels(deps, controllers), { pauseMs: rarelyMs, signal, onError }),
+  ])
   return async () => {
     stop.abort()
     await running
@@ -80,11 +82,15 @@ async function addJobs({ pool, namespace, trainingJobs }: ResyncDeps, controller
   }
 }
 
-/** Adds the models whose resource is gone, and the resources that are not accepted yet. */
-async function addModels({ pool, namespace, models }: ResyncDeps, controllers: Controllers): Promise<void> {
+/** Adds the models whose resource is gone. */
+async function addLostModels({ pool, namespace, models }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const name of await listModelResources(pool, namespace)) {
     if (models.get(name) === undefined) controllers.models.addRoutinely(name)
   }
+}
+
+/** Adds the models that are not accepted yet. */
+async function addModels({ models }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const { metadata, status } of sortByAge(models.list())) {
     const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
     if (accepted?.status !== 'True') controllers.models.addRoutinely(metadata.name ?? '')

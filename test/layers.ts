@@ -26,10 +26,10 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['leader-tasks.ts'],
     ['maintenance.ts', 'resync.ts'],
     ['controllers.ts', 'missing-resources.ts'],
-    ['config.ts', 'health.ts', 'readiness.ts', 'watches.ts'],
-    ['erasure', 'model', 'retention', 'status-server', 'training-job', 'webhooks'],
+    ['config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
+    ['erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
     ['base-model', 'deletion', 'gc'],
-    ['component-pods.ts', 'conditions.ts', 'engine-client.ts'],
+    ['component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],
   ],
   apiserver: [
     ['main.ts'],

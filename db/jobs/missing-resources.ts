@@ -3,7 +3,7 @@ import type { Pool } from '../pool.ts'
 import { unfinished } from './states.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
 
-const columns = { ...jobSpecColumns, ...pickColumns(jobColumns, 'id', 'namespace', 'crName') }
+const columns = { ...jobSpecColumns, ...pickColumns(jobColumns, 'id', 'namespace', 'crName', 'keyId', 'maxAttempts') }
 
 /** A job with everything that its resource is built from. */
 export interface JobWithoutResource extends RowOf<typeof columns> {

@@ -70,17 +70,21 @@ export async function limitAttempts(pool: Pool, id: string, maxAttempts: number)
   ])
 }
 
-/**
- * Lists the ids of the unfinished jobs whose resource was created under this name. If the resource does not exist,
- * somebody deleted it.
- */
-export async function listJobsOfResource(pool: Pool, namespace: string, crName: string): Promise<string[]> {
+const ofResource = `namespace = $1 AND cr_name = $2 AND resource_created_at IS NOT NULL AND state ${unfinished}`
+
+/** Whether an unfinished job has a resource of this name, which was created. */
+export async function hasCreatedJobResource(pool: Pool, namespace: string, crName: string): Promise<boolean> {
+  const { rows } = await pool.query(`SELECT FROM training.jobs WHERE ${ofResource} LIMIT 1`, [namespace, crName])
+  return rows.length === 1
+}
+
+/** Has the lost resource of an unfinished job made again. Returns the ids of such jobs. */
+export async function forgetJobResource(pool: Pool, namespace: string, crName: string): Promise<string[]> {
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT id FROM training.jobs
-     WHERE namespace = $1 AND cr_name = $2 AND resource_created_at IS NOT NULL AND state ${unfinished}`,
+    `UPDATE training.jobs SET resource_created_at = NULL WHERE ${ofResource} RETURNING id`,
     [namespace, crName],
   )
-  return rows.map((row) => row.id)
+  return rows.map(({ id }) => id)
 }
 
 const resourceColumns = pickColumns(jobColumns, 'id', 'crName', 'state')

@@ -2,7 +2,17 @@ import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 import { modelColumns } from './table.ts'
 
-const columns = pickColumns(modelColumns, 'id', 'entity', 'project', 'name', 'namespace', 'crName')
+const columns = pickColumns(
+  modelColumns,
+  'id',
+  'entity',
+  'project',
+  'name',
+  'namespace',
+  'crName',
+  'deletionPolicy',
+  'resourceAliases',
+)
 
 /** A model with everything that its resource is built from. */
 export interface ModelWithoutResource extends RowOf<typeof columns> {

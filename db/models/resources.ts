@@ -52,25 +52,27 @@ export async function recordDeletionPolicy(pool: Pool, id: string, policy: Delet
   await pool.query('UPDATE training.models SET deletion_policy = $2 WHERE id = $1', [id, policy])
 }
 
-/**
- * Lists the visible models whose resource was created under this name. If the resource is gone, somebody deleted it.
- */
-export async function listModelsOfResource(pool: Pool, namespace: string, crName: string): Promise<OperatorModel[]> {
-  const { rows } = await pool.query<OperatorModel>(
-    `${select} WHERE m.namespace = $1 AND m.cr_name = $2 AND m.hidden_at IS NULL AND m.deleted_at IS NULL
-       AND m.resource_created_at IS NOT NULL`,
-    [namespace, crName],
-  )
-  return rows
+const ofResource = `namespace = $1 AND cr_name = $2 AND hidden_at IS NULL AND deleted_at IS NULL
+  AND resource_created_at IS NOT NULL`
+
+/** Whether a visible model has a resource of this name, which was created. */
+export async function hasCreatedModelResource(pool: Pool, namespace: string, crName: string): Promise<boolean> {
+  const { rows } = await pool.query(`SELECT FROM training.models WHERE ${ofResource} LIMIT 1`, [namespace, crName])
+  return rows.length === 1
 }
 
-/** Hides a model whose resource was deleted, unless the resource was recreated since the row was read. */
-export async function hideModel(pool: Pool, { id, resourceCreatedAt }: OperatorModel): Promise<void> {
-  await pool.query(
-    `UPDATE training.models SET hidden_at = now()
-     WHERE id = $1 AND hidden_at IS NULL AND date_trunc('milliseconds', resource_created_at) = $2`,
-    [id, resourceCreatedAt],
+/** Has the lost resource of a visible model made again. Returns the ids of such models. */
+export async function forgetModelResource(pool: Pool, namespace: string, crName: string): Promise<string[]> {
+  const { rows } = await pool.query<{ id: string }>(
+    `UPDATE training.models SET resource_created_at = NULL WHERE ${ofResource} RETURNING id`,
+    [namespace, crName],
   )
+  return rows.map(({ id }) => id)
+}
+
+/** Hides a model whose resource is being deleted. */
+export async function hideModel(pool: Pool, id: string): Promise<void> {
+  await pool.query('UPDATE training.models SET hidden_at = now() WHERE id = $1 AND hidden_at IS NULL', [id])
 }
 
 /** Lists the resource names of a namespace's visible models whose resource was created. */

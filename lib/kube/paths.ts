@@ -7,6 +7,10 @@ export function eventPath(namespace: string): string {
   return `/api/v1/namespaces/${namespace}/events`
 }
 
+export function configMapPath(namespace: string, name?: string): string {
+  return `/api/v1/namespaces/${namespace}/configmaps${name ? `/${name}` : ''}`
+}
+
 export function deploymentPath(namespace: string, name?: string): string {
   return `/apis/apps/v1/namespaces/${namespace}/deployments${name ? `/${name}` : ''}`
 }

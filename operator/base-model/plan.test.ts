@@ -75,16 +75,11 @@ const cases: [string, Partial<TrainerFacts>, TrainerAction[], string[]?][] = [
     [create(1)],
     ['uid-b-trainer-new-0'],
   ],
-  [
-    'failed: another takes its place',
-    { pods: [pod('x', { phase: 'Failed' })] },
-    [remove('x', 'the pod is Failed'), replace(0, 1, 'x')],
-    ['uid-x'],
-  ],
+  ['failed: another takes its place', { pods: [pod('x', { phase: 'Failed' })] }, [replace(0, 1, 'x')], ['uid-x']],
   [
     'failed while it trained: another takes its place all the same',
     { pods: [pod('x', { phase: 'Failed' })], busyPods: new Set(['uid-x']) },
-    [remove('x', 'the pod is Failed'), replace(0, 1, 'x')],
+    [replace(0, 1, 'x')],
     ['uid-x'],
   ],
   [
@@ -150,10 +145,7 @@ test.each([
   const early = planTrainers({ ...facts, pods: [failAtOnce(waitMs - 1_000, earlier)] })
   expect(early).toMatchObject({ actions: [], requeueAfterMs: 1_000 })
   const due = planTrainers({ ...facts, pods: [failAtOnce(waitMs, earlier)] })
-  expect(due.actions).toEqual([
-    remove('b-trainer-new-0', 'the pod is Failed'),
-    replace(1, earlier + 1, 'b-trainer-new-0'),
-  ])
+  expect(due.actions).toEqual([replace(1, earlier + 1, 'b-trainer-new-0')])
 })
 
 test('a trainer that lived for long and then fails comes back after a second', () => {
@@ -162,10 +154,7 @@ test('a trainer that lived for long and then fails comes back after a second', (
   const state = { terminated: { exitCode: 1, finishedAt } }
   dead.status = { ...dead.status, containerStatuses: [{ name: 'trainer', ready: false, restartCount: 0, state }] }
   const facts = { baseModelName: 'b', busyPods: new Set<string>(), wanted: 1, hash: 'new', now }
-  expect(planTrainers({ ...facts, pods: [dead] }).actions).toEqual([
-    remove('b-trainer-new-0', 'the pod is Failed'),
-    replace(1, 1, 'b-trainer-new-0'),
-  ])
+  expect(planTrainers({ ...facts, pods: [dead] }).actions).toEqual([replace(1, 1, 'b-trainer-new-0')])
 })
 
 test('one dead trainer does not keep the places of others empty', () => {

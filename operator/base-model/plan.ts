@@ -41,7 +41,7 @@ export function planTrainers(facts: TrainerFacts): TrainerPlan {
   const dead = pickDead(present, facts, facts.wanted - kept.length)
   const draining = facts.pods.filter((pod) => !kept.includes(pod))
   const deletions = draining
-    .filter((pod) => !isTerminating(pod) && !dead.resting.includes(pod) && (isDead(pod) || !isBusy(pod, facts)))
+    .filter((pod) => !isTerminating(pod) && !awaitsReplacement(pod, dead) && (isDead(pod) || !isBusy(pod, facts)))
     .map((pod) => ({ do: 'delete' as const, ...toReference(pod), reason: explainDeletion(pod, facts) }))
   const waits = dead.resting.map((pod) => findReplacementMs(pod) - facts.now.getTime())
   return {
@@ -49,6 +49,11 @@ export function planTrainers(facts: TrainerFacts): TrainerPlan {
     draining: draining.map((pod) => toReference(pod).uid),
     ...(waits.length > 0 && { requeueAfterMs: Math.min(...waits) }),
   }
+}
+
+/** A dead pod goes when the one in its place is there: until then, it says how many have failed. */
+function awaitsReplacement(pod: Pod, { resting, due }: DeadPods): boolean {
+  return resting.includes(pod) || due.includes(pod)
 }
 
 interface DeadPods {

@@ -81,16 +81,21 @@ test('on a cluster an engine listens on all addresses of its pod', () => {
 
 test('an engine can only read the store', () => {
   const store = { name: 'artifacts', mountPath: '/artifacts' }
-  expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }])
+  const sharedMemory = { name: 'shared-memory', mountPath: '/dev/shm' }
+  expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }, sharedMemory])
   expect(trainerOf(baseModel).volumeMounts).toContainEqual(store)
   const bucket = { ...settings, artifacts: { s3: { address: 's3://bucket' } } }
-  expect(engineOf(baseModel, bucket).volumeMounts).toEqual([{ name: 'artifacts', mountPath: '/artifact-cache' }])
+  expect(engineOf(baseModel, bucket).volumeMounts).toEqual([
+    { name: 'artifacts', mountPath: '/artifact-cache' },
+    sharedMemory,
+  ])
 })
 
 test('a trainer gets its base model, the address for reports and the kind of adapters', () => {
   expect(envOf(trainerOf(baseModel))).toEqual({
     TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',
     TRAINYARD_TOKEN_FILE: '/var/run/secrets/trainyard/token',
+    TRAINYARD_READY_FILE: '/run/trainyard/ready',
     TRAINYARD_BASE_MODEL: 'trainyard/tiny',
     TRAINYARD_MODEL: 'models/tiny',
     TRAINYARD_ARTIFACTS: '/artifacts',
@@ -100,6 +105,51 @@ test('a trainer gets its base model, the address for reports and the kind of ada
     TRAINYARD_CO_BATCH: 'Off',
     TRAINYARD_SAVE_SECONDS: '60',
     TRAINYARD_GRACE_SECONDS: '55',
+  })
+})
+
+test('on a cluster a trainer finds the status server by its name', () => {
+  const trainer = buildTrainerPod(baseModel, { ...settings, listenOnPodIp: false }, { name: 'x' }) as unknown as Built
+  const { TRAINYARD_STATUS_URL: url } = envOf(trainer.spec.containers[0]!)
+  expect(url).toBe('http://trainyard-status-server.ns.svc:8082')
+})
+
+test('a trainer is ready while its file says that it can claim, and the file is its own', () => {
+  expect(trainerOf(baseModel)).toMatchObject({
+    readinessProbe: { exec: { command: ['cat', '/run/trainyard/ready'] } },
+    volumeMounts: expect.arrayContaining([{ name: 'run', mountPath: '/run/trainyard' }]),
+  })
+  expect((buildTrainerPod(baseModel, settings, { name: 'x' }) as unknown as Built).spec).toMatchObject({
+    volumes: expect.arrayContaining([{ name: 'run', emptyDir: {} }]),
+  })
+})
+
+test('processes of several GPUs have the memory of the pod to talk to each other', () => {
+  const volumes = expect.arrayContaining([{ name: 'shared-memory', emptyDir: { medium: 'Memory' } }])
+  const engine = (buildEngineDeployment(baseModel, settings) as unknown as Built).spec.template.spec
+  const trainer = (buildTrainerPod(baseModel, settings, { name: 'x' }) as unknown as Built).spec
+  for (const spec of [engine, trainer]) {
+    expect(spec).toMatchObject({ volumes })
+    expect(spec.containers[0]!.volumeMounts).toContainEqual({ name: 'shared-memory', mountPath: '/dev/shm' })
+  }
+})
+
+test('an engine may take hours for its first download', () => {
+  const { startupProbe } = engineOf(baseModel) as unknown as {
+    startupProbe: { periodSeconds: number; failureThreshold: number }
+  }
+  expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBe(24 * 3600)
+})
+
+test('a variable that comes from a Secret is not replaced by a BaseModel', () => {
+  const env = [
+    { name: 'VLLM_API_KEY', value: 'mine' },
+    { name: 'TRAINYARD_MAX_LORAS', value: '9' },
+  ]
+  const engine = engineOf(withSpec({ engine: { ...baseModel.spec.engine, env } }))
+  expect(envOf(engine)).toMatchObject({
+    VLLM_API_KEY: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } },
+    TRAINYARD_MAX_LORAS: '9',
   })
 })
 

@@ -5,11 +5,19 @@ import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
 import type { Component } from '../component-pods.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
+import { engineProbes } from './engine-probes.ts'
 import { describeFailures, type TrainerFailures } from './failed-trainers.ts'
 import { requestGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
 import { describePods, ownerOf, selectPods } from './pod-labels.ts'
-import { limitsEnv, trainerCommand, trainerGraceSeconds } from './trainer-process.ts'
+import { readyFile, runMount, runVolume, sharedMemory, sharedMemoryMount } from './pod-volumes.ts'
+import {
+  limitsEnv,
+  statusServerUrl,
+  trainerCommand,
+  trainerGraceSeconds,
+  trainerReadinessProbe,
+} from './trainer-process.ts'
 
 /** The operator's settings that all pods share. */
 export interface PodSettings {
@@ -20,7 +28,6 @@ export interface PodSettings {
 }
 
 const tokenFolder = '/var/run/secrets/trainyard'
-const statusServerPort = 8082
 // The status server accepts only tokens for this audience.
 const tokenAudience = 'trainyard-status'
 const tokenSeconds = 3600
@@ -90,7 +97,7 @@ function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record
           { name: 'metrics', containerPort: engineMetricsPort },
         ],
         // An engine reads checkpoints of all tenants and changes none.
-        volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true })],
+        volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true }), sharedMemoryMount],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
         lifecycle: { preStop: { sleep: { seconds: noticeSeconds } } },
         ...engineProbes,
@@ -119,14 +126,6 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
     ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),
   ]
-}
-
-const health = { path: '/health', port: enginePort }
-const engineProbes = {
-  // A first start may download weights and compile for a long time, so it has half an hour.
-  startupProbe: { httpGet: health, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 900 },
-  readinessProbe: { httpGet: health, periodSeconds: 2, timeoutSeconds: 5, failureThreshold: 2 },
-  livenessProbe: { httpGet: health, periodSeconds: 10, timeoutSeconds: 10, failureThreshold: 6 },
 }
 
 interface TrainerName {
@@ -168,13 +167,22 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
     ...common,
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: trainerGraceSeconds,
-    volumes: [...common.volumes, { name: 'status-token', projected: { sources: [{ serviceAccountToken }] } }],
+    volumes: [
+      ...common.volumes,
+      { name: 'status-token', projected: { sources: [{ serviceAccountToken }] } },
+      runVolume,
+    ],
     containers: [
       {
         ...container,
         command: trainerCommand(trainer.gpus ?? 1),
         env: mergeEnv(trainerEnv(baseModel, settings), trainer.env),
-        volumeMounts: [...container.volumeMounts, { name: 'status-token', mountPath: tokenFolder, readOnly: true }],
+        volumeMounts: [
+          ...container.volumeMounts,
+          { name: 'status-token', mountPath: tokenFolder, readOnly: true },
+          runMount,
+        ],
+        readinessProbe: trainerReadinessProbe,
       },
     ],
   }
@@ -186,11 +194,9 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, source, trainer = {}, lora = {} } = baseModel.spec
   const { rank, alpha, targetModules } = lora
   return [
-    {
-      name: 'TRAINYARD_STATUS_URL',
-      value: `http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):${statusServerPort}`,
-    },
+    { name: 'TRAINYARD_STATUS_URL', value: statusServerUrl(baseModel.metadata.namespace, settings) },
     { name: 'TRAINYARD_TOKEN_FILE', value: `${tokenFolder}/token` },
+    { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),
     ...artifactsEnv(settings.artifacts),
@@ -213,7 +219,7 @@ function commonPodSpec(component: Component, settings: PodSettings) {
     serviceAccountName: `trainyard-${component}`,
     automountServiceAccountToken: false,
     securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
-    volumes: [artifactsVolume(settings.artifacts)],
+    volumes: [artifactsVolume(settings.artifacts), sharedMemory],
   }
 }
 
@@ -230,7 +236,7 @@ function commonContainer(
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     // After a crash without a message, the last lines of the log become the message.
     terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [artifactsMount(artifacts)],
+    volumeMounts: [artifactsMount(artifacts), sharedMemoryMount],
   }
 }
 

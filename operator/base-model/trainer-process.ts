@@ -1,6 +1,9 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { optionalEnv } from './env-vars.ts'
 import type { EnvVar } from './pod-artifacts.ts'
+import { readyFile } from './pod-volumes.ts'
+
+const statusServerPort = 8082
 
 /** Enough to finish a short job, or to save a long one for the next trainer. */
 export const trainerGraceSeconds = 60
@@ -8,11 +11,23 @@ export const trainerGraceSeconds = 60
 const trainerExitSeconds = trainerGraceSeconds - 5
 const torchrunGraceSeconds = trainerGraceSeconds - 2
 
+/** Its base model is loaded, and the status server takes its claims. */
+export const trainerReadinessProbe = { exec: { command: ['cat', readyFile] }, periodSeconds: 2, failureThreshold: 2 }
+
 /** Several GPUs have one process each. The processes find each other within the pod. */
 export function trainerCommand(gpus: number): string[] {
   if (gpus === 1) return ['python', '-m', 'trainyard_trainer']
   const options = ['--nproc-per-node', String(gpus), '--shutdown-timeout', String(torchrunGraceSeconds)]
   return ['torchrun', '--standalone', ...options, '-m', 'trainyard_trainer']
+}
+
+/**
+ * Where a trainer claims and reports. The name of the Service stays when that is made anew, also with an IPv6 address.
+ * Pods that share a network have no DNS.
+ */
+export function statusServerUrl(namespace: string | undefined, { listenOnPodIp }: { listenOnPodIp: boolean }): string {
+  const host = listenOnPodIp ? '$(TRAINYARD_STATUS_SERVER_SERVICE_HOST)' : `trainyard-status-server.${namespace}.svc`
+  return `http://${host}:${statusServerPort}`
 }
 
 /** How many jobs and tokens a trainer handles at once, how often it saves, and how fast it must end. */

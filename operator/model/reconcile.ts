@@ -7,8 +7,9 @@ import { deleteModel } from '../../db/deletion/models.ts'
 import { findRegisteredName } from '../../db/base-models/resources.ts'
 import {
   findNamedModel,
+  forgetModelResource,
+  hasCreatedModelResource,
   hideModel,
-  listModelsOfResource,
   recordDeletionPolicy,
   tieModel,
   type OperatorModel,
@@ -27,6 +28,7 @@ import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import { diffModelEvents } from './model-events.ts'
+import { ensureFinalizer, letGo } from '../let-go.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
 import { describeModel, describeRejectedModel, type ModelStatus } from './status.ts'
 
@@ -44,13 +46,16 @@ export interface ModelDeps {
 type Outcome = Extract<ModelPlan, { do: 'accept' | 'reject' | 'delete' }>
 
 /**
- * Gives a Model its row in Postgres (its id, its name) and writes its status. If the resource was deleted, the model is
- * hidden: its weights stay, and the same resource finds them again. With deletionPolicy Delete the model is deleted.
+ * Gives a Model its row in Postgres (its id, its name) and writes its status. If the resource is deleted, the model is
+ * hidden: its weights stay, and the same resource finds them again. With deletionPolicy Delete the model is deleted. A
+ * resource that is gone without that was lost, and is made again.
  */
 export async function reconcileModel(deps: ModelDeps, name: string): Promise<void> {
   const resource = deps.models.get(name)
-  if (!resource) return hideDeleted(deps, name)
-  if (resource.metadata.deletionTimestamp !== undefined) return
+  if (!resource) return restoreLost(deps, name)
+  if (resource.metadata.deletionTimestamp !== undefined) {
+    return letGo(deps, { kind: 'Model', resource, record: () => recordDeletion(deps, resource) })
+  }
   const plan = await converge(deps, resource)
   if (plan.do === 'delete') return deleteResource(deps, resource)
   const status = await describe(deps, resource, plan)
@@ -59,14 +64,21 @@ export async function reconcileModel(deps: ModelDeps, name: string): Promise<voi
 }
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
-async function hideDeleted({ client, pool, namespace, log }: ModelDeps, name: string): Promise<void> {
-  const rows = await listModelsOfResource(pool, namespace, name)
-  if (rows.length === 0 || (await readObject(client, customPath('Model', namespace, name)))) return
-  for (const row of rows) {
-    if (row.deletionPolicy === 'Delete') await deleteModel(pool, { id: row.id })
-    else await hideModel(pool, row)
-    log.info({ model: row.id, policy: row.deletionPolicy }, 'the resource of a model was deleted')
-  }
+async function restoreLost({ client, pool, namespace, log }: ModelDeps, name: string): Promise<void> {
+  if (!(await hasCreatedModelResource(pool, namespace, name))) return
+  if (await readObject(client, customPath('Model', namespace, name))) return
+  const models = await forgetModelResource(pool, namespace, name)
+  log.warn({ models, name }, 'the resource of a model was lost, and is made again')
+}
+
+/** The policy is that of the resource that is being deleted, whatever was recorded before. */
+async function recordDeletion({ pool, namespace, log }: ModelDeps, { metadata, spec }: Model): Promise<void> {
+  const row = await findNamedModel(pool, spec)
+  if (row?.namespace !== namespace || row.crName !== metadata.name || row.hiddenAt !== null) return
+  const { deletionPolicy: policy = 'Retain' } = spec
+  if (policy === 'Delete') await deleteModel(pool, { id: row.id })
+  else await hideModel(pool, row.id)
+  log.info({ model: row.id, policy }, 'the resource of a model was deleted')
 }
 
 async function deleteResource({ client, namespace, log }: ModelDeps, { metadata }: Model): Promise<void> {
@@ -75,10 +87,12 @@ async function deleteResource({ client, namespace, log }: ModelDeps, { metadata 
 }
 
 /** Plans and executes until nothing is left to do. */
-async function converge(deps: ModelDeps, resource: Model): Promise<Outcome> {
-  for (;;) {
+async function converge(deps: ModelDeps, seen: Model): Promise<Outcome> {
+  for (let resource = seen; ;) {
     const plan = planModel(await observe(deps, resource))
-    if (plan.do === 'accept' || plan.do === 'reject' || plan.do === 'delete') return plan
+    if (plan.do === 'reject' || plan.do === 'delete') return plan
+    resource = await ensureFinalizer(deps, 'Model', resource)
+    if (plan.do === 'accept') return plan
     deps.log.info({ model: resource.metadata.name, do: plan.do, reason: plan.reason }, 'model reconciled')
     await execute(deps, resource, plan)
   }

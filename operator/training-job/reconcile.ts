@@ -6,7 +6,13 @@ import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { insertJob } from '../../db/jobs/insert.ts'
-import { findReferencedJob, limitAttempts, listJobsOfResource, type OperatorJob } from '../../db/jobs/resources.ts'
+import {
+  findReferencedJob,
+  forgetJobResource,
+  hasCreatedJobResource,
+  limitAttempts,
+  type OperatorJob,
+} from '../../db/jobs/resources.ts'
 import type { NewJob } from '../../db/jobs/table.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -18,6 +24,7 @@ import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
+import { ensureFinalizer, letGo } from '../let-go.ts'
 import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
 import { describeJob, describeWaiting, type JobContext, type JobStatus, type Publication } from './status.ts'
 import { diffJobEvents } from './job-events.ts'
@@ -48,15 +55,18 @@ type NoAction = Extract<JobPlan, { do: 'none' }>
 
 /**
  * Reconciles a TrainingJob with its row in Postgres and writes its status. Trainers work from the row. The operator
- * inserts it, and checks and queues the job. It cancels the job when its resource is deleted. It never lets a job train
+ * inserts it, and checks and queues the job. It cancels the job when its resource is deleted,
+ * and makes a resource again that was lost. It never lets a job train
  * twice.
  */
 export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, name: string): Promise<Requeue | void> {
   const resource = deps.trainingJobs.get(name)
-  if (!resource) return cancelDeleted(deps, name)
-  if (resource.metadata.deletionTimestamp !== undefined) return
+  if (!resource) return restoreLost(deps, name)
+  if (resource.metadata.deletionTimestamp !== undefined) {
+    return letGo(deps, { kind: 'TrainingJob', resource, record: () => recordDeletion(deps, resource) })
+  }
   const first = await observe(deps, resource)
-  const { plan, facts } = await converge(deps, resource, first)
+  const { plan, facts } = await converge(deps, first)
   if (plan.do === 'delete') return deleteResource(deps, resource)
   if (plan.fetchInputOf !== undefined) deps.fetchInput(plan.fetchInputOf)
   const alreadyRan = await isReapplied(deps, resource, first.job)
@@ -70,25 +80,33 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
 const maxWaitMs = 24 * 3600_000
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
-async function cancelDeleted({ client, pool, namespace, log }: TrainingJobDeps, name: string): Promise<void> {
-  const ids = await listJobsOfResource(pool, namespace, name)
-  if (ids.length === 0 || (await readObject(client, customPath('TrainingJob', namespace, name)))) return
-  for (const id of ids) {
-    if (await cancelJob(pool, id)) log.info({ job: id }, 'job ended, because its resource was deleted')
-  }
+async function restoreLost({ client, pool, namespace, log }: TrainingJobDeps, name: string): Promise<void> {
+  if (!(await hasCreatedJobResource(pool, namespace, name))) return
+  if (await readObject(client, customPath('TrainingJob', namespace, name))) return
+  const jobs = await forgetJobResource(pool, namespace, name)
+  log.warn({ jobs, name }, 'the resource of a job was lost, and is made again')
+}
+
+async function recordDeletion(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {
+  const { job } = await observe(deps, resource)
+  if (!job || isFinished(job)) return
+  if (await cancelJob(deps.pool, job.id)) deps.log.info({ job: job.id }, 'job ended, because its resource was deleted')
 }
 
 /** Plans and executes until nothing is left to do. */
 async function converge(
   deps: TrainingJobDeps,
-  resource: TrainingJob,
   first: JobFacts,
 ): Promise<{ plan: NoAction | { do: 'delete' }; facts: JobFacts }> {
-  for (let facts = first; ; facts = await observe(deps, resource)) {
+  for (let facts = first; ; facts = await observe(deps, facts.resource)) {
     const plan = planJob(facts)
-    if (plan.do === 'none' || plan.do === 'delete') return { plan, facts }
-    deps.log.info({ trainingJob: resource.metadata.name, ...plan }, 'training job')
-    await execute(deps, resource, plan)
+    if (plan.do === 'delete') return { plan, facts }
+    if (!facts.job || !isFinished(facts.job)) {
+      facts.resource = await ensureFinalizer(deps, 'TrainingJob', facts.resource)
+    }
+    if (plan.do === 'none') return { plan, facts }
+    deps.log.info({ trainingJob: facts.resource.metadata.name, ...plan }, 'training job')
+    await execute(deps, facts.resource, plan)
   }
 }
 

@@ -40,7 +40,15 @@ const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete
 /** A kubeconfig of a service account that may do everything in its namespace, except with Models. */
 async function restrictAccount(namespace: string, folder: string): Promise<string> {
   await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'operator', namespace } })
-  await allow(namespace, 'most', ['basemodels', 'trainingjobs', 'pods', 'deployments', 'leases', 'events'])
+  await allow(namespace, 'most', [
+    'basemodels',
+    'trainingjobs',
+    'pods',
+    'deployments',
+    'leases',
+    'events',
+    'configmaps',
+  ])
   const token = (await stack.kubectl('create', 'token', 'operator', '-n', namespace)).trim()
   const view = JSON.parse(await stack.kubectl('config', 'view', '--raw', '--flatten', '--minify', '-ojson')) as {
     clusters: { name: string }[]

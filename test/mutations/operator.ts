@@ -123,8 +123,8 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'an operator that leads is ready before it has listed every kind',
     file: 'operator/readiness.ts',
-    find: "'kube-apiserver has not answered who holds the Lease' : watchTrouble",
-    replace: "'kube-apiserver has not answered who holds the Lease' : undefined",
+    find: '(watchTrouble ?? homeTrouble)',
+    replace: 'homeTrouble',
     test: 'operator/readiness.test.ts',
   },
   {
@@ -152,7 +152,7 @@ export const operatorMutations: Mutation[] = [
     fault: 'a checkpoint that no engine can load is asked for until the time is over',
     file: 'operator/training-job/adapter-loader.ts',
     find: '++rejected === maxRejections',
-    replace: '++refused === 1000',
+    replace: '++rejected === 1000',
     test: 'test/control/unloadable-adapters.test.ts',
   },
   {
@@ -196,5 +196,40 @@ export const operatorMutations: Mutation[] = [
     find: '      waitForLeases(pool),\n',
     replace: '',
     test: 'test/control/answers-from-memory.test.ts',
+  },
+  {
+    fault: 'a resource that goes with its namespace counts as deleted',
+    file: 'operator/let-go.ts',
+    find: 'return leaving.test(error.message)',
+    replace: 'return false',
+    test: 'test/control/lost-resources.test.ts',
+  },
+  {
+    fault: 'a resource that the database does not let go is never gone',
+    file: 'operator/let-go.ts',
+    find: '< deadlineMs) throw error',
+    replace: '< Infinity) throw error',
+    test: 'operator/let-go.test.ts',
+  },
+  {
+    fault: 'a model is deleted by the policy of its row',
+    file: 'operator/model/reconcile.ts',
+    find: 'const { deletionPolicy: policy',
+    replace: 'const { deletionPolicy: policy = row.deletionPolicy } = row\n  const { deletionPolicy: _unused',
+    test: 'test/control/lost-resources.test.ts',
+  },
+  {
+    fault: 'an operator takes the installation from one that works elsewhere',
+    file: 'operator/home.ts',
+    find: 'known.idleSeconds < activeSeconds',
+    replace: 'known.idleSeconds < 0',
+    test: 'test/control/lost-resources.test.ts',
+  },
+  {
+    fault: 'a BaseModel replaces the key that gateways send to engines',
+    file: 'operator/base-model/env-vars.ts',
+    find: "isObject(source) && 'secretKeyRef' in source",
+    replace: "isObject(source) && 'secret' in source",
+    test: 'operator/base-model/pods.test.ts',
   },
 ]

@@ -204,4 +204,11 @@ export const trainerMutations: Mutation[] = [
     replace: '',
     test: 'trainer/trainyard_artifacts/store_test.py',
   },
+  {
+    fault: 'a trainer whose claims are not answered any more stays ready',
+    file: 'trainer/trainyard_trainer/worker.py',
+    find: 'self.readiness.record(False)',
+    replace: 'self.readiness.record(True)',
+    test: 'trainer/trainyard_trainer/worker_test.py',
+  },
 ]

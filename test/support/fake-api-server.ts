@@ -125,7 +125,10 @@ export class FakeApiServer {
     if (method === 'POST') return this.#create(path, body!)
     if (method === 'GET' && this.#collections.has(path)) return this.#list(path)
     const present = this.#of(collection).get(name)
-    if (method === 'PATCH') return { status: 200, body: this.put(collection, { ...present, ...body! }) }
+    if (method === 'PATCH') {
+      const metadata = { ...present?.metadata, ...body!.metadata, name }
+      return { status: 200, body: this.put(collection, { ...present, ...body!, metadata }) }
+    }
     if (!present) return reject(404, 'not found', name)
     if (method === 'PUT') return this.#replace(collection, present, body!)
     if (method === 'DELETE') this.remove(collection, name)

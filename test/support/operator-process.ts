@@ -54,7 +54,7 @@ export async function startOperator(stack: Stack, { databaseUrl, namespace, env 
     remove: async () => {
       if (child.exitCode === null) child.kill('SIGKILL')
       await exited
-      await rm(folder, { recursive: true })
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }

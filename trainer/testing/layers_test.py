@@ -30,6 +30,7 @@ LAYERS = {
         "session",
         "rl",
         "sft",
+        "readiness",
         "worker",
         "process",
         "__main__",

@@ -49,6 +49,8 @@ class Settings:
     co_batch: str = OFF
     save_seconds: float = DEFAULT_SAVE_SECONDS
     grace_seconds: float = DEFAULT_GRACE_SECONDS
+    # Is there while the trainer can claim jobs.
+    ready_file: Path | None = None
     # Set by torchrun: the number of this process, and the number of processes.
     rank: int = 0
     num_processes: int = 1
@@ -70,6 +72,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         co_batch=read_choice(env, "TRAINYARD_CO_BATCH", (OFF, SAME_ENTITY, ANY)),
         save_seconds=read_seconds(env, "TRAINYARD_SAVE_SECONDS", DEFAULT_SAVE_SECONDS),
         grace_seconds=read_seconds(env, "TRAINYARD_GRACE_SECONDS", DEFAULT_GRACE_SECONDS),
+        ready_file=Path(env["TRAINYARD_READY_FILE"]) if env.get("TRAINYARD_READY_FILE") else None,
         rank=int(env.get("RANK", "0")),
         num_processes=read_count(env, "WORLD_SIZE") or 1,
     )

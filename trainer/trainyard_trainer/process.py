@@ -17,6 +17,7 @@ from trainyard_trainer.compute.scheduling.policy import choose_policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import JobFailure
+from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports.status_client import StatusClient
 from trainyard_trainer.worker import Worker
 
@@ -65,7 +66,8 @@ def serve(settings: Settings, executor: Executor) -> None:
     with Scheduler(executor, choose_policy(executor.base, settings)) as scheduler:
         scheduler.on_failure = lambda failure: abort(scheduler, failure)
         executor.on_failure(scheduler.on_failure)
-        worker = Worker(StatusClient(settings.status_url, settings.token_file), scheduler, settings)
+        client, readiness = StatusClient(settings.status_url, settings.token_file), Readiness(settings.ready_file)
+        worker = Worker(client, scheduler, settings, readiness=readiness)
         try:
             worker.serve()
         finally:

@@ -16,9 +16,10 @@ from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Fenced, InvalidInput, ShuttingDown, explain_failure
 from trainyard_trainer.job import Job, Shutdown
+from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
 from trainyard_trainer.reports.job_log import JobLog
-from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
+from trainyard_trainer.reports.status_client import CLAIM_WAIT_SECONDS, StatusClient, StatusUnavailable
 from trainyard_trainer.reports.text import make_sendable
 from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
 from trainyard_trainer.rl.job import run_rl_job
@@ -38,6 +39,7 @@ class Worker:
     client: StatusClient
     scheduler: Scheduler
     settings: Settings
+    readiness: Readiness = field(default_factory=Readiness)
     shutdown: Shutdown = field(default_factory=Shutdown)
     uploads: Uploads = field(default_factory=Uploads)
     process_id: str = field(default_factory=lambda: str(uuid4()))
@@ -64,7 +66,15 @@ class Worker:
     def ask_for_claim(self) -> dict | None:
         base = self.scheduler.executor.base
         gpus = count_gpus(base.device, self.settings)
-        return self.client.claim(base.name, self.process_id, gpus, list(self.running))
+        # The first claim is answered at once. It shows that the server takes our claims.
+        wait_seconds = CLAIM_WAIT_SECONDS if self.readiness.is_ready else 0
+        try:
+            claim = self.client.claim(base.name, self.process_id, gpus, list(self.running), wait_seconds=wait_seconds)
+        except StatusUnavailable:
+            self.readiness.record(False)
+            raise
+        self.readiness.record(True)
+        return claim
 
     def start(self, claim: Claim) -> None:
         thread = threading.Thread(target=self.run, args=(claim,), name=f"job {claim.id}", daemon=True)

@@ -13,7 +13,9 @@ from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer import worker
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import ShuttingDown
+from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports import claims
+from trainyard_trainer.reports.status_client import CLAIM_WAIT_SECONDS, StatusUnavailable
 from trainyard_trainer.worker import Worker, count_gpus
 
 ROW = {"messages": [{"role": "user", "content": "Name a colour."}, {"role": "assistant", "content": "Teal. " * 30}]}
@@ -98,6 +100,28 @@ def test_the_reported_gpus_are_those_in_use(monkeypatch, device, num_processes, 
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 8)
     settings = Settings("", Path(), "", "", StoreSettings("/"), 4096, LORA, num_processes=num_processes)
     assert count_gpus(torch.device(device), settings) == gpus
+
+
+def test_a_trainer_is_ready_while_its_claims_are_answered(client, scheduler, status_server, server, tmp_path):
+    file = tmp_path / "ready"
+    file.touch()
+    settings = Settings("", Path(), scheduler.executor.base.name, "", StoreSettings(str(tmp_path)), 4096, LORA)
+    own = Worker(client, scheduler, settings, readiness=Readiness(file))
+    assert not file.exists()  # an earlier process left it
+    server.respond = lambda path, body: (503, {"detail": "away"})
+    with pytest.raises(StatusUnavailable):
+        own.ask_for_claim()
+    assert not file.exists()
+    server.respond = lambda path, body: (204, None)
+    assert own.ask_for_claim() is None
+    assert file.exists()
+    own.ask_for_claim()
+    server.respond = lambda path, body: (401, {"detail": "unknown key"})
+    with pytest.raises(StatusUnavailable):
+        own.ask_for_claim()
+    assert not file.exists()
+    waits = [body["wait_seconds"] for body in server.bodies_of("claims")]
+    assert waits == [0, 0, CLAIM_WAIT_SECONDS, CLAIM_WAIT_SECONDS]
 
 
 def write_rows(count):

@@ -46,7 +46,7 @@ export async function applyChart(request: ChartRequest): Promise<void> {
 
 async function renderChart({ repository, controlPlane, signal }: ChartRequest, layout: Layout): Promise<string> {
   const chart = path.join(repository, 'helm', 'trainyard')
-  const args = ['template', 'trainyard', chart, '--namespace', namespace, '--values', layout.values]
+  const args = ['template', 'trainyard', chart, '--no-hooks', '--namespace', namespace, '--values', layout.values]
   // The environment must not contain Helm settings for another cluster.
   const env = childEnvironment({ KUBECONFIG: layout.kubeconfig, HELM_NAMESPACE: namespace })
   const result = await runChild(controlPlane.helm, args, { signal, env })

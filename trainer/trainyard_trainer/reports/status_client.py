@@ -25,16 +25,24 @@ class StatusClient:
         # Proxies are for external hosts. The status server is in the same cluster.
         self.http = httpx.Client(base_url=base_url, timeout=REPORT_TIMEOUT_SECONDS, trust_env=False)
 
-    def claim(self, base_model: str, process_id: str, gpus: int, holding: Collection[str] = ()) -> dict | None:
+    def claim(
+        self,
+        base_model: str,
+        process_id: str,
+        gpus: int,
+        holding: Collection[str] = (),
+        *,
+        wait_seconds: int = CLAIM_WAIT_SECONDS,
+    ) -> dict | None:
         """Claims another job. None if the server had no job while it waited."""
         body = {
             "base_model": base_model,
             "process_id": process_id,
             "gpus": gpus,
             "holding": sorted(holding),
-            "wait_seconds": CLAIM_WAIT_SECONDS,
+            "wait_seconds": wait_seconds,
         }
-        response = self.send("/v1/claims", body, timeout=CLAIM_WAIT_SECONDS + REPORT_TIMEOUT_SECONDS)
+        response = self.send("/v1/claims", body, timeout=wait_seconds + REPORT_TIMEOUT_SECONDS)
         if response.status_code == 204:
             return None
         if response.status_code != 200:

@@ -1,0 +1,48 @@
+import { pino } from 'pino'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { finalizer } from '../crds/names.ts'
+import { customPath } from '../crds/paths.ts'
+import { KubeClient } from '../lib/kube/client.ts'
+import { FakeApiServer } from '../test/support/fake-api-server.ts'
+import { letGo } from './let-go.ts'
+
+const path = customPath('Model', 'ns')
+const log = pino({ level: 'silent' })
+let server: FakeApiServer
+let client: KubeClient
+
+beforeEach(async () => {
+  server = new FakeApiServer()
+  client = new KubeClient(await server.start(), { userAgent: 'test' })
+})
+
+afterEach(async () => {
+  client.close()
+  await server.stop()
+})
+
+/** Lets a resource go that was deleted this long ago. Its deletion cannot be recorded. */
+function letGoInVain(ageMs: number, finalizers = [finalizer, 'somebody/else']) {
+  const deletionTimestamp = new Date(Date.now() - ageMs).toISOString()
+  const metadata = { name: 'email', uid: 'u', finalizers, deletionTimestamp }
+  server.put(path, { metadata })
+  const record = () => Promise.reject(new Error('the database is away'))
+  return letGo({ client, namespace: 'ns', log }, { kind: 'Model', resource: { metadata, spec: {} }, record })
+}
+
+const finalizers = () => server.read(path, 'email')?.metadata['finalizers']
+
+test('a resource stays until its deletion is recorded', async () => {
+  await expect(letGoInVain(30_000)).rejects.toThrow('the database is away')
+  expect(finalizers()).toEqual([finalizer, 'somebody/else'])
+})
+
+test('after a minute a resource is let go, also if its deletion could not be recorded', async () => {
+  await letGoInVain(61_000)
+  expect(finalizers()).toEqual(['somebody/else'])
+})
+
+test('a resource that has been let go is left to the others', async () => {
+  await letGoInVain(1_000, ['somebody/else'])
+  expect(server.requests).toEqual([])
+})

@@ -1,0 +1,72 @@
+import { apiVersion, finalizer, type Kind } from '../crds/names.ts'
+import { customPath } from '../crds/paths.ts'
+import type { KubeObject } from '../lib/kube/apply.ts'
+import type { KubeClient } from '../lib/kube/client.ts'
+import { KubeError } from '../lib/kube/error.ts'
+import { addFinalizer, hasFinalizer, removeFinalizer } from '../lib/kube/finalizers.ts'
+import type { Logger } from '../lib/log.ts'
+
+interface Deps {
+  client: KubeClient
+  namespace: string
+  log: Logger
+}
+
+/** A resource that is being deleted, and what its deletion means. */
+export interface Deletion {
+  kind: Kind
+  resource: KubeObject & { spec: object }
+  /** Records the deletion in the database. */
+  record: () => Promise<void>
+}
+
+// After this time a resource is let go, also if its deletion could not be recorded. It is then made again.
+const deadlineMs = 60_000
+// The words of kube-apiserver about a namespace, or a kind, that is being removed with all that is in it.
+const leaving = /because it is being terminated|custom resource definition is terminating/
+
+/** Makes sure that a resource waits for us when it is deleted, before something depends on it. */
+export async function ensureFinalizer<T extends KubeObject>(
+  { client, namespace }: Pick<Deps, 'client' | 'namespace'>,
+  kind: Kind,
+  resource: T,
+): Promise<T> {
+  if (hasFinalizer(resource, finalizer)) return resource
+  return addFinalizer(client, customPath(kind, namespace, resource.metadata.name), { object: resource, finalizer })
+}
+
+/**
+ * Lets a deleted resource go, after its deletion was recorded. If its whole namespace or kind is being removed, nobody
+ * has deleted the resource itself, and nothing is recorded.
+ */
+export async function letGo(deps: Deps, deletion: Deletion): Promise<void> {
+  const { resource, kind } = deletion
+  if (!hasFinalizer(resource, finalizer)) return
+  const { name } = resource.metadata
+  await recordUnlessLeaving(deps, deletion)
+  await removeFinalizer(deps.client, customPath(kind, deps.namespace, name), { object: resource, finalizer })
+}
+
+async function recordUnlessLeaving(deps: Deps, { kind, resource, record }: Deletion): Promise<void> {
+  const { name, deletionTimestamp = '' } = resource.metadata
+  try {
+    if (await isLeaving(deps, kind, resource.spec)) {
+      deps.log.warn({ kind, name }, 'a resource goes with its namespace or its kind; that deletes nothing else')
+    } else await record()
+  } catch (error) {
+    if (Date.now() - Date.parse(deletionTimestamp) < deadlineMs) throw error
+    deps.log.error({ kind, name, error }, 'the deletion of a resource could not be recorded; it will be made again')
+  }
+}
+
+/** Asks kube-apiserver whether it would take another resource of the kind. */
+async function isLeaving({ client, namespace }: Deps, kind: Kind, spec: object): Promise<boolean> {
+  const body = { apiVersion, kind, metadata: { generateName: 'let-go-', namespace }, spec }
+  try {
+    await client.request({ method: 'POST', path: customPath(kind, namespace), query: { dryRun: 'All' }, body })
+    return false
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status >= 500) throw error
+    return leaving.test(error.message)
+  }
+}
