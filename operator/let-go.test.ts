@@ -42,6 +42,12 @@ test('after a minute a resource is let go, also if its deletion could not be rec
   expect(finalizers()).toEqual(['somebody/else'])
 })
 
+test('a deletion that changes nothing in the database is not asked about', async () => {
+  const metadata = { name: 'done', uid: 'u', finalizers: [finalizer], deletionTimestamp: new Date().toISOString() }
+  await letGo({ client, namespace: 'ns', log }, { kind: 'Model', resource: { metadata, spec: {} }, record: undefined })
+  expect(server.requests).toEqual([`PATCH ${path}/done`])
+})
+
 test('a resource that has been let go is left to the others', async () => {
   await letGoInVain(1_000, ['somebody/else'])
   expect(server.requests).toEqual([])

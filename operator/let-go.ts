@@ -16,8 +16,8 @@ interface Deps {
 export interface Deletion {
   kind: Kind
   resource: KubeObject & { spec: object }
-  /** Records the deletion in the database. */
-  record: () => Promise<void>
+  /** Records the deletion in the database. Undefined if it changes nothing there. */
+  record: (() => Promise<void>) | undefined
 }
 
 // After this time a resource is let go, also if its deletion could not be recorded. It is then made again.
@@ -43,11 +43,14 @@ export async function letGo(deps: Deps, deletion: Deletion): Promise<void> {
   const { resource, kind } = deletion
   if (!hasFinalizer(resource, finalizer)) return
   const { name } = resource.metadata
-  await recordUnlessLeaving(deps, deletion)
+  if (deletion.record) await recordUnlessLeaving(deps, { ...deletion, record: deletion.record })
   await removeFinalizer(deps.client, customPath(kind, deps.namespace, name), { object: resource, finalizer })
 }
 
-async function recordUnlessLeaving(deps: Deps, { kind, resource, record }: Deletion): Promise<void> {
+async function recordUnlessLeaving(
+  deps: Deps,
+  { kind, resource, record }: Deletion & { record: () => Promise<void> },
+): Promise<void> {
   const { name, deletionTimestamp = '' } = resource.metadata
   try {
     if (await isLeaving(deps, kind, resource.spec)) {

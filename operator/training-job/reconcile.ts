@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { extractJobFacts } from '../../crds/manifests.ts'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
+import { isTerminal } from '../../crds/job-states.ts'
 import { labels, reasons } from '../../crds/names.ts'
 import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
@@ -63,7 +64,10 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
   const resource = deps.trainingJobs.get(name)
   if (!resource) return restoreLost(deps, name)
   if (resource.metadata.deletionTimestamp !== undefined) {
-    return letGo(deps, { kind: 'TrainingJob', resource, record: () => recordDeletion(deps, resource) })
+    // A terminal phase never changes. Most resources are deleted after it.
+    const isOver = isTerminal(resource.status?.phase ?? 'Pending')
+    const record = isOver ? undefined : () => recordDeletion(deps, resource)
+    return letGo(deps, { kind: 'TrainingJob', resource, record })
   }
   const first = await observe(deps, resource)
   const { plan, facts } = await converge(deps, first)
