@@ -202,7 +202,7 @@ export const operatorMutations: Mutation[] = [
     file: 'operator/let-go.ts',
     find: 'return leaving.test(error.message)',
     replace: 'return false',
-    test: 'test/control/lost-resources.test.ts',
+    test: 'test/faults/lost-resources.test.ts',
   },
   {
     fault: 'a resource that the database does not let go is never gone',
@@ -216,14 +216,14 @@ export const operatorMutations: Mutation[] = [
     file: 'operator/model/reconcile.ts',
     find: 'const { deletionPolicy: policy',
     replace: 'const { deletionPolicy: policy = row.deletionPolicy } = row\n  const { deletionPolicy: _unused',
-    test: 'test/control/lost-resources.test.ts',
+    test: 'test/faults/lost-resources.test.ts',
   },
   {
     fault: 'an operator takes the installation from one that works elsewhere',
     file: 'operator/home.ts',
     find: 'known.idleSeconds < activeSeconds',
     replace: 'known.idleSeconds < 0',
-    test: 'test/control/lost-resources.test.ts',
+    test: 'test/faults/lost-resources.test.ts',
   },
   {
     fault: 'a BaseModel replaces the key that gateways send to engines',
