@@ -26,6 +26,8 @@ it('measures our server and a plain pipe', async () => {
   )
   expect(ratios['rps_2_processes_vs_one_4kb_at_16']).toBeGreaterThan(0)
   expect(report).toMatch(/^\| cpu_vs_bare_pipe_4kb_at_16 \| at most 1\.0 \| [\d.]+ \|$/m)
-  // The benchmark counts the processor time of both, and with ours also that of Postgres.
-  expect(Math.min(figures['pipe_4kb_16_cpu_us']!, figures['ours_4kb_16_postgres_us']!)).toBeGreaterThan(0)
+  // The benchmark counts the processor time of both, and with ours also that of Postgres, which few chats need.
+  expect(figures['pipe_4kb_16_cpu_us']).toBeGreaterThan(0)
+  const ofPostgres = Object.entries(figures).filter(([figure]) => /^ours.*_postgres_us$/.test(figure))
+  expect(Math.max(...ofPostgres.map(([, us]) => us))).toBeGreaterThan(0)
 })

@@ -9,7 +9,7 @@ import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 const own = useApiServer(useStack(), { NODE_OPTIONS: '--max-old-space-size=320' })
 const mb = 1024 * 1024
 // This allows for a busy machine. A blocked event loop would take many times as long.
-const maxWaitMs = 3_000
+const maxWaitMs = 6_000
 
 let client: TraceClient
 beforeAll(async () => {
