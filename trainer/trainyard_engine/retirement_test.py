@@ -77,6 +77,32 @@ def test_a_folder_that_is_used_again_stays_and_another_is_removed(cache):
     assert len(names) == 2
 
 
+def test_a_folder_that_is_used_again_keeps_its_other_names_loaded(cache):
+    retired = []
+
+    async def run():
+        may_answer = asyncio.Event()
+
+        async def unload(name):
+            retired.append(name)
+            await may_answer.wait()
+
+        retirement = Retirement(cache, unload, grace_seconds=0.1)
+        age(use(retirement, cache, "a"))
+        retirement.record_use(cache.root / "a", "second-name")
+        use(retirement, cache, "b")
+        use(retirement, cache, "c")
+        await asyncio.sleep(0.02)
+        use(retirement, cache, "a")
+        may_answer.set()
+        await settle(retirement)
+        await asyncio.sleep(0.02)
+
+    asyncio.run(run())
+    assert retired[0] == "adapter-a"
+    assert "second-name" not in retired
+
+
 def test_an_adapter_that_vllm_does_not_unload_stays(cache):
     async def unload(name):
         raise OSError("no answer")
