@@ -5,16 +5,18 @@ import { buildJobSpec, buildModel, buildTrainingJob, extractJobFacts, type JobSp
 const finalizers = ['trainyard.dev/operator']
 const id = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 
+const model = {
+  id,
+  entity: 'team',
+  project: 'proj',
+  name: 'Agent',
+  namespace: 'ns',
+  crName: 'agent-4a3c1c1f5b11',
+  baseModelCrName: 'base',
+}
+
 test('the Model resource of a row', () => {
-  const model = {
-    id,
-    entity: 'team',
-    project: 'proj',
-    name: 'Agent',
-    namespace: 'ns',
-    crName: 'agent-4a3c1c1f5b11',
-  }
-  expect(buildModel({ ...model, baseModelCrName: 'base' })).toEqual({
+  expect(buildModel(model)).toEqual({
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'Model',
     metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id }, finalizers },
@@ -23,15 +25,6 @@ test('the Model resource of a row', () => {
 })
 
 test('a resource that is made again says what was set with kubectl', () => {
-  const model = {
-    id,
-    entity: 'team',
-    project: 'proj',
-    name: 'Agent',
-    namespace: 'ns',
-    crName: 'a',
-    baseModelCrName: 'b',
-  }
   const { spec } = buildModel({ ...model, deletionPolicy: 'Delete', resourceAliases: { prod: 3 } })
   expect(spec).toMatchObject({ deletionPolicy: 'Delete', aliases: { prod: 3 } })
   const job = { ...makeJobFacts({}), id, namespace: 'ns', crName: 'a', modelCrName: 'a' }

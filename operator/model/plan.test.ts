@@ -1,30 +1,6 @@
 import { expect, test } from 'vitest'
-import type { Model } from '../../crds/generated.ts'
-import type { OperatorModel } from '../../db/models/resources.ts'
+import { modelResource as resource, modelRow as row } from '../../test/support/model-objects.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
-
-const resource: Model = {
-  metadata: { name: 'email', namespace: 'ns' },
-  spec: { entity: 'acme', project: 'mail', name: 'Email', baseModelRef: { name: 'tiny' } },
-}
-
-const row: OperatorModel = {
-  id: 'm1',
-  entity: 'acme',
-  project: 'mail',
-  name: 'Email',
-  baseModel: 'trainyard/tiny',
-  namespace: 'ns',
-  crName: 'email',
-  resourceCreatedAt: new Date(0),
-  hiddenAt: null,
-  latestStep: 0,
-  checkpoints: 0,
-  loadError: null,
-  deletionPolicy: 'Retain',
-  aliases: {},
-  resourceAliases: {},
-}
 
 const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
   ['its base model is not there', { baseModelExists: false }, { do: 'reject', reason: 'BaseModelNotFound' }],

@@ -1,34 +1,11 @@
 import { expect, test } from 'vitest'
-import type { Model } from '../../crds/generated.ts'
-import type { OperatorModel } from '../../db/models/resources.ts'
+import { modelResource, modelRow } from '../../test/support/model-objects.ts'
 import { diffModelEvents } from './model-events.ts'
 import { describeModel } from './status.ts'
 
-const resource: Model = {
-  metadata: { name: 'email', namespace: 'ns', generation: 2 },
-  spec: { entity: 'acme', project: 'mail', name: 'Email', baseModelRef: { name: 'tiny' } },
-}
-
-const row: OperatorModel = {
-  id: 'm1',
-  entity: 'acme',
-  project: 'mail',
-  name: 'Email',
-  baseModel: 'trainyard/tiny',
-  namespace: 'ns',
-  crName: 'email',
-  resourceCreatedAt: new Date(0),
-  hiddenAt: null,
-  latestStep: 3,
-  checkpoints: 3,
-  loadError: null,
-  deletionPolicy: 'Retain',
-  aliases: {},
-  resourceAliases: {},
-}
-
+const row = { ...modelRow, latestStep: 3, checkpoints: 3 }
 const context = { readyEngines: 1, unapplied: [], now: new Date(0) }
-const describe = (loadError: string | null) => describeModel(resource, { ...row, loadError }, context)
+const describe = (loadError: string | null) => describeModel(modelResource, { ...row, loadError }, context)
 const findDegraded = (loadError: string | null) =>
   describe(loadError).conditions?.find(({ type }) => type === 'Degraded')
 
