@@ -196,6 +196,10 @@ export interface BaseModel {
   status?: {
     observedGeneration?: number
     reason?: string
+    /**
+     * The sentence that belongs to the reason.
+     */
+    message?: string
     engine?: {
       replicas?: number
       ready?: number
@@ -299,6 +303,10 @@ export interface Model {
       [k: string]: number
     }
     reason?: string
+    /**
+     * The sentence that belongs to the reason.
+     */
+    message?: string
     /**
      * @maxItems 16
      */

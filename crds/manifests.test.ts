@@ -15,11 +15,19 @@ const model = {
   baseModelCrName: 'base',
 }
 
+const labels = {
+  'trainyard.dev/id': id,
+  'trainyard.dev/entity': 'team',
+  'trainyard.dev/project': 'proj',
+  'trainyard.dev/model': 'Agent',
+  'trainyard.dev/base-model': 'base',
+}
+
 test('the Model resource of a row', () => {
   expect(buildModel(model)).toEqual({
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'Model',
-    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id }, finalizers },
+    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels, finalizers },
     spec: { entity: 'team', project: 'proj', name: 'Agent', baseModelRef: { name: 'base' } },
   })
 })
@@ -27,7 +35,7 @@ test('the Model resource of a row', () => {
 test('a resource that is made again says what was set with kubectl', () => {
   const { spec } = buildModel({ ...model, deletionPolicy: 'Delete', resourceAliases: { prod: 3 } })
   expect(spec).toMatchObject({ deletionPolicy: 'Delete', aliases: { prod: 3 } })
-  const job = { ...makeJobFacts({}), id, namespace: 'ns', crName: 'a', modelCrName: 'a' }
+  const job = { ...makeJobFacts({}), id, namespace: 'ns', crName: 'a', modelCrName: 'a', model }
   expect(buildTrainingJob({ ...job, keyId: null, retryLimit: 2 }).spec.retry).toEqual({ limit: 2 })
   expect(buildTrainingJob({ ...job, keyId: null }).spec.ttlSecondsAfterFinished).toBeUndefined()
 })
@@ -38,11 +46,11 @@ test('the TrainingJob resource of a row has the given settings in camelCase, and
     inputDigest: 'abc',
     config: { kimi_k2_tau: 0.5, importance_sampling_level: 'token' },
   })
-  const job = { ...facts, id, namespace: 'ns', crName: 'agent-4a3c1c1f5b11', modelCrName: 'agent-0', keyId: id }
+  const job = { ...facts, id, namespace: 'ns', crName: 'agent-4a3c1c1f5b11', modelCrName: 'agent-0', model, keyId: id }
   expect(buildTrainingJob(job)).toEqual({
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'TrainingJob',
-    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels: { 'trainyard.dev/id': id }, finalizers },
+    metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels, finalizers },
     spec: {
       modelRef: { name: 'agent-0' },
       method: 'RL',

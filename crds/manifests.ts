@@ -1,5 +1,6 @@
 import type { Model, TrainingJob } from './generated.ts'
 import { configFromSpec, configToSpec } from './job-config.ts'
+import { buildModelLabels, type LabelledModel } from './model-labels.ts'
 import { apiVersion, finalizer, labels } from './names.ts'
 
 // Long enough for a look with kubectl, short enough that etcd does not fill up. The job stays in the REST lists.
@@ -34,6 +35,8 @@ export interface TrainingJobFacts extends JobSpecFacts {
   namespace: string
   crName: string
   modelCrName: string
+  /** What its labels say. */
+  model: LabelledModel
   /** Null for a job that was made with kubectl. */
   keyId: string | null
   /** Retries, unless they are the default. */
@@ -47,7 +50,12 @@ export function buildModel(model: ModelFacts): Model {
   return {
     apiVersion,
     kind: 'Model',
-    metadata: { name: crName, namespace, labels: { [labels.id]: id }, finalizers: [finalizer] },
+    metadata: {
+      name: crName,
+      namespace,
+      labels: { [labels.id]: id, ...buildModelLabels(model) },
+      finalizers: [finalizer],
+    },
     spec: {
       entity,
       project,
@@ -82,11 +90,16 @@ export function extractJobFacts({ method, inputRef, config = {} }: TrainingJob['
 
 /** Builds the TrainingJob resource of a job from REST, or of one whose resource is made again. */
 export function buildTrainingJob(job: TrainingJobFacts): TrainingJob {
-  const { id, namespace, crName, keyId, retryLimit: limit } = job
+  const { id, namespace, crName, keyId, model, retryLimit: limit } = job
   return {
     apiVersion,
     kind: 'TrainingJob',
-    metadata: { name: crName, namespace, labels: { [labels.id]: id }, finalizers: [finalizer] },
+    metadata: {
+      name: crName,
+      namespace,
+      labels: { [labels.id]: id, ...buildModelLabels(model) },
+      finalizers: [finalizer],
+    },
     spec: {
       ...buildJobSpec(job),
       ...(limit !== undefined && { retry: { limit } }),

@@ -13,8 +13,12 @@ export type Kind = keyof typeof plurals
 export const labels = {
   /** The UUID of the resource's row in Postgres. */
   id: `${group}/id`,
-  /** The metadata.name of a pod's BaseModel. */
+  /** The metadata.name of the BaseModel of a pod, a Model or a TrainingJob. */
   baseModel: `${group}/base-model`,
+  /** The parts of the model's name, on a Model and on its TrainingJobs. */
+  entity: `${group}/entity`,
+  project: `${group}/project`,
+  model: `${group}/model`,
   /** `engine` or `trainer` */
   component: `${group}/component`,
   /** The hash of the pod's specification. */
@@ -24,11 +28,14 @@ export const labels = {
 /** A Model or a TrainingJob with this finalizer is gone only after the operator has recorded its deletion. */
 export const finalizer = `${group}/operator`
 
-/** How trainer pods failed whose place a trainer pod has taken. */
+/** Annotations of trainer pods and of BaseModels. */
 export const annotations = {
+  /** On a trainer pod: how those pods failed whose place it has taken. */
   failures: `${group}/failures`,
   failureReason: `${group}/failure-reason`,
   failureMessage: `${group}/failure-message`,
+  /** `true` on a BaseModel: its weights equal those that the models of its name were trained on. */
+  replacesSource: `${group}/replaces-source`,
 } as const
 
 export const conditions = {
@@ -71,6 +78,7 @@ export const reasons = {
   published: 'Published',
   ready: 'Ready',
   servesNewestStep: 'ServesNewestStep',
+  sourceChanged: 'SourceChanged',
   stepNotFound: 'StepNotFound',
   stepReported: 'StepReported',
   succeeded: 'Succeeded',

@@ -34,6 +34,11 @@ export function mergeConditions(resource: ConditionedResource, inputs: Condition
   return { observedGeneration, conditions }
 }
 
+/** The reason and message of a status, which kubectl prints. */
+export function summarize({ reason, message }: StatusReason): StatusReason {
+  return { reason, message: boundMessage(message) }
+}
+
 export function boundMessage(message: string): string {
   return message.length <= maxMessage ? message : `${message.slice(0, maxMessage - 1)}…`
 }

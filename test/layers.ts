@@ -29,7 +29,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
     ['erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
     ['base-model', 'deletion', 'gc'],
-    ['component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],
+    ['add-model-labels.ts', 'component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],
   ],
   apiserver: [
     ['main.ts'],

@@ -1,4 +1,6 @@
+import type { TrainedOn } from '../../crds/trained-on.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { recordSource, type SourceConflict } from './sources.ts'
 
 interface RegisteredBaseModel {
   namespace: string
@@ -9,6 +11,9 @@ interface RegisteredBaseModel {
   isDefault: boolean
   /** When the resource was created. */
   createdAt: Date
+  trainedOn: TrainedOn
+  /** Whether the administrator says that other weights of an earlier base model of this name are the same. */
+  replacesSource: boolean
 }
 
 /** A name that two base models claim, and the resource that has it. */
@@ -17,11 +22,22 @@ export interface NameConflict {
   holder: string
 }
 
+/** Why a base model was not registered. */
+export interface RegistrationConflict {
+  taken?: NameConflict
+  /** Its models were trained on something else. */
+  source?: SourceConflict
+}
+
 /**
  * Registers a base model under its names, for the apiserver. Of several resources that claim a name, the oldest has it:
- * if that is another one, returns the conflict and changes nothing. A younger one that was seen first loses the name.
+ * if that is another one, returns the conflict and changes nothing. A younger one that was seen first loses the name. A
+ * base model whose models were trained on something else is not registered.
  */
-export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseModel): Promise<NameConflict | undefined> {
+export async function registerBaseModel(
+  pool: Pool,
+  baseModel: RegisteredBaseModel,
+): Promise<RegistrationConflict | undefined> {
   if (await isRegistered(pool, baseModel)) return undefined
   return withTransaction(pool, async (connection) => {
     // Two registrations at once would not see each other.
@@ -30,7 +46,16 @@ export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseMod
     const older = rivals.find((rival) => rival.isOlder)
     if (older) {
       const name = baseModel.names.find((each) => older.names.includes(each)) ?? ''
-      return { name, holder: older.crName }
+      return { taken: { name, holder: older.crName } }
+    }
+    const source = await recordSource(connection, {
+      ...baseModel,
+      name: baseModel.names[0] ?? '',
+      replaces: baseModel.replacesSource,
+    })
+    if (source) {
+      await removeRow(connection, baseModel)
+      return { source }
     }
     await takeNames(connection, baseModel)
     await writeBaseModel(connection, baseModel)
@@ -40,12 +65,13 @@ export async function registerBaseModel(pool: Pool, baseModel: RegisteredBaseMod
 
 /** Whether a base model is registered as it is, and no other one has a name of it. */
 async function isRegistered(pool: Pool, baseModel: RegisteredBaseModel): Promise<boolean> {
-  const { namespace, crName, names, isDefault, createdAt } = baseModel
+  const { namespace, crName, names, isDefault, createdAt, trainedOn } = baseModel
   const { rowCount } = await pool.query(
     `SELECT FROM training.base_models b
      WHERE namespace = $1 AND cr_name = $2 AND names = $3::text[] AND is_default = $4 AND created_at = $5
+       AND EXISTS (SELECT FROM training.base_model_sources s WHERE s.name = b.name AND s.trained_on = $6)
        AND NOT EXISTS (SELECT FROM training.base_models o WHERE o.names && b.names AND o.name <> b.name)`,
-    [namespace, crName, names, isDefault, createdAt],
+    [namespace, crName, names, isDefault, createdAt, trainedOn],
   )
   return rowCount === 1
 }
@@ -107,10 +133,17 @@ export async function findRegisteredName(pool: Pool, namespace: string, crName: 
 
 /** Removes a base model whose resource is gone. The rows of its models stay. Returns true if it was registered. */
 export async function unregisterBaseModel(pool: Pool, namespace: string, crName: string): Promise<boolean> {
-  const { rowCount } = await pool.query('DELETE FROM training.base_models WHERE namespace = $1 AND cr_name = $2', [
-    namespace,
-    crName,
-  ])
+  return removeRow(pool, { namespace, crName })
+}
+
+async function removeRow(
+  connection: Connection,
+  { namespace, crName }: Pick<RegisteredBaseModel, 'namespace' | 'crName'>,
+): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    'DELETE FROM training.base_models WHERE namespace = $1 AND cr_name = $2',
+    [namespace, crName],
+  )
   return rowCount === 1
 }
 

@@ -1,4 +1,5 @@
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
+import type { LabelledModel } from '../../crds/model-labels.ts'
 import type { Pool } from '../pool.ts'
 import { unfinished } from './states.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
@@ -8,13 +9,18 @@ const columns = { ...jobSpecColumns, ...pickColumns(jobColumns, 'id', 'namespace
 /** A job with everything that its resource is built from. */
 export interface JobWithoutResource extends RowOf<typeof columns> {
   modelCrName: string
+  /** What the labels of its resource say. Without a base model, the operator adds its label later. */
+  model: LabelledModel
 }
 
 /** Lists a namespace's unfinished jobs without a resource, in order of arrival. */
 export async function listJobsWithoutResource(pool: Pool, namespace: string): Promise<JobWithoutResource[]> {
   const { rows } = await pool.query<JobWithoutResource>(
-    `SELECT ${selectColumns(columns, 'j')}, m.cr_name AS "modelCrName"
+    `SELECT ${selectColumns(columns, 'j')}, m.cr_name AS "modelCrName",
+       jsonb_strip_nulls(jsonb_build_object('entity', m.entity, 'project', m.project, 'name', m.name,
+         'baseModelCrName', b.cr_name)) AS model
      FROM training.jobs j JOIN training.models m ON m.id = j.model_id
+     LEFT JOIN training.base_models b ON b.name = m.base_model
      WHERE j.resource_created_at IS NULL AND j.namespace = $1 AND j.state ${unfinished} ORDER BY j.arrival LIMIT 100`,
     [namespace],
   )

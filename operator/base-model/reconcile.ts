@@ -1,7 +1,8 @@
 import type { BaseModel } from '../../crds/generated.ts'
-import { labels, reasons } from '../../crds/names.ts'
+import { annotations, labels } from '../../crds/names.ts'
+import { describeTrainedOn } from '../../crds/trained-on.ts'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
-import { registerBaseModel, unregisterBaseModel, type NameConflict } from '../../db/base-models/resources.ts'
+import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/resources.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
@@ -22,6 +23,7 @@ import {
   trainerHash,
   type PodSettings,
 } from './pods.ts'
+import { describeConflict } from './conflict.ts'
 import { describeBaseModel, describeRejected, type BaseModelStatus } from './status.ts'
 
 /** What the reconciliation of base models needs. */
@@ -44,14 +46,10 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
   const baseModel = deps.baseModels.get(name)
   if (!baseModel) return unregister(deps, name)
   if (baseModel.metadata.deletionTimestamp !== undefined) return
-  const conflict = await registerBaseModel(deps.pool, {
-    namespace: deps.namespace,
-    crName: name,
-    names: baseModel.spec.names,
-    isDefault: baseModel.spec.default === true,
-    createdAt: new Date(baseModel.metadata.creationTimestamp ?? Date.now()),
-  })
-  if (conflict !== undefined) return rejectBaseModel(deps, baseModel, conflict)
+  const conflict = await register(deps, baseModel)
+  if (conflict !== undefined) {
+    return writeStatus(deps, baseModel, describeRejected(baseModel, describeConflict(conflict), new Date()))
+  }
   const outcome = await reconcileChildren(deps, baseModel)
   const failure = outcome instanceof Error ? outcome : undefined
   await writeStatus(deps, baseModel, measureBaseModel(deps, baseModel, failure))
@@ -69,17 +67,22 @@ async function reconcileChildren(deps: BaseModelDeps, baseModel: BaseModel): Pro
   }
 }
 
+function register({ pool, namespace }: BaseModelDeps, { metadata, spec }: BaseModel) {
+  return registerBaseModel(pool, {
+    namespace,
+    crName: metadata.name ?? '',
+    names: spec.names,
+    isDefault: spec.default === true,
+    createdAt: new Date(metadata.creationTimestamp ?? Date.now()),
+    trainedOn: describeTrainedOn(spec),
+    replacesSource: metadata.annotations?.[annotations.replacesSource] === 'true',
+  })
+}
+
 async function unregister({ client, pool, namespace, log }: BaseModelDeps, name: string): Promise<void> {
   if (await readObject(client, customPath('BaseModel', namespace, name))) return
   await markDraining(pool, { namespace, name }, [])
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')
-}
-
-async function rejectBaseModel(deps: BaseModelDeps, baseModel: BaseModel, conflict: NameConflict): Promise<void> {
-  const message =
-    `BaseModel ${conflict.holder} is older and has the name ${conflict.name}. ` +
-    'Remove the name here, or wait until it is free.'
-  await writeStatus(deps, baseModel, describeRejected(baseModel, { reason: reasons.nameConflict, message }, new Date()))
 }
 
 /** Applies the Deployment only if its specification has changed, so that an admin's changes to it stay. */

@@ -1,6 +1,13 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { conditions, labels, reasons } from '../../crds/names.ts'
-import { boundMessage, buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
+import {
+  boundMessage,
+  buildCondition,
+  mergeConditions,
+  summarize,
+  type ConditionInput,
+  type StatusReason,
+} from '../conditions.ts'
 import { isReady, type Deployment, type Pod } from '../../lib/kube/objects.ts'
 import { findFailures, type TrainerFailures } from './failed-trainers.ts'
 import { explainPod } from './pod-reason.ts'
@@ -41,7 +48,7 @@ export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): B
     message: `${engine.ready} of ${engine.wanted} engines and ${trainers.ready} of ${trainers.wanted} trainers are ready.`,
   })
   return {
-    reason: ready.reason,
+    ...summarize(ready),
     engine: { replicas: engine.wanted, ready: engine.ready, summary: `${engine.ready}/${engine.wanted}` },
     trainers: {
       wanted: trainers.wanted,
@@ -56,7 +63,7 @@ export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): B
 /** The status of a base model that is not accepted. */
 export function describeRejected(baseModel: BaseModel, why: StatusReason, now: Date): BaseModelStatus {
   const inputs = [conditions.accepted, conditions.ready].map((type) => buildCondition(type, false, why))
-  return { reason: why.reason, ...mergeConditions(baseModel, inputs, now) }
+  return { ...summarize(why), ...mergeConditions(baseModel, inputs, now) }
 }
 
 function describeReady(engine: Part, trainers: Part, { creationError }: WorkloadFacts): ConditionInput {

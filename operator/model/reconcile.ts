@@ -28,6 +28,7 @@ import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import { diffModelEvents } from './model-events.ts'
+import { addModelLabels } from '../add-model-labels.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
 import { describeModel, describeRejectedModel, type ModelStatus } from './status.ts'
@@ -58,6 +59,7 @@ export async function reconcileModel(deps: ModelDeps, name: string): Promise<voi
   }
   const plan = await converge(deps, resource)
   if (plan.do === 'delete') return deleteResource(deps, resource)
+  await addModelLabels(deps, 'Model', { resource, model: resource.spec })
   const status = await describe(deps, resource, plan)
   await emitEvents(deps, resource, status)
   await patchStatus(deps.client, customPath('Model', deps.namespace, name), resource, status)

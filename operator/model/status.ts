@@ -1,7 +1,7 @@
 import type { Model } from '../../crds/generated.ts'
 import { conditions, reasons, servedName } from '../../crds/names.ts'
 import type { OperatorModel } from '../../db/models/resources.ts'
-import { buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
+import { buildCondition, mergeConditions, summarize, type ConditionInput, type StatusReason } from '../conditions.ts'
 
 export type ModelStatus = NonNullable<Model['status']>
 
@@ -18,14 +18,15 @@ export function describeModel(resource: Model, row: OperatorModel, context: Mode
   const ready = describeReady(row, context.readyEngines)
   const message = `Served as ${servedName(row)}.`
   const accepted = buildCondition(conditions.accepted, true, { reason: reasons.accepted, message })
-  const inputs = [accepted, ready, describeDegraded(row), ...describeAliases(resource, context.unapplied)]
+  const degraded = describeDegraded(row)
+  const inputs = [accepted, ready, degraded, ...describeAliases(resource, context.unapplied)]
   return {
     id: row.id,
     servedName: servedName(row),
     latestStep: row.latestStep,
     checkpoints: row.checkpoints,
     ...(Object.keys(row.aliases).length > 0 && { aliases: row.aliases }),
-    reason: row.loadError === null ? ready.reason : reasons.adapterNotLoaded,
+    ...summarize(row.loadError === null ? ready : degraded),
     ...mergeConditions(resource, inputs, context.now),
   }
 }
@@ -54,8 +55,15 @@ function describeAliases({ spec }: Model, unapplied: string[]): ConditionInput[]
   return [buildCondition(type, false, { reason: reasons.stepNotFound, message })]
 }
 
-/** The status of a model that is not accepted. */
+/** The status of a model that is not accepted. One that was accepted before keeps its id and its steps. */
 export function describeRejectedModel(resource: Model, why: StatusReason, now: Date): ModelStatus {
   const inputs = [conditions.accepted, conditions.ready].map((type) => buildCondition(type, false, why))
-  return { servedName: servedName(resource.spec), reason: why.reason, ...mergeConditions(resource, inputs, now) }
+  const { id, latestStep, checkpoints, aliases } = resource.status ?? {}
+  const known = id === undefined ? {} : { id, latestStep, checkpoints, ...(aliases && { aliases }) }
+  return {
+    ...known,
+    servedName: servedName(resource.spec),
+    ...summarize(why),
+    ...mergeConditions(resource, inputs, now),
+  }
 }

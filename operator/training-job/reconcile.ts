@@ -25,6 +25,7 @@ import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
+import { addModelLabels } from '../add-model-labels.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
 import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
 import { describeJob, describeWaiting, type JobContext, type JobStatus, type Publication } from './status.ts'
@@ -73,11 +74,17 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
   const { plan, facts } = await converge(deps, first)
   if (plan.do === 'delete') return deleteResource(deps, resource)
   if (plan.fetchInputOf !== undefined) deps.fetchInput(plan.fetchInputOf)
+  if (!facts.job || !isFinished(facts.job)) await labelJob(deps, resource)
   const alreadyRan = await isReapplied(deps, resource, first.job)
   const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan })
   for (const event of diffJobEvents(resource.status, status)) await recordEvent(deps.client, resource, event)
   await patchStatus(deps.client, customPath('TrainingJob', deps.namespace, name), resource, status)
   if (plan.requeueAfterMs !== undefined) return { afterMs: Math.min(plan.requeueAfterMs, maxWaitMs) }
+}
+
+async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {
+  const model = deps.models.get(resource.spec.modelRef.name)
+  if (model) await addModelLabels(deps, 'TrainingJob', { resource, model: model.spec })
 }
 
 // Node's timers accept at most 2^31 ms.

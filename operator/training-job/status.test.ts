@@ -45,6 +45,16 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       },
     ],
     [
+      'it waits for a BaseModel that was deleted, also behind an earlier job of its model',
+      { ahead: 1, firstAhead: 'email-rl-6' },
+      { trainers: undefined },
+      {
+        phase: 'Queued',
+        reason: 'BaseModelNotFound',
+        message: 'No BaseModel serves tiny, the base of its model. It waits until one is there again.',
+      },
+    ],
+    [
       'it waits again after an attempt that failed',
       { attempt: 1, failure: lost },
       {},

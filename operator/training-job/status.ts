@@ -13,8 +13,8 @@ export interface JobContext {
   wait: StatusReason | undefined
   /** The job was finished before this resource was created. */
   alreadyRan: boolean
-  /** The trainers of its base model, and the problem of the first one that is not Ready. */
-  trainers: { wanted: number; ready: number; notReady: string | undefined }
+  /** The trainers of its base model, and the problem of the first one that is not Ready. Undefined without a BaseModel. */
+  trainers: { wanted: number; ready: number; notReady: string | undefined } | undefined
   /** The name of the pod that has claimed it. */
   holderName: string | undefined
   /** How many engines loaded the checkpoint, if this process published it. */
@@ -101,6 +101,7 @@ export function explainAttemptEnd(attempt: number, { reason = '', message = '' }
 
 function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason {
   const retried = job.failure ? ` ${explainAttemptEnd(job.attempt, job.failure)}` : ''
+  if (!trainers) return explainMissingBase(job.baseModel, retried)
   if (job.ahead > 0) {
     const message = `Waits for job ${job.firstAhead} of its model, position ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }
@@ -110,6 +111,11 @@ function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason
     `Waits for a trainer of ${job.baseModel}, position ${job.place}; ` +
     `${trainers.ready} of ${trainers.wanted} trainers are ready${reason}.${retried}`
   return { reason: reasons.waitingForTrainer, message }
+}
+
+function explainMissingBase(baseModel: string, retried: string): StatusReason {
+  const message = `No BaseModel serves ${baseModel}, the base of its model. It waits until one is there again.${retried}`
+  return { reason: reasons.baseModelNotFound, message }
 }
 
 /** The conditions Accepted and Progressing. */

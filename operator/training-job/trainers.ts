@@ -12,15 +12,16 @@ interface Deps {
 
 /**
  * Counts the running trainers of a base model (by its canonical name), and explains why the first of the others does
- * not run.
+ * not run. Undefined if no BaseModel has that name.
  */
 export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): JobContext['trainers'] {
   const [resource] = listBaseModelsNamed(baseModels, baseModel)
-  const trainers = resource ? listPods(pods, resource.metadata.name ?? '', 'trainer') : []
+  if (!resource) return undefined
+  const trainers = listPods(pods, resource.metadata.name ?? '', 'trainer')
   const pod = trainers.find((trainer) => !isReady(trainer))
   const reason = pod && explainPod(pod)
   return {
-    wanted: resource?.spec.trainer?.warm?.min ?? 1,
+    wanted: resource.spec.trainer?.warm?.min ?? 1,
     ready: trainers.filter(isReady).length,
     notReady: reason && `${reason.reason}: ${reason.message}`,
   }

@@ -15,8 +15,17 @@ beforeAll(async () => {
 })
 afterAll(() => database.drop())
 
+const trainedOn = { source: { path: 'models/none' }, lora: { rank: 8 } }
 const register = (crName: string, names: string[], createdAt: number) =>
-  registerBaseModel(database.pool, { namespace, crName, names, isDefault: false, createdAt: new Date(createdAt) })
+  registerBaseModel(database.pool, {
+    namespace,
+    crName,
+    names,
+    isDefault: false,
+    createdAt: new Date(createdAt),
+    trainedOn,
+    replacesSource: false,
+  })
 
 const readNames = async (prefix: string) => {
   const rows = (await listBaseModels(database.pool)).filter(({ crName }) => crName.startsWith(prefix))
@@ -33,7 +42,7 @@ test('of base models that claim a name at the same time, the oldest has it', asy
     await claim()
     // Those that were seen before the oldest know of it at their next check.
     const conflicts = await claim()
-    const lost = { name: alias, holder: `${prefix}1` }
+    const lost = { taken: { name: alias, holder: `${prefix}1` } }
     expect(conflicts).toEqual([lost, undefined, lost])
     const holders = Object.entries(await readNames(prefix)).filter(([, names]) => names.includes(alias))
     expect(holders).toEqual([['1', `${prefix}1-name,${alias}`]])

@@ -2,6 +2,7 @@ import { notFound } from '../../../lib/http/http-error.ts'
 import { buildJobSpec, buildTrainingJob, type TrainingJobFacts } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
+import { findBaseModel } from '../../../db/base-models/base-models.ts'
 import type { ModelRow } from '../../../db/models/models.ts'
 import { defaultMaxAttempts } from '../../../db/jobs/attempts.ts'
 import { insertJob } from '../../../db/jobs/insert.ts'
@@ -51,10 +52,10 @@ export async function admitJob(
     await requireJobPlace(deps.limitDefaults, connection, admission.caller.entity)
     await alsoInsert?.(connection)
   })
-  await makeResource(deps, job)
+  await makeResource(deps, job, admission.model)
 }
 
-function completeJob({ caller, model, ...given }: Admission): NewJob & TrainingJobFacts {
+function completeJob({ caller, model, ...given }: Admission): NewJob & Omit<TrainingJobFacts, 'model'> {
   const job = { ...given, modelCrName: model.crName }
   return {
     ...job,
@@ -70,10 +71,13 @@ function completeJob({ caller, model, ...given }: Admission): NewJob & TrainingJ
 
 async function makeResource(
   { kube, pool, log }: Pick<AdmissionDeps, 'kube' | 'log' | 'pool'>,
-  job: TrainingJobFacts,
+  job: Omit<TrainingJobFacts, 'model'>,
+  model: ModelRow,
 ): Promise<void> {
   try {
-    await kube.createResource('TrainingJob', buildTrainingJob(job))
+    const baseModel = await findBaseModel(pool, model.baseModel)
+    const labelled = { ...model, baseModelCrName: baseModel?.crName }
+    await kube.createResource('TrainingJob', buildTrainingJob({ ...job, model: labelled }))
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')
