@@ -21,12 +21,17 @@ export interface BaseModel {
   apiVersion?: string
   kind?: string
   metadata: ObjectMeta
+  /**
+   * The desired state.
+   */
   spec: {
     /**
      * The names that clients send as model or base_model. The first is canonical, the others are aliases.
      *
      * @minItems 1
      * @maxItems 16
+     *
+     * Items: One name, such as Qwen/Qwen3-4B.
      */
     names: string[]
     /**
@@ -41,6 +46,9 @@ export interface BaseModel {
        * A model of the Hugging Face hub, pinned to a revision.
        */
       hub?: {
+        /**
+         * Its name on the hub, such as Qwen/Qwen3-4B.
+         */
         id: string
         /**
          * A commit hash or a tag.
@@ -48,7 +56,7 @@ export interface BaseModel {
         revision: string
       }
       /**
-       * Run the Python code that is stored beside the weights, in engines and trainers. A few architectures need it. Anyone who can change the repository then runs code in your pods.
+       * Run the Python code that is stored beside the weights, in engines and trainers. A few architectures need it. Anyone who can change the repository then runs code in your pods. Default: false.
        */
       trustRemoteCode?: boolean
     }
@@ -64,39 +72,58 @@ export interface BaseModel {
        * An image to use instead of the operator's runtime image.
        */
       image?: string
+      /**
+       * The number of engine pods. 0 serves no chats. Default: 1.
+       */
       replicas?: number
       /**
        * Additional arguments of vLLM's API server.
        *
        * @maxItems 64
+       *
+       * Items: One argument, such as --dtype=bfloat16.
        */
       args?: string[]
       /**
        * Additional environment variables of the engine.
        *
        * @maxItems 64
+       *
+       * Items: One variable.
        */
       env?: {
+        /**
+         * The name of the variable.
+         */
         name: string
+        /**
+         * The value of the variable.
+         */
         value: string
       }[]
       /**
        * Resource requests and limits of the container.
        */
       resources?: {
+        /**
+         * Amounts by the name of the resource, such as nvidia.com/gpu: 1.
+         */
         requests?: {
           [k: string]: string | number
         }
+        /**
+         * Amounts by the name of the resource, such as nvidia.com/gpu: 1.
+         */
         limits?: {
           [k: string]: string | number
         }
       }
       /**
-       * Maximum number of adapters in one batch.
+       * Maximum number of adapters in one batch. Default: 4.
        */
       maxLoras?: number
       /**
-       * Maximum number of adapters that an engine keeps in memory.
+       * Maximum number of adapters that an engine keeps in memory. Default: 32.
        */
       maxCpuLoras?: number
       /**
@@ -128,18 +155,32 @@ export interface BaseModel {
        * Additional environment variables of the trainer.
        *
        * @maxItems 64
+       *
+       * Items: One variable.
        */
       env?: {
+        /**
+         * The name of the variable.
+         */
         name: string
+        /**
+         * The value of the variable.
+         */
         value: string
       }[]
       /**
        * Resource requests and limits of the container.
        */
       resources?: {
+        /**
+         * Amounts by the name of the resource, such as nvidia.com/gpu: 1.
+         */
         requests?: {
           [k: string]: string | number
         }
+        /**
+         * Amounts by the name of the resource, such as nvidia.com/gpu: 1.
+         */
         limits?: {
           [k: string]: string | number
         }
@@ -152,10 +193,13 @@ export interface BaseModel {
        * The number of trainers that run with the base model loaded.
        */
       warm?: {
+        /**
+         * The minimum number of them. Default: 1.
+         */
         min?: number
       }
       /**
-       * The maximum length of a trajectory in tokens. Longer ones are left out of training.
+       * The maximum length of a trajectory in tokens. Longer ones are left out of training. Default: 2048.
        */
       maxSequenceLength?: number
       /**
@@ -163,15 +207,15 @@ export interface BaseModel {
        */
       maxBatchTokens?: number
       /**
-       * Jobs of different models that one trainer runs concurrently.
+       * Jobs of different models that one trainer runs concurrently. Default: 4.
        */
       maxJobs?: number
       /**
-       * Which jobs may share a batch, each with its own adapter: none (Off), jobs of one entity, or any jobs.
+       * Which jobs may share a batch, each with its own adapter: none (Off), jobs of one entity, or any jobs. Default: Off.
        */
       coBatch?: 'Off' | 'SameEntity' | 'Any'
       /**
-       * Seconds between two saves of a running job's progress. 0 saves it after every gradient step.
+       * Seconds between two saves of a running job's progress. 0 saves it after every gradient step. Default: 60.
        */
       saveSeconds?: number
     }
@@ -179,13 +223,21 @@ export interface BaseModel {
      * The adapter that training creates.
      */
     lora?: {
+      /**
+       * The rank of the adapter. Default: 8.
+       */
       rank?: number
+      /**
+       * The adapter is scaled by alpha / rank. Default: 16.
+       */
       alpha?: number
       /**
        * Names of the layers that get an adapter. The default is the trainer's list.
        *
        * @minItems 1
        * @maxItems 64
+       *
+       * Items: The name of one kind of layer, such as q_proj.
        */
       targetModules?: string[]
     }
@@ -194,22 +246,46 @@ export interface BaseModel {
    * The observed state, measured from the pods. The operator writes it.
    */
   status?: {
+    /**
+     * The generation of the spec that the status is about.
+     */
     observedGeneration?: number
+    /**
+     * Why it is, or is not, as it should be, in one word.
+     */
     reason?: string
     /**
      * The sentence that belongs to the reason.
      */
     message?: string
+    /**
+     * The engine pods.
+     */
     engine?: {
+      /**
+       * The number of wanted pods.
+       */
       replicas?: number
+      /**
+       * The number of Ready pods.
+       */
       ready?: number
       /**
        * Ready pods, and wanted pods.
        */
       summary?: string
     }
+    /**
+     * The trainer pods.
+     */
     trainers?: {
+      /**
+       * The number of wanted pods.
+       */
       wanted?: number
+      /**
+       * The number of Ready pods.
+       */
       ready?: number
       /**
        * Ready pods, and wanted pods.
@@ -223,19 +299,47 @@ export interface BaseModel {
          * Their number.
          */
         count?: number
+        /**
+         * How the last one failed, in one word.
+         */
         reason?: string
+        /**
+         * How the last one failed, as a sentence.
+         */
         message?: string
       }
     }
     /**
+     * What is true of it, each with its reason and since when.
+     *
      * @maxItems 16
+     *
+     * Items: One condition. Its type is unique.
      */
     conditions?: {
+      /**
+       * The name of the condition, such as Accepted.
+       */
       type: string
+      /**
+       * Whether it holds.
+       */
       status: 'True' | 'False' | 'Unknown'
+      /**
+       * Why, in one word.
+       */
       reason: string
+      /**
+       * Why, as a sentence.
+       */
       message: string
+      /**
+       * When its status last changed.
+       */
       lastTransitionTime: string
+      /**
+       * The generation of the spec that it is about.
+       */
       observedGeneration?: number
     }[]
   }
@@ -248,6 +352,9 @@ export interface Model {
   apiVersion?: string
   kind?: string
   metadata: ObjectMeta
+  /**
+   * The desired state.
+   */
   spec: {
     /**
      * Part of the model's name entity/project/name, which is unique.
@@ -265,16 +372,22 @@ export interface Model {
      * The BaseModel that the model is trained from, in the same namespace.
      */
     baseModelRef: {
+      /**
+       * The metadata.name of the BaseModel.
+       */
       name: string
     }
     /**
-     * What happens when this resource is deleted. Retain hides the model: applying the resource again restores it with all its checkpoints. Delete also removes the checkpoints, permanently.
+     * What happens when this resource is deleted. Retain hides the model: applying the resource again restores it with all its checkpoints. Delete also removes the checkpoints, permanently. Default: Retain.
      */
     deletionPolicy?: 'Retain' | 'Delete'
     /**
      * Names of steps, for example prod for 12, served as entity/project/name:prod. Training never changes them.
      */
     aliases?: {
+      /**
+       * The step that the alias names.
+       */
       [k: string]: number
     }
   }
@@ -282,6 +395,9 @@ export interface Model {
    * The observed state. The operator writes it.
    */
   status?: {
+    /**
+     * The generation of the spec that the status is about.
+     */
     observedGeneration?: number
     /**
      * The model's id in the REST interface.
@@ -295,27 +411,58 @@ export interface Model {
      * The newest step. 0 is the base model itself.
      */
     latestStep?: number
+    /**
+     * The number of its checkpoints.
+     */
     checkpoints?: number
     /**
      * All aliases of the model, including those that were set over REST.
      */
     aliases?: {
+      /**
+       * The step that the alias names.
+       */
       [k: string]: number
     }
+    /**
+     * Why it is, or is not, as it should be, in one word.
+     */
     reason?: string
     /**
      * The sentence that belongs to the reason.
      */
     message?: string
     /**
+     * What is true of it, each with its reason and since when.
+     *
      * @maxItems 16
+     *
+     * Items: One condition. Its type is unique.
      */
     conditions?: {
+      /**
+       * The name of the condition, such as Accepted.
+       */
       type: string
+      /**
+       * Whether it holds.
+       */
       status: 'True' | 'False' | 'Unknown'
+      /**
+       * Why, in one word.
+       */
       reason: string
+      /**
+       * Why, as a sentence.
+       */
       message: string
+      /**
+       * When its status last changed.
+       */
       lastTransitionTime: string
+      /**
+       * The generation of the spec that it is about.
+       */
       observedGeneration?: number
     }[]
   }
@@ -328,11 +475,17 @@ export interface TrainingJob {
   apiVersion?: string
   kind?: string
   metadata: ObjectMeta
+  /**
+   * The desired state. What the job trains on is immutable.
+   */
   spec: {
     /**
      * The Model to train, in the same namespace.
      */
     modelRef: {
+      /**
+       * The metadata.name of the Model.
+       */
       name: string
     }
     /**
@@ -385,6 +538,8 @@ export interface TrainingJob {
        *
        * @minItems 1
        * @maxItems 20000
+       *
+       * Items: One value of `learningRate`.
        */
       learningRates?: number[]
       /**
@@ -432,6 +587,9 @@ export interface TrainingJob {
      * What happens after failures that are not the user's.
      */
     retry?: {
+      /**
+       * The maximum number of attempts after the first one. Default: 5.
+       */
       limit?: number
     }
     /**
@@ -447,12 +605,21 @@ export interface TrainingJob {
    * The observed state. The operator writes it.
    */
   status?: {
+    /**
+     * The generation of the spec that the status is about.
+     */
     observedGeneration?: number
     /**
      * The job's id in the REST interface.
      */
     id?: string
+    /**
+     * Where the job is on its way. The last three are final.
+     */
     phase?: 'Pending' | 'Queued' | 'Starting' | 'Running' | 'Publishing' | 'Succeeded' | 'Failed' | 'Cancelled'
+    /**
+     * Why it is, or is not, as it should be, in one word.
+     */
     reason?: string
     /**
      * The reason of the phase: what the job waits for, or what went wrong.
@@ -462,8 +629,17 @@ export interface TrainingJob {
      * Increases with every start. Writes of earlier attempts are rejected.
      */
     attempt?: number
+    /**
+     * How far the current attempt is.
+     */
     progress?: {
+      /**
+       * The gradient steps that are done.
+       */
       step?: number
+      /**
+       * The gradient steps of the whole job.
+       */
       totalSteps?: number
       /**
        * Step of totalSteps.
@@ -478,12 +654,30 @@ export interface TrainingJob {
        * The step of the model.
        */
       step?: number
+      /**
+       * The address of its files in the artifact store.
+       */
       uri?: string
+      /**
+       * The SHA-256 of its files in hex.
+       */
       digest?: string
     }
+    /**
+     * How the last attempt failed.
+     */
     failure?: {
+      /**
+       * Who can do something about it: the user, more capacity, or the administrator.
+       */
       category?: 'User' | 'Capacity' | 'Internal'
+      /**
+       * What failed, in one word.
+       */
       reason?: string
+      /**
+       * What failed, as a sentence.
+       */
       message?: string
       /**
        * Whether the same job may succeed if it is created again.
@@ -494,22 +688,58 @@ export interface TrainingJob {
      * Problems that the phase does not show: the job trained on nothing, or on less than it was given.
      *
      * @maxItems 20
+     *
+     * Items: One problem.
      */
     warnings?: {
+      /**
+       * Which problem it is.
+       */
       code: string
+      /**
+       * The problem as a sentence.
+       */
       message: string
     }[]
+    /**
+     * When the current attempt started.
+     */
     startTime?: string
+    /**
+     * When the job ended.
+     */
     completionTime?: string
     /**
+     * What is true of it, each with its reason and since when.
+     *
      * @maxItems 16
+     *
+     * Items: One condition. Its type is unique.
      */
     conditions?: {
+      /**
+       * The name of the condition, such as Accepted.
+       */
       type: string
+      /**
+       * Whether it holds.
+       */
       status: 'True' | 'False' | 'Unknown'
+      /**
+       * Why, in one word.
+       */
       reason: string
+      /**
+       * Why, as a sentence.
+       */
       message: string
+      /**
+       * When its status last changed.
+       */
       lastTransitionTime: string
+      /**
+       * The generation of the spec that it is about.
+       */
       observedGeneration?: number
     }[]
   }

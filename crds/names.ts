@@ -19,11 +19,15 @@ export const labels = {
   entity: `${group}/entity`,
   project: `${group}/project`,
   model: `${group}/model`,
+  /** `defaults` on a BaseModel that the apiserver made from the chart's defaults. */
+  madeFrom: `${group}/made-from`,
   /** `engine` or `trainer` */
   component: `${group}/component`,
   /** The hash of the pod's specification. */
   specHash: `${group}/spec-hash`,
 } as const
+
+export const madeFromDefaults = 'defaults'
 
 /** A Model or a TrainingJob with this finalizer is gone only after the operator has recorded its deletion. */
 export const finalizer = `${group}/operator`
@@ -99,12 +103,18 @@ export function servedName(model: { entity: string; project: string; name: strin
  * hex digits of the row's UUID. It is always a DNS label of at most 53 characters.
  */
 export function resourceName(slugSource: string, id: string): string {
-  const slug = slugSource
+  return `${slugOf(slugSource, 40)}-${id.replaceAll('-', '').slice(-12)}`
+}
+
+/** A text as a part of a resource's name: lower-case letters, digits and hyphens, at least one character. */
+export function slugOf(text: string, maxLength: number): string {
+  const slug = text
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, '-')
-    .slice(0, 40)
-    .replace(/^-+|-+$/g, '')
-  return `${slug || 'x'}-${id.replaceAll('-', '').slice(-12)}`
+    .replace(/^-+/, '')
+    .slice(0, maxLength)
+    .replace(/-+$/, '')
+  return slug || 'x'
 }
 
 /** The pattern of aliases, as the text of a regular expression. */

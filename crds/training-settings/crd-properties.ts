@@ -60,7 +60,7 @@ function describeLists(name: string, found: MethodSetting[]): [string, Property]
     const list = findList(setting)
     if (!list) return []
     const { description, ...bounds } = list
-    const items = describeValue(setting)
+    const items = { description: `One value of \`${camelCase(name)}\`.`, ...describeValue(setting) }
     return [
       [
         nameListProperty(name),

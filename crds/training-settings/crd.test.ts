@@ -24,7 +24,7 @@ test('properties have the names, types and bounds of the settings', () => {
       type: 'array',
       minItems: 1,
       maxItems: 9,
-      items: bounds,
+      items: { description: 'One value of `learningRate`.', ...bounds },
     },
     clipHigh: { description: 'RL: Above `learningRate`.', ...bounds, exclusiveMinimum: true },
     level: {
