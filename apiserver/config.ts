@@ -19,6 +19,10 @@ const schema = Type.Object({
   TRAINYARD_TRACING_PRICES: Type.Optional(Type.String({ minLength: 1 })),
   ...artifactSettings,
   ...outboundSettings,
+  // Base models that are made when somebody creates a model from them, as JSON; see training/base-models/defaults.ts.
+  TRAINYARD_BASE_MODEL_DEFAULTS: Type.Optional(Type.String({ minLength: 1 })),
+  // The hub of models, under the name that its own library reads.
+  HF_ENDPOINT: Type.String({ pattern: '^https?://[^/?#@]+(/[^?#]*)?$', default: 'https://huggingface.co' }),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   // The key is sent in a header unchanged.
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1, pattern: '^[!-~]+$' }),

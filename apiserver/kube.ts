@@ -1,4 +1,5 @@
-import type { Model, TrainingJob } from '../crds/generated.ts'
+import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
+import type { Kind } from '../crds/names.ts'
 import { customPath } from '../crds/paths.ts'
 import { loadKubeAccess, type kubeSettings } from '../lib/kube/access.ts'
 import { createObject } from '../lib/kube/apply.ts'
@@ -39,8 +40,10 @@ interface PodWatchOptions {
 
 /** The apiserver's requests to Kubernetes. Each has a time limit of two seconds. */
 export interface Kube {
-  /** Creates a resource. An existing one is a success. */
-  createResource(kind: 'Model' | 'TrainingJob', resource: Model | TrainingJob): Promise<void>
+  /** Creates a resource. Returns false if its name exists. */
+  createResource(kind: Kind, resource: BaseModel | Model | TrainingJob): Promise<boolean>
+  /** Lists the BaseModels in our namespace with these labels. */
+  listBaseModels(labelSelector: string): Promise<BaseModel[]>
   /** Lists the pods in our namespace with these labels. */
   listPods(labelSelector: string): Promise<Pod[]>
   /** Watches the pods in our namespace with these labels. */
@@ -55,8 +58,12 @@ export function createKube(config: Pick<Config, 'TRAINYARD_NAMESPACE' | keyof ty
   const options = { userAgent: 'trainyard-apiserver', timeoutMs: requestTimeoutMs }
   const client = new KubeClient(loadKubeAccess(config), options)
   return {
-    async createResource(kind, resource) {
-      await createObject(client, customPath(kind, resource.metadata.namespace ?? namespace), resource)
+    createResource(kind, resource) {
+      return createObject(client, customPath(kind, resource.metadata.namespace ?? namespace), resource)
+    },
+    async listBaseModels(labelSelector) {
+      const path = customPath('BaseModel', namespace)
+      return (await client.request<{ items: BaseModel[] }>({ path, query: { labelSelector } })).items
     },
     async listPods(labelSelector) {
       const list = await client.request<{ items: PodObject[] }>({ path: podPath(namespace), query: { labelSelector } })

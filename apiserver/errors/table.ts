@@ -84,6 +84,11 @@ export const errors = {
       sentence: 'The artifact store is unavailable. Send this request again later.',
       retry: 'retry-after',
     },
+    base_model_not_made: {
+      status: 503,
+      sentence: 'The base model cannot be made now. Send this request again later.',
+      retry: 'retry-after',
+    },
     engine_unavailable: {
       status: 503,
       sentence: 'No engine for this model is ready. Send this request again later.',

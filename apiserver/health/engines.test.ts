@@ -30,7 +30,8 @@ function check(addresses: string[]) {
   const labels = { 'trainyard.dev/base-model': 'tiny' }
   const pods = addresses.map((address) => ({ name: address, labels, ip: address, ready: true }))
   const kube: Kube = {
-    createResource: async () => {},
+    createResource: async () => true,
+    listBaseModels: async () => [],
     listPods: async () => pods,
     watchPods: () => ({ list: () => pods, stop: async () => {} }),
     readVersion: async () => 'v1',

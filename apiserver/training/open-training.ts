@@ -1,6 +1,6 @@
 import { listEvents } from '../../db/jobs/events.ts'
 import { listen } from '../../db/listen.ts'
-import { openDataSources, openWebhooks } from '../../lib/outbound/open.ts'
+import { openDataSources, openEndpoint, openWebhooks } from '../../lib/outbound/open.ts'
 import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
@@ -8,6 +8,9 @@ import { routeAliases } from './aliases/routes.ts'
 import { routeArtifacts } from './artifacts/routes.ts'
 import type { ArtifactDeps } from './artifacts/store-files.ts'
 import { routeDownloads } from './checkpoints/download-routes.ts'
+import { readDefaults } from './base-models/defaults.ts'
+import { ModelHub } from './base-models/hub.ts'
+import { BaseModelMaker } from './base-models/maker.ts'
 import { routeCheckpoints } from './checkpoints/routes.ts'
 import type { CheckpointDeps } from './checkpoints/service.ts'
 import { routeErasures } from './erasures/routes.ts'
@@ -40,7 +43,7 @@ interface TrainingDeps
     WebhookDeps {}
 
 /** Parts that only this group has. */
-type OwnParts = 'bodies' | 'events' | 'sources' | 'webhooks'
+type OwnParts = 'baseModelMaker' | 'bodies' | 'events' | 'sources' | 'webhooks'
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
@@ -71,15 +74,33 @@ export async function openTraining(config: Config, shared: SharedParts): Promise
     },
     log,
   )
-  const own = { bodies: new BodyChecker(heavyThreads), events, sources, webhooks: openWebhooks(config) }
+  const hub = openHub(config)
+  const own = {
+    baseModelMaker: openMaker(config, shared, hub),
+    bodies: new BodyChecker(heavyThreads),
+    events,
+    sources,
+    webhooks: openWebhooks(config),
+  }
   return {
     route: (api) => routeTraining(api, { ...shared, ...own }),
     stopWaiting: () => events.close(),
     close: async () => {
       await subscription.close()
       await sources.outbound.close()
+      await hub.close()
     },
   }
+}
+
+function openHub(config: Config): ModelHub {
+  const endpoint = config.HF_ENDPOINT.replace(/\/+$/, '')
+  return new ModelHub(openEndpoint(endpoint, config), endpoint)
+}
+
+function openMaker(config: Config, shared: SharedParts, hub: ModelHub): BaseModelMaker | undefined {
+  const defaults = readDefaults(config.TRAINYARD_BASE_MODEL_DEFAULTS)
+  return defaults && new BaseModelMaker({ ...shared, hub, defaults })
 }
 
 function routeTraining(api: RestApi, deps: TrainingDeps): void {

@@ -60,6 +60,11 @@ export function openWebhooks(config: OutboundConfig): Outbound {
   })
 }
 
+/** Creates the Outbound for one address of the administrator, such as a hub of models. @throws {ConfigError} */
+export function openEndpoint(endpoint: string, config: OutboundConfig): Outbound {
+  return createOutbound({ hosts: [new URL(endpoint).origin], privateNetworks: listPrivateNetworks(config) })
+}
+
 /** The listed networks, for other checks of the same process. */
 export function listPrivateNetworks(config: OutboundConfig): string[] {
   return splitList(config.TRAINYARD_PRIVATE_NETWORKS)

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findUnsupported } from '../../local/node-agent/pod/supported-fields.ts'
 import type { Pod } from '../../local/node-agent/objects.ts'
 import { eventually } from '../support/eventually.ts'
-import { createHelm, parseManifests } from '../support/helm.ts'
+import { readDefaults } from '../../apiserver/training/base-models/defaults.ts'
+import { createHelm, parseManifests, type Manifest } from '../support/helm.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -31,6 +32,10 @@ describe('the API server accepts the chart', () => {
         secrets: { databaseUrl, tracingDatabaseUrl: databaseUrl },
         tracing: { retentionDays: 90, pricesConfigMap: 'prices' },
       },
+    ],
+    [
+      'with base models on request',
+      { defaults: { allow: ['Qwen/*'], maximum: 2, baseModel: { engine: { replicas: 0 } } } },
     ],
     [
       'with a claim and a Secret of the user',
@@ -106,6 +111,12 @@ describe('invalid values are rejected with their location', () => {
       'a base model with two sources',
       { baseModels: { a: { names: ['a'], source: { path: 'a', hub: { id: 'a', revision: 'b' } } } } },
       "at '/baseModels/a/source'",
+    ],
+    ['a pattern without an organisation', { defaults: { allow: ['*'] } }, "at '/defaults/allow/0'"],
+    [
+      'a source of base models on request',
+      { defaults: { baseModel: { source: { path: 'a' } } } },
+      "at '/defaults/baseModel'",
     ],
     ['a negative waiting time', { apiserver: { holdSeconds: -1 } }, "at '/apiserver/holdSeconds'"],
     ['zero processes', { apiserver: { processes: 0 } }, "at '/apiserver/processes'"],
@@ -218,6 +229,33 @@ async function readSecret() {
   }
 }
 
+test('only with patterns of names may the apiserver make base models, and it reads what the chart tells it', async () => {
+  const render = async (defaults: object) => parseManifests(await helm.render(namespace, { defaults }))
+  const findRule = (manifests: Manifest[]) =>
+    (
+      manifests.find(({ kind, metadata }) => kind === 'Role' && metadata.name === 'trainyard-apiserver') as ApiRole
+    ).rules
+      .filter(({ resources }) => resources.includes('basemodels'))
+      .map(({ verbs }) => verbs)
+  expect(findRule(await render({}))).toEqual([])
+  const manifests = await render({ allow: ['Qwen/*'], baseModel: { lora: { rank: 4 } } })
+  expect(findRule(manifests)).toEqual([['create', 'list']])
+  const { containers } = (
+    manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'trainyard-apiserver') as ApiPods
+  ).spec.template.spec
+  const setting = containers[0]!.env.find(({ name }) => name === 'TRAINYARD_BASE_MODEL_DEFAULTS')?.value
+  const told = { allow: ['Qwen/*'], maximum: 3, maximumPerEntity: 2, baseModel: { lora: { rank: 4 } } }
+  expect(readDefaults(setting)).toEqual(told)
+})
+
+interface ApiRole extends Manifest {
+  rules: { resources: string[]; verbs: string[] }[]
+}
+
+interface ApiPods extends Manifest {
+  spec: { template: { spec: { containers: { env: { name: string; value?: string }[] }[] } } }
+}
+
 test.each<[string, string, string, string]>([
   ['yes', 'apiserver', 'create', 'trainingjobs.trainyard.dev'],
   ['yes', 'apiserver', 'list', 'pods'],
@@ -226,6 +264,7 @@ test.each<[string, string, string, string]>([
   ['yes', 'operator', 'patch', 'trainingjobs.trainyard.dev/status'],
   ['yes', 'operator', 'update', 'leases.coordination.k8s.io'],
   ['no', 'apiserver', 'delete', 'trainingjobs.trainyard.dev'],
+  ['no', 'apiserver', 'create', 'basemodels.trainyard.dev'],
   ['no', 'apiserver', 'get', 'secrets'],
   ['no', 'operator', 'get', 'secrets'],
   ['no', 'operator', 'create', 'pods/exec'],

@@ -1,5 +1,5 @@
 import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
-import { findBaseModel, listBaseModels, type BaseModelRow } from '../../../db/base-models/base-models.ts'
+import { findBaseModel, listBaseModels } from '../../../db/base-models/base-models.ts'
 import { findListedModel, findModelDetails, listModelDetails, type ModelDetails } from '../../../db/models/details.ts'
 import { findModel, findModelByName, unhideModel, type ModelName, type ModelRow } from '../../../db/models/models.ts'
 import { insertModel } from '../../../db/models/insert.ts'
@@ -9,6 +9,7 @@ import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
+import type { BaseModelMaker, MadeBaseModel } from '../base-models/maker.ts'
 import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
 import type { ModelCreate, ModelListQuery } from './schema.ts'
 
@@ -16,6 +17,8 @@ import type { ModelCreate, ModelListQuery } from './schema.ts'
 export interface ModelDeps extends ResourceDeps {
   /** The namespace of the models' resources. */
   namespace: string
+  /** Makes unknown base models. Undefined if the administrator allows none. */
+  baseModelMaker: BaseModelMaker | undefined
 }
 
 // Nobody reads a sentence with more names.
@@ -34,7 +37,7 @@ export async function createModel(
   const name = nameModel(id, caller.entity, wanted)
   const existing = wanted.return_existing ? await findModelByName(deps.pool, name) : undefined
   if (existing) return returnExisting(deps.pool, existing)
-  const baseModel = await requireBaseModel(deps.pool, wanted.base_model)
+  const baseModel = await requireBaseModel(deps, caller, wanted.base_model)
   const model = await insertModel(deps.pool, {
     ...name,
     id,
@@ -76,15 +79,22 @@ export async function listOwnModels(
   return listModelDetails(pool, filter, { after: cursor, order, limit: limit + 1 })
 }
 
-async function requireBaseModel(pool: Pool, name: string): Promise<BaseModelRow> {
-  const baseModel = await findBaseModel(pool, name)
+async function requireBaseModel(
+  { pool, baseModelMaker }: ModelDeps,
+  caller: Caller,
+  name: string,
+): Promise<MadeBaseModel> {
+  const baseModel = (await findBaseModel(pool, name)) ?? (await baseModelMaker?.make(name, caller))
   if (baseModel) return baseModel
   const known = (await listBaseModels(pool)).slice(0, maxNames).map((other) => other.name)
   const there =
     known.length > 0
       ? `The base models are ${known.join(', ')} (GET /v1/models lists all)`
       : 'There are no base models yet'
-  const reason = `there is no base model ${name.slice(0, 200)}. ${there}`
+  const possible = baseModelMaker
+    ? `are made for names like ${baseModelMaker.patterns.slice(0, maxNames).join(', ')}`
+    : 'are made by an administrator'
+  const reason = `there is no base model ${name.slice(0, 200)}. ${there}. New ones ${possible}`
   throw unprocessable(valueError(['body', 'base_model'], reason))
 }
 
