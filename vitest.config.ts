@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 import { ensureSeed, isDeep } from './test/support/random-cases.ts'
 
-// Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that two
+// Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that three
 // files run at a time. Tests of faults have such a stack too; they end parts of it, or change what holds for all, so their
 // files run one at a time. So do integration and client tests, whose stack has engine and trainer (test/support/global-setup.ts).
 // Time limits end a test that hangs. They are long, so that a loaded machine fails none.
@@ -36,7 +36,7 @@ export default defineConfig({
           isolate: false,
           include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 300_000,
           hookTimeout: 600_000,
         },

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { claimJob, renewLease, type Claim } from '../../db/jobs/claims.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
-import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -175,7 +174,7 @@ describe('releasing', () => {
     await rows.expireLease(silent)
     await rows.expireLease(alive)
     expect(await renewLease(database.pool, attempt)).toBe(true)
-    expect(await releaseExpiredLeases(database.pool)).toEqual([{ id: silent, attempt: 1, state: 'Queued' }])
+    expect(await rows.releaseExpiredLeases()).toEqual([{ id: silent, attempt: 1, state: 'Queued' }])
     expect(await renewLease(database.pool, dead)).toBe(false)
     expect((await rows.readJob(silent)).failure?.reason).toBe('TrainerLost')
     expect(await rows.listEvents(silent)).toEqual([])
@@ -186,7 +185,7 @@ describe('releasing', () => {
     for (const attempt of [1, 2]) {
       expect((await rows.claim()).claim.attempt).toBe(attempt)
       await rows.expireLease(job)
-      const sweeps = await Promise.all([1, 2, 3].map(() => releaseExpiredLeases(database.pool)))
+      const sweeps = await Promise.all([1, 2, 3].map(() => rows.releaseExpiredLeases()))
       expect(sweeps.flat()).toHaveLength(1)
     }
     expect(await rows.readJob(job)).toMatchObject({ state: 'Failed', failure: { reason: 'TrainerLost' } })

@@ -8,7 +8,6 @@ import { createPool } from '../../db/pool.ts'
 import type { Attempt } from '../../db/jobs/attempts.ts'
 import { renewLease } from '../../db/jobs/claims.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
-import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { listJobLog } from '../../db/jobs/logs.ts'
 import { findJob } from '../../db/jobs/views.ts'
 import { recordProgress } from '../../db/jobs/progress.ts'
@@ -61,7 +60,7 @@ describe('saved progress', () => {
     await save(attempt, 1)
     const newest = await save(attempt, 2)
     await rows.expireLease(job)
-    await releaseExpiredLeases(database.pool)
+    await rows.releaseExpiredLeases()
     const again = await rows.claim()
     expect(again.claim).toMatchObject({ id: job, attempt: 2, resume: resumeAt(job, newest, 2) })
     expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', progress_step: 2, progress_total: 2 })
@@ -75,12 +74,12 @@ describe('saved progress', () => {
     await save(attempt, 9)
     await save(attempt, 7, first)
     await rows.expireLease(job)
-    await releaseExpiredLeases(database.pool)
+    await rows.releaseExpiredLeases()
     const second = await rows.claim()
     const anew = await save(second.attempt, 1)
     expect(await recordProgress(database.pool, attempt, { id: randomUUID(), digest, step: 10 })).toBe('fenced')
     await rows.expireLease(job)
-    await releaseExpiredLeases(database.pool)
+    await rows.releaseExpiredLeases()
     expect((await rows.claim()).claim.resume).toEqual(resumeAt(job, anew, 1))
   })
 
@@ -88,7 +87,7 @@ describe('saved progress', () => {
     const { job, attempt } = await claimJob()
     await rows.expireLease(job)
     await save(attempt, 1)
-    expect(await releaseExpiredLeases(database.pool)).toEqual([])
+    expect(await rows.releaseExpiredLeases()).toEqual([])
   })
 
   test('is rejected from another pod, and when the job is trained or has ended', async () => {
@@ -216,7 +215,7 @@ describe('a job that its trainer returns', () => {
     for (let tries = 0; tries < 2; tries++) {
       await rows.claim()
       await rows.expireLease(job)
-      await releaseExpiredLeases(database.pool)
+      await rows.releaseExpiredLeases()
       states.push((await rows.readJob(job)).state)
     }
     expect(states).toEqual(['Queued', 'Failed'])

@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
 import { claimJob, renewLease, type Claimant } from '../../db/jobs/claims.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
-import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
@@ -32,7 +31,7 @@ const loseTogether = async (jobs: string[]) => {
   for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
   for (const job of jobs) {
     await rows.expireLease(job)
-    expect((await releaseExpiredLeases(database.pool)).map(({ state }) => state)).toEqual(['Queued'])
+    expect((await rows.releaseExpiredLeases()).map(({ state }) => state)).toEqual(['Queued'])
   }
 }
 const stateOf = async (id: string) => {
@@ -63,7 +62,7 @@ describe('a trainer of several jobs', () => {
     await rows.expireLease(second!)
     expect(await claim(trainer, [first!])).toMatchObject({ id: second, attempt: 1 })
     expect(await renewLease(database.pool, { jobId: second!, attempt: 1, podUid: trainer.podUid })).toBe(true)
-    expect(await releaseExpiredLeases(database.pool)).toEqual([])
+    expect(await rows.releaseExpiredLeases()).toEqual([])
     expect(await claim(trainer, [first!, second!])).toBeUndefined()
   })
 
@@ -94,7 +93,7 @@ describe('a trainer of several jobs', () => {
     const jobs = await addJobs(3)
     for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
     for (const job of jobs) await rows.expireLease(job)
-    expect((await releaseExpiredLeases(database.pool)).map(({ state }) => state)).toEqual([
+    expect((await rows.releaseExpiredLeases()).map(({ state }) => state)).toEqual([
       'Queued',
       'Queued',
       'Queued',
@@ -110,7 +109,7 @@ describe('a trainer of several jobs', () => {
     expect(await claim(trainer, [first])).toBeUndefined()
     expect(await claim(other, [])).toMatchObject({ id: second, attempt: 2 })
     await rows.expireLease(first)
-    expect(await releaseExpiredLeases(database.pool)).toEqual([{ id: first, attempt: 2, state: 'Failed' }])
+    expect(await rows.releaseExpiredLeases()).toEqual([{ id: first, attempt: 2, state: 'Failed' }])
     await rows.expireLease(second)
     await claim(rows.trainer(other.podUid), [])
     expect(await stateOf(second)).toBe('Failed 2')

@@ -91,16 +91,16 @@ describe('small requests that take long to parse do not delay others', () => {
   ])('%s', async (_, bad) => {
     const body = gzipSync(encodeOtlp(requestOf(spanOf(bad()))))
     const answer = exporter.post({ body, headers: { 'content-encoding': 'gzip' } })
-    const wait = await measureWaits(own.server.url, answer)
+    const wait = await measureWaits(own.server, answer)
     expect((await answer).status).toBe(200)
-    expect(wait).toBeLessThan(3_000)
+    expect(wait).toBeLessThan(300)
   })
 
   test('dotted keys of a resource', async () => {
     const resource = { attributes: toAttributes(dottedKeys()) }
     const body = gzipSync(encodeOtlp({ resourceSpans: [{ resource, scopeSpans: [{ spans: [spanOf()] }] }] }))
     const answer = exporter.post({ body, headers: { 'content-encoding': 'gzip' } })
-    expect(await measureWaits(own.server.url, answer)).toBeLessThan(3_000)
+    expect(await measureWaits(own.server, answer)).toBeLessThan(300)
     expect((await answer).status).toBe(413)
   })
 })

@@ -3,6 +3,7 @@ import type { Connection, Pool } from '../../db/pool.ts'
 import type { Attempt } from '../../db/jobs/attempts.ts'
 import { claimJob, type Claim, type Claimant } from '../../db/jobs/claims.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
+import { releaseExpiredLeases, type ReleasedJob } from '../../db/jobs/requeue.ts'
 import { insertTrajectories } from '../../db/trajectories/trajectories.ts'
 
 export const started = { seq: 0, type: 'training_started', data: { num_sequences: 2 } }
@@ -115,6 +116,17 @@ export class TrainingRows {
   /** Ends the lease of the job's trainer. */
   async expireLease(jobId: string): Promise<void> {
     await this.pool.query(`UPDATE training.jobs SET lease_expires_at = now() - interval '1 s' WHERE id = $1`, [jobId])
+  }
+
+  /** Releases all jobs whose lease has expired. Returns its own: on a slow machine, leases of earlier tests expire too. */
+  async releaseExpiredLeases(): Promise<ReleasedJob[]> {
+    const released = await releaseExpiredLeases(this.pool)
+    const { rows } = await this.pool.query<{ id: string }>(
+      `SELECT job.id FROM training.jobs job JOIN training.models model ON model.id = job.model_id
+       WHERE model.base_model = $1 AND job.id = ANY($2)`,
+      [this.baseModel, released.map(({ id }) => id)],
+    )
+    return released.filter(({ id }) => rows.some((own) => own.id === id))
   }
 
   /**
