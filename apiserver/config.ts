@@ -26,6 +26,8 @@ const schema = Type.Object({
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   // The key is sent in a header unchanged.
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1, pattern: '^[!-~]+$' }),
+  // Engines that were started before the key was changed take only this one.
+  TRAINYARD_PREVIOUS_ENGINE_KEY: Type.Optional(Type.String({ minLength: 1, pattern: '^[!-~]+$' })),
   ...kubeSettings,
   // 32 groups of 16 rollouts of 2,000 tokens with logprobs need about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
@@ -41,4 +43,9 @@ export type Config = Readonly<Static<typeof schema>>
 /** Reads the apiserver's configuration from the environment. */
 export function loadConfig(): Config {
   return readConfig(schema, process.env)
+}
+
+/** The keys that engines may ask for, the current one first. */
+export function listEngineKeys(config: Config): string[] {
+  return [config.TRAINYARD_ENGINE_KEY, config.TRAINYARD_PREVIOUS_ENGINE_KEY].filter((key) => key !== undefined)
 }

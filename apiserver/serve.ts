@@ -8,7 +8,7 @@ import { createLogger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
-import { loadConfig } from './config.ts'
+import { listEngineKeys, loadConfig } from './config.ts'
 import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
 import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
@@ -68,6 +68,7 @@ const shared = {
   answerTimes,
   limitDefaults: config,
   engineKey: config.TRAINYARD_ENGINE_KEY,
+  engineKeys: listEngineKeys(config),
   namespace: config.TRAINYARD_NAMESPACE,
   bodyLimitBytes: config.TRAINYARD_BODY_LIMIT_BYTES,
   uploadLimitBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES,

@@ -73,9 +73,30 @@ export interface BaseModel {
        */
       image?: string
       /**
-       * The number of engine pods. 0 serves no chats. Default: 1.
+       * The number of engine pods. 0 serves no chats. Give either replicas or autoscaling. Default: 1.
        */
       replicas?: number
+      /**
+       * The operator sets the number of engines, from the requests of gateways. No other program may change the replicas of the Deployment. By default the number is fixed.
+       */
+      autoscaling?: {
+        /**
+         * The minimum number of engines. With 0, the first chat starts an engine and is held until it is Ready. Default: 1.
+         */
+        min?: number
+        /**
+         * The maximum number of engines. Required.
+         */
+        max: number
+        /**
+         * How many requests at once each engine should have. One more starts another engine. Default: 64.
+         */
+        targetInFlight?: number
+        /**
+         * How long fewer engines must be enough until the others are stopped, in seconds. Default: 300.
+         */
+        scaleDownDelaySeconds?: number
+      }
       /**
        * Additional arguments of vLLM's API server.
        *
@@ -194,9 +215,17 @@ export interface BaseModel {
        */
       warm?: {
         /**
-         * The minimum number of them. Default: 1.
+         * The minimum number of them. With 0 and a max, the first job starts a trainer. Default: 1.
          */
         min?: number
+        /**
+         * The maximum number of them. Above min, the operator starts a trainer for each maxJobs models that have jobs. By default it is min.
+         */
+        max?: number
+        /**
+         * How long fewer trainers must be enough until an idle one is stopped, in seconds. Default: 300.
+         */
+        idleSeconds?: number
       }
       /**
        * The maximum length of a trajectory in tokens. Longer ones are left out of training. Default: 2048.

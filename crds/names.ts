@@ -32,8 +32,12 @@ export const madeFromDefaults = 'defaults'
 /** A Model or a TrainingJob with this finalizer is gone only after the operator has recorded its deletion. */
 export const finalizer = `${group}/operator`
 
-/** Annotations of trainer pods and of BaseModels. */
+/** Annotations of trainer pods, of BaseModels and of the Deployments of engines. */
 export const annotations = {
+  /** On a Deployment: the generation of its BaseModel. Changes that have the same one come from the operator's settings. */
+  baseModelGeneration: `${group}/base-model-generation`,
+  /** On a Deployment: when its engines were last told to be replaced. */
+  rolledOutAt: `${group}/rolled-out-at`,
   /** On a trainer pod: how those pods failed whose place it has taken. */
   failures: `${group}/failures`,
   failureReason: `${group}/failure-reason`,
@@ -81,6 +85,7 @@ export const reasons = {
   notFinished: 'NotFinished',
   published: 'Published',
   ready: 'Ready',
+  scaledToZero: 'ScaledToZero',
   servesNewestStep: 'ServesNewestStep',
   sourceChanged: 'SourceChanged',
   stepNotFound: 'StepNotFound',

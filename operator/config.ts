@@ -20,6 +20,8 @@ const schema = Type.Object({
   // The identity of the lease's holder.
   TRAINYARD_POD_NAME: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
+  // Engines that were started before the key was changed take only this one.
+  TRAINYARD_PREVIOUS_ENGINE_KEY: Type.Optional(Type.String({ minLength: 1 })),
   // The image of engines and trainers, unless their BaseModel names one.
   TRAINYARD_RUNTIME_IMAGE: Type.String({ minLength: 1 }),
   ...artifactSettings,
@@ -45,7 +47,9 @@ export function loadConfig(): Config {
 
 /** The settings of pods. @throws {ConfigError} */
 export function readPodSettings(config: Config): PodSettings {
+  const { TRAINYARD_ENGINE_KEY: key, TRAINYARD_PREVIOUS_ENGINE_KEY: previous } = config
   return {
+    engineKeys: previous === undefined ? [key] : [key, previous],
     runtimeImage: config.TRAINYARD_RUNTIME_IMAGE,
     artifacts: readPodArtifacts(config),
     listenOnPodIp: config.TRAINYARD_LISTEN_ON_POD_IP,

@@ -1,9 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import { conditions, labels } from '../crds/names.ts'
+import { engineDemandChannel } from '../db/demand/engine-demand.ts'
 import { findJobResource } from '../db/jobs/resources.ts'
 import { findModelResource } from '../db/models/resources.ts'
 import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.ts'
+import { listBaseModelsNamed } from './component-pods.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import { WorkQueue } from '../lib/kube/queue.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
@@ -17,7 +19,7 @@ export type ControllerDeps = BaseModelDeps &
   ModelDeps &
   TrainingJobDeps & { publisher: Publisher; inputFetcher: InputFetcher }
 
-export const channels = { models: 'training_models', jobs: 'training_jobs' } as const
+export const channels = { models: 'training_models', jobs: 'training_jobs', demand: engineDemandChannel } as const
 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
@@ -79,9 +81,10 @@ export class Controllers {
     else this.#addOwner(object)
   }
 
-  /** Handles a notification of Postgres: a row has changed. */
+  /** Handles a notification of Postgres: a row has changed, or a base model needs an engine. */
   onNotify(channel: string, id: string): void {
-    this.#rows.add(`${channel}/${id}`)
+    if (channel !== channels.demand) this.#rows.add(`${channel}/${id}`)
+    else if (this.#deps.baseModels.get(id)?.spec.engine?.autoscaling) this.baseModels.addRoutinely(id)
   }
 
   /** Adds all resources, oldest first: jobs without a place get one in this order. */
@@ -120,7 +123,15 @@ export class Controllers {
     const job = await findJobResource(pool, id, namespace)
     if (!job) return
     if (job.state === 'Publishing') this.publishing.add(id)
+    if (job.state === 'Queued') this.#addTrainersOf(job.baseModel)
     this.trainingJobs.add(job.crName)
+  }
+
+  /** The job may need a trainer that is not there. */
+  #addTrainersOf(baseModel: string): void {
+    for (const { metadata, spec } of listBaseModelsNamed(this.#deps.baseModels, baseModel)) {
+      if (spec.trainer?.warm?.max !== undefined) this.baseModels.addRoutinely(metadata.name ?? '')
+    }
   }
 
   #addModelsOf(baseModel: string): void {
@@ -150,7 +161,7 @@ function isStatusChange(object: KubeObject, before: KubeObject | undefined): boo
 /** What the status of its models depends on. */
 function pickServed({ metadata, status }: KubeObject & Pick<BaseModel, 'status'>) {
   const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
-  return { uid: metadata.uid, accepted: accepted?.status, engines: status?.engine?.ready }
+  return { uid: metadata.uid, accepted: accepted?.status, engines: status?.engine?.ready, reason: status?.reason }
 }
 
 /** What a resource's owner sets. Each change of its spec has a new generation. */

@@ -1,21 +1,22 @@
 import { engineOrigin } from '../crds/engine-address.ts'
+import { fetchWithKeys } from '../lib/http/fetch-with-keys.ts'
 import type { Pod } from '../lib/kube/objects.ts'
 
-/** An engine's pod and the key that it requires. */
+/** An engine's pod and the keys that it may require, the current one first. */
 export interface Engine {
   pod: Pod
-  key: string
+  keys: readonly string[]
 }
 
 /** Sends a request to an engine: a POST if there is a body, else a GET. */
 export function requestEngine(
-  { pod, key }: Engine,
+  { pod, keys }: Engine,
   path: string,
   { body, signal }: { body?: object; signal: AbortSignal },
 ): Promise<Response> {
-  return fetch(engineOrigin(pod.status?.podIP ?? '') + path, {
+  return fetchWithKeys(engineOrigin(pod.status?.podIP ?? '') + path, keys, {
     method: body ? 'POST' : 'GET',
-    headers: { authorization: `Bearer ${key}`, ...(body && { 'content-type': 'application/json' }) },
+    headers: body ? { 'content-type': 'application/json' } : {},
     ...(body && { body: JSON.stringify(body) }),
     signal,
   })

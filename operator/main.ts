@@ -8,6 +8,8 @@ import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/open.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { loadConfig, readPodSettings } from './config.ts'
+import { RolloutTurns } from './base-model/rollout.ts'
+import { Scales } from './base-model/scales.ts'
 import { Controllers } from './controllers.ts'
 import { startHealthServer } from './health.ts'
 import { StoreGuard } from './gc/guard.ts'
@@ -46,7 +48,7 @@ const elector = new LeaderElector({
 
 const watches = new Watches({ client, namespace, log })
 const { baseModels, models, trainingJobs, pods, deployments } = watches
-const engineKey = config.TRAINYARD_ENGINE_KEY
+const { engineKeys } = podSettings
 const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
 const cluster = { client, namespace, baseModels, models, trainingJobs, pods, deployments }
 const controllers = new Controllers({
@@ -54,7 +56,9 @@ const controllers = new Controllers({
   pool,
   log,
   podSettings,
-  publisher: new Publisher({ pool, log, artifacts, engineKey, baseModels, pods }),
+  rollouts: new RolloutTurns(),
+  scales: new Scales(),
+  publisher: new Publisher({ pool, log, artifacts, engineKeys, baseModels, pods }),
   inputFetcher: new InputFetcher({ pool, log, artifacts, sources, room }),
 })
 const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
@@ -65,7 +69,7 @@ const leader = new LeaderTasks({
   controllers,
   webhooks: new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) }),
   resync: { ...cluster, pool, log },
-  maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKey },
+  maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKeys },
   guard,
   log,
 })

@@ -36,7 +36,7 @@ function check(addresses: string[]) {
     watchPods: () => ({ list: () => pods, stop: async () => {} }),
     readVersion: async () => 'v1',
   }
-  const deps = { kube, log: createLogger('test', 'silent'), engineKey: 'key' }
+  const deps = { kube, log: createLogger('test', 'silent'), engineKeys: ['key'] }
   return checkEngines(deps, AbortSignal.timeout(3_000))
 }
 

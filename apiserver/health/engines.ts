@@ -1,12 +1,14 @@
 import { engineOrigin } from '../../crds/engine-address.ts'
 import { labels } from '../../crds/names.ts'
+import { fetchWithKeys } from '../../lib/http/fetch-with-keys.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Pod, Kube } from '../kube.ts'
 import type { PartReport } from './part.ts'
 
 /** What requests to engines need. */
 export interface EngineDeps {
-  engineKey: string
+  /** The keys that engines may ask for, the current one first. */
+  engineKeys: readonly string[]
   kube: Kube
   log: Logger
 }
@@ -25,12 +27,12 @@ export async function checkEngines(deps: EngineDeps, signal: AbortSignal): Promi
   return { ok: working > 0 && working === engines.length, detail, engines, forAdmins: { versions } }
 }
 
-async function readEngine(deps: Pick<EngineDeps, 'engineKey' | 'log'>, pod: Pod, signal: AbortSignal) {
+async function readEngine(deps: Pick<EngineDeps, 'engineKeys' | 'log'>, pod: Pod, signal: AbortSignal) {
   const base_model = pod.labels[labels.baseModel] ?? null
   try {
     const [{ version }, { data }] = await Promise.all([
-      readJson<{ version: string }>(deps.engineKey, pod, '/version', signal),
-      readJson<{ data: EngineModel[] }>(deps.engineKey, pod, '/v1/models', signal),
+      readJson<{ version: string }>(deps.engineKeys, pod, '/version', signal),
+      readJson<{ data: EngineModel[] }>(deps.engineKeys, pod, '/v1/models', signal),
     ])
     const adapters = data.filter((model) => model.parent).length
     return { engine: { base_model, ready: pod.ready, adapters }, version }
@@ -45,9 +47,8 @@ interface EngineModel {
   parent?: string | null
 }
 
-async function readJson<T>(engineKey: string, pod: Pod, path: string, signal: AbortSignal): Promise<T> {
-  const headers = { authorization: `Bearer ${engineKey}` }
-  const response = await fetch(engineOrigin(pod.ip ?? '') + path, { headers, signal })
+async function readJson<T>(keys: readonly string[], pod: Pod, path: string, signal: AbortSignal): Promise<T> {
+  const response = await fetchWithKeys(engineOrigin(pod.ip ?? '') + path, keys, { signal })
   if (!response.ok) throw new Error(`engine answered ${response.status} to ${path}`)
   return (await response.json()) as T
 }

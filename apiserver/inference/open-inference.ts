@@ -5,6 +5,7 @@ import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
 import type { Kube } from '../kube.ts'
 import type { ChatTraces } from './chat-traces.ts'
+import { DemandReporter } from './engines/demand-reporter.ts'
 import { EngineClient } from './engines/engine-client.ts'
 import { EnginePods } from './engines/engine-pods.ts'
 import { EngineRouter } from './engines/engine-router.ts'
@@ -15,6 +16,8 @@ import { passthroughs, routeGateway } from './routes.ts'
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models'> {
+  /** The keys that engines may ask for, the current one first. */
+  engineKeys: readonly string[]
   answerTimes: AnswerTimes
   changes: ChangeFeed
   kube: Kube
@@ -39,7 +42,8 @@ export function openInference(config: Config, shared: SharedParts): Inference {
   const { answerTimes, changes, kube, log, pool, traces } = shared
   const enginePods = new EnginePods(kube, log)
   const router = new EngineRouter(enginePods, planHold(config))
-  const engines = new EngineClient(router, config.TRAINYARD_ENGINE_KEY, log)
+  const demand = new DemandReporter({ pool, router, namespace: config.TRAINYARD_NAMESPACE, log })
+  const engines = new EngineClient(router, shared.engineKeys, log)
   const models = new ModelResolver({ pool, lease: changes })
   changes.follow(models.known)
   const deps = { ...shared, engines, models }
@@ -53,6 +57,7 @@ export function openInference(config: Config, shared: SharedParts): Inference {
     stopWaiting: () => router.close(),
     close: async () => {
       engines.close()
+      await demand.close()
       await enginePods.stop()
     },
   }

@@ -10,7 +10,10 @@ export async function listBusyPods(pool: Pool): Promise<Set<string>> {
   return new Set(rows.map((row) => row.uid))
 }
 
-/** Records which trainer pods of a base model get no more jobs. All its other pods get jobs. */
+/**
+ * Records which trainer pods of a base model get no more jobs. All its other pods get jobs. Afterwards, no pod of the first
+ * kind claims a job that it does not hold yet.
+ */
 export async function markDraining(
   pool: Pool,
   baseModel: { namespace: string; name: string },
@@ -21,6 +24,12 @@ export async function markDraining(
     await connection.query(
       'DELETE FROM training.draining_trainers WHERE namespace = $1 AND base_model = $2 AND pod <> ALL ($3)',
       [namespace, name, pods],
+    )
+    // A claim that began before is over. A later one of these pods gets nothing.
+    await connection.query(
+      `SELECT pg_advisory_xact_lock(hashtextextended(pod, 0)) FROM unnest($1::text[]) AS given (pod)
+       WHERE NOT EXISTS (SELECT FROM training.draining_trainers d WHERE d.pod::text = given.pod) ORDER BY pod`,
+      [pods],
     )
     await connection.query(
       `INSERT INTO training.draining_trainers (pod, namespace, base_model)

@@ -109,10 +109,15 @@ export async function listPublishingJobs(pool: Pool): Promise<string[]> {
   return rows.map((row) => row.id)
 }
 
-/** Finds the resource of a job and the job's state, by id. */
-export async function findJobResource(pool: Pool, id: string, namespace: string): Promise<JobResource | undefined> {
-  const { rows } = await pool.query<JobResource>(
-    `SELECT ${selectColumns(resourceColumns, 'j')} FROM training.jobs j WHERE j.id = $1 AND j.namespace = $2`,
+/** Finds the resource of a job, the job's state and its base model, by id. */
+export async function findJobResource(
+  pool: Pool,
+  id: string,
+  namespace: string,
+): Promise<(JobResource & { baseModel: string }) | undefined> {
+  const { rows } = await pool.query<JobResource & { baseModel: string }>(
+    `SELECT ${selectColumns(resourceColumns, 'j')}, m.base_model AS "baseModel"
+     FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = $1 AND j.namespace = $2`,
     [id, namespace],
   )
   return rows[0]

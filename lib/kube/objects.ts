@@ -29,8 +29,16 @@ export interface PodStatus {
   message?: string
   podIP?: string
   startTime?: string
-  conditions?: { type: string; status: string; reason?: string; message?: string }[]
+  conditions?: StatusCondition[]
   containerStatuses?: ContainerStatus[]
+}
+
+interface StatusCondition {
+  type: string
+  status: string
+  reason?: string
+  message?: string
+  lastTransitionTime?: string
 }
 
 export interface ContainerStatus {
@@ -47,6 +55,7 @@ interface ContainerState {
 }
 
 export interface Deployment extends KubeObject {
-  metadata: KubeObject['metadata'] & { labels?: Record<string, string> }
-  status?: { conditions?: { type: string; status: string; reason?: string; message?: string }[] }
+  metadata: KubeObject['metadata'] & { labels?: Record<string, string>; annotations?: Record<string, string> }
+  spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } }
+  status?: { conditions?: StatusCondition[] }
 }

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
-import { buildEngineDeployment, buildTrainerPod, engineHash, trainerHash, type PodSettings } from './pods.ts'
+import { buildEngineDeployment } from './engine-deployment.ts'
+import { buildTrainerPod, engineHash, trainerHash, type PodSettings } from './pods.ts'
 
 const settings: PodSettings = {
   runtimeImage: 'runtime:1',
+  engineKeys: ['the key'],
   artifacts: { volume: { hostPath: { path: '/data' } } },
   listenOnPodIp: true,
 }
@@ -19,6 +21,8 @@ const baseModel: BaseModel = {
     lora: { rank: 8, alpha: 16 },
   },
 }
+
+const rollout = { replicas: 2, rollingUpdate: { maxSurge: 0, maxUnavailable: 1 }, rolledOutAt: '2026-01-01T00:00:00Z' }
 
 const withSpec = (change: Partial<BaseModel['spec']>): BaseModel => ({
   ...baseModel,
@@ -36,7 +40,7 @@ interface Container {
 }
 
 const engineOf = (from: BaseModel, by = settings) =>
-  (buildEngineDeployment(from, by) as unknown as Built).spec.template.spec.containers[0]!
+  (buildEngineDeployment(from, by, rollout) as unknown as Built).spec.template.spec.containers[0]!
 const trainerOf = (from: BaseModel) =>
   (buildTrainerPod(from, settings, { name: 'x' }) as unknown as Built).spec.containers[0]!
 const envOf = ({ env }: Container) =>
@@ -52,6 +56,9 @@ test('an engine gets its names, its model, its limits and its key', () => {
     TRAINYARD_MODEL_NAMES: 'trainyard/tiny,tiny',
     TRAINYARD_ARTIFACTS: '/artifacts',
     VLLM_API_KEY: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } },
+    TRAINYARD_PREVIOUS_ENGINE_KEY: {
+      secretKeyRef: { name: 'trainyard-secrets', key: 'previous-engine-key', optional: true },
+    },
     TRAINYARD_MAX_LORAS: '4',
     TRAINYARD_MAX_CPU_LORAS: '32',
     TRAINYARD_MAX_LORA_RANK: '16',
@@ -68,7 +75,7 @@ test.each([
 })
 
 test('an engine has more time to end than its responses, and gateways are notified first', () => {
-  const { spec } = buildEngineDeployment(baseModel, settings) as unknown as Built
+  const { spec } = buildEngineDeployment(baseModel, settings, rollout) as unknown as Built
   expect(spec.template.spec).toMatchObject({
     terminationGracePeriodSeconds: 330,
     containers: [{ lifecycle: { preStop: { sleep: { seconds: 1 } } } }],
@@ -126,7 +133,7 @@ test('a trainer is ready while its file says that it can claim, and the file is 
 
 test('processes of several GPUs have the memory of the pod to talk to each other', () => {
   const volumes = expect.arrayContaining([{ name: 'shared-memory', emptyDir: { medium: 'Memory' } }])
-  const engine = (buildEngineDeployment(baseModel, settings) as unknown as Built).spec.template.spec
+  const engine = (buildEngineDeployment(baseModel, settings, rollout) as unknown as Built).spec.template.spec
   const trainer = (buildTrainerPod(baseModel, settings, { name: 'x' }) as unknown as Built).spec
   for (const spec of [engine, trainer]) {
     expect(spec).toMatchObject({ volumes })
@@ -237,10 +244,16 @@ test.each<[string, Partial<BaseModel['spec']>, { engine: boolean; trainer: boole
   }).toEqual(replaced)
 })
 
+test('engines are replaced when their key is changed, and their pods do not show it', () => {
+  const changed = { ...settings, engineKeys: ['another key', 'the key'] }
+  expect(engineHash(baseModel, changed)).not.toBe(engineHash(baseModel, settings))
+  expect(JSON.stringify(buildEngineDeployment(baseModel, changed, rollout))).not.toContain('another key')
+})
+
 test('a change of the number of engines changes the Deployment', () => {
-  const hashOf = (from: BaseModel) =>
-    (buildEngineDeployment(from, settings).metadata as { labels?: Record<string, string> }).labels?.[labels.specHash]
-  expect(hashOf(withSpec({ engine: { ...baseModel.spec.engine, replicas: 3 } }))).not.toBe(hashOf(baseModel))
+  const hashOf = (replicas: number) =>
+    buildEngineDeployment(baseModel, settings, { ...rollout, replicas }).metadata.labels?.[labels.specHash]
+  expect(hashOf(3)).not.toBe(hashOf(2))
 })
 
 test('on S3, pods get the bucket, its credentials and a folder for fetched files', () => {

@@ -9,7 +9,7 @@ import { engineProbes } from './engine-probes.ts'
 import { describeFailures, type TrainerFailures } from './failed-trainers.ts'
 import { requestGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
-import { describePods, ownerOf, selectPods } from './pod-labels.ts'
+import { describePods, ownerOf } from './pod-labels.ts'
 import { readyFile, runMount, runVolume, sharedMemory, sharedMemoryMount } from './pod-volumes.ts'
 import {
   limitsEnv,
@@ -22,6 +22,8 @@ import {
 /** The operator's settings that all pods share. */
 export interface PodSettings {
   runtimeImage: string
+  /** The keys that engines take, the current one first. Their pods have them from the Secret. */
+  engineKeys: readonly string[]
   artifacts: PodArtifacts
   /** Listen only on the pod's own address, for pods that share a network. */
   listenOnPodIp: boolean
@@ -45,43 +47,13 @@ const minLoraRank = 16
 // Prometheus has no key, so metrics have their own port.
 const engineMetricsPort = 8001
 
-/** The Deployment of a base model's vLLM engines. Its pod template has its hash as a label. */
-export function buildEngineDeployment(baseModel: BaseModel, settings: PodSettings): KubeObject {
-  const engine = baseModel.spec.engine ?? {}
-  const spec = buildEnginePodSpec(baseModel, settings)
-  const selector = selectPods(baseModel, 'engine')
-  return {
-    apiVersion: 'apps/v1',
-    kind: 'Deployment',
-    metadata: {
-      name: engineName(baseModel),
-      namespace: baseModel.metadata.namespace,
-      labels: { ...describePods(baseModel, 'engine'), [labels.specHash]: hashOf({ spec, replicas: engine.replicas }) },
-      ownerReferences: [ownerOf(baseModel)],
-    },
-    spec: {
-      replicas: engine.replicas ?? 1,
-      // A second engine beside the first would need a second GPU.
-      strategy: { type: 'Recreate' },
-      selector: { matchLabels: selector },
-      template: {
-        metadata: { labels: { ...describePods(baseModel, 'engine'), [labels.specHash]: hashOf(spec) } },
-        spec,
-      },
-    },
-  } as KubeObject
-}
-
-/** The hash in the labels of current engine pods. */
+/** The hash in the labels of current engine pods. Other keys need other pods: an engine reads its keys at its start. */
 export function engineHash(baseModel: BaseModel, settings: PodSettings): string {
-  return hashOf(buildEnginePodSpec(baseModel, settings))
+  return hashOf({ spec: buildEnginePodSpec(baseModel, settings), keys: settings.engineKeys })
 }
 
-export function engineName(baseModel: BaseModel): string {
-  return `${baseModel.metadata.name}-engine`
-}
-
-function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
+/** The specification of a base model's engine pods. */
+export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
   const { source, engine = {} } = baseModel.spec
   const args = [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...(engine.args ?? [])]
   return {
@@ -119,6 +91,10 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
     ...artifactsEnv(settings.artifacts),
     { name: 'VLLM_API_KEY', valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } } },
+    {
+      name: 'TRAINYARD_PREVIOUS_ENGINE_KEY',
+      valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'previous-engine-key', optional: true } },
+    },
     ...optionalEnv('TRAINYARD_MAX_LORAS', engine.maxLoras),
     ...optionalEnv('TRAINYARD_MAX_CPU_LORAS', engine.maxCpuLoras),
     { name: 'TRAINYARD_MAX_LORA_RANK', value: String(engine.maxLoraRank ?? Math.max(minLoraRank, lora.rank ?? 0)) },
@@ -240,6 +216,6 @@ function commonContainer(
   }
 }
 
-function hashOf(value: unknown): string {
+export function hashOf(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 10)
 }

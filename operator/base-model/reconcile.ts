@@ -1,41 +1,35 @@
 import type { BaseModel } from '../../crds/generated.ts'
-import { annotations, labels } from '../../crds/names.ts'
+import { annotations } from '../../crds/names.ts'
 import { describeTrainedOn } from '../../crds/trained-on.ts'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
 import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/resources.ts'
 import type { Pool } from '../../db/pool.ts'
-import type { Logger } from '../../lib/log.ts'
-import type { KubeClient } from '../../lib/kube/client.ts'
-import type { ObjectCache } from '../../lib/kube/reflector.ts'
-import { applyObject, createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
+import { createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { KubeError } from '../../lib/kube/error.ts'
-import type { Deployment, Pod } from '../../lib/kube/objects.ts'
 import { customPath } from '../../crds/paths.ts'
-import { deploymentPath, podPath } from '../../lib/kube/paths.ts'
+import { podPath } from '../../lib/kube/paths.ts'
 import { listPods } from '../component-pods.ts'
+import { decideEngines, decideTrainers, forgetDemand } from './demand.ts'
+import { engineName } from './engine-deployment.ts'
+import { deployEngines, type EngineDeps } from './engines.ts'
 import { planTrainers, type TrainerAction } from './plan.ts'
-import {
-  buildEngineDeployment,
-  buildTrainerPod,
-  engineHash,
-  engineName,
-  trainerHash,
-  type PodSettings,
-} from './pods.ts'
 import { describeConflict } from './conflict.ts'
+import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
+import type { Scales } from './scales.ts'
 import { describeBaseModel, describeRejected, type BaseModelStatus } from './status.ts'
 
 /** What the reconciliation of base models needs. */
-export interface BaseModelDeps {
-  client: KubeClient
+export interface BaseModelDeps extends EngineDeps {
   pool: Pool
-  log: Logger
-  namespace: string
-  podSettings: PodSettings
-  baseModels: ObjectCache<BaseModel>
-  pods: ObjectCache<Pod>
-  deployments: ObjectCache<Deployment>
+  scales: Scales
+}
+
+/** How many engines and trainers a base model has, and the hash of its engines. */
+interface Wanted {
+  engines: number
+  engineHash: string
+  trainers: number
 }
 
 /**
@@ -50,18 +44,34 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
   if (conflict !== undefined) {
     return writeStatus(deps, baseModel, describeRejected(baseModel, describeConflict(conflict), new Date()))
   }
-  const outcome = await reconcileChildren(deps, baseModel)
+  const wanted = await decideWanted(deps, baseModel)
+  const outcome = await reconcileChildren(deps, baseModel, wanted)
   const failure = outcome instanceof Error ? outcome : undefined
-  await writeStatus(deps, baseModel, measureBaseModel(deps, baseModel, failure))
+  await writeStatus(deps, baseModel, measureBaseModel(deps, baseModel, { wanted, failure }))
   if (outcome instanceof Error) throw outcome
   return outcome
 }
 
+async function decideWanted(deps: BaseModelDeps, baseModel: BaseModel): Promise<Wanted> {
+  const { name = '' } = baseModel.metadata
+  const current = deps.deployments.get(engineName(baseModel))?.spec?.replicas ?? 0
+  const trainers = { pods: listPods(deps.pods, name, 'trainer'), busyPods: await listBusyPods(deps.pool) }
+  return {
+    engines: await decideEngines(deps, baseModel, current),
+    engineHash: engineHash(baseModel, deps.podSettings),
+    trainers: await decideTrainers(deps, baseModel, trainers),
+  }
+}
+
 /** Returns an error, so that the status shows it before the work is repeated. */
-async function reconcileChildren(deps: BaseModelDeps, baseModel: BaseModel): Promise<Requeue | Error | undefined> {
+async function reconcileChildren(
+  deps: BaseModelDeps,
+  baseModel: BaseModel,
+  wanted: Wanted,
+): Promise<Requeue | Error | undefined> {
   try {
-    await deployEngines(deps, baseModel)
-    return await reconcileTrainers(deps, baseModel)
+    wanted.engineHash = await deployEngines(deps, baseModel, wanted.engines)
+    return await reconcileTrainers(deps, baseModel, wanted.trainers)
   } catch (cause) {
     return new Error('making the pods of a base model', { cause })
   }
@@ -79,35 +89,32 @@ function register({ pool, namespace }: BaseModelDeps, { metadata, spec }: BaseMo
   })
 }
 
-async function unregister({ client, pool, namespace, log }: BaseModelDeps, name: string): Promise<void> {
+async function unregister({ client, pool, namespace, log, scales }: BaseModelDeps, name: string): Promise<void> {
   if (await readObject(client, customPath('BaseModel', namespace, name))) return
+  forgetDemand(scales, name)
   await markDraining(pool, { namespace, name }, [])
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')
 }
 
-/** Applies the Deployment only if its specification has changed, so that an admin's changes to it stay. */
-async function deployEngines(deps: BaseModelDeps, baseModel: BaseModel): Promise<void> {
-  const { client, namespace, podSettings, log } = deps
-  const wanted = buildEngineDeployment(baseModel, podSettings) as Deployment
-  const name = engineName(baseModel)
-  const present = deps.deployments.get(name)
-  if (present?.metadata.labels?.[labels.specHash] === wanted.metadata.labels?.[labels.specHash]) return
-  await applyObject(client, deploymentPath(namespace, name), wanted)
-  log.info({ baseModel: baseModel.metadata.name, deployment: name }, 'engines deployed')
-}
-
-async function reconcileTrainers(deps: BaseModelDeps, baseModel: BaseModel): Promise<Requeue | undefined> {
+async function reconcileTrainers(
+  deps: BaseModelDeps,
+  baseModel: BaseModel,
+  wanted: number,
+): Promise<Requeue | undefined> {
   const name = baseModel.metadata.name ?? ''
   const { actions, draining, requeueAfterMs } = planTrainers({
     baseModelName: name,
     pods: listPods(deps.pods, name, 'trainer'),
     busyPods: await listBusyPods(deps.pool),
-    wanted: baseModel.spec.trainer?.warm?.min ?? 1,
+    wanted,
     hash: trainerHash(baseModel, deps.podSettings),
     now: new Date(),
   })
   await markDraining(deps.pool, { namespace: deps.namespace, name }, draining)
-  for (const action of actions) await executeAction(deps, baseModel, action)
+  // From here on they claim nothing. One of them may have claimed a job since they were looked at.
+  const busyPods = await listBusyPods(deps.pool)
+  const isFree = (action: TrainerAction) => action.do === 'create' || !busyPods.has(action.uid)
+  for (const action of actions.filter(isFree)) await executeAction(deps, baseModel, action)
   return requeueAfterMs === undefined ? undefined : { afterMs: requeueAfterMs }
 }
 
@@ -118,12 +125,18 @@ async function executeAction(deps: BaseModelDeps, baseModel: BaseModel, action: 
   await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action))
 }
 
-function measureBaseModel(deps: BaseModelDeps, baseModel: BaseModel, failure: Error | undefined): BaseModelStatus {
+function measureBaseModel(
+  deps: BaseModelDeps,
+  baseModel: BaseModel,
+  { wanted, failure }: { wanted: Wanted; failure: Error | undefined },
+): BaseModelStatus {
   const name = baseModel.metadata.name ?? ''
   return describeBaseModel(baseModel, {
     enginePods: listPods(deps.pods, name, 'engine'),
     deployment: deps.deployments.get(engineName(baseModel)),
-    engineHash: engineHash(baseModel, deps.podSettings),
+    wantedEngines: wanted.engines,
+    engineHash: wanted.engineHash,
+    wantedTrainers: wanted.trainers,
     trainerPods: listPods(deps.pods, name, 'trainer'),
     trainerHash: trainerHash(baseModel, deps.podSettings),
     creationError: failure?.cause instanceof KubeError ? failure.cause : undefined,

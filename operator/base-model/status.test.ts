@@ -26,7 +26,11 @@ const unscheduled = (message: string): PodStatus => ({
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
 })
 
-const cases: [string, Partial<WorkloadFacts>, { reason: string; ready: string; message?: string }][] = [
+const cases: [
+  string,
+  Partial<WorkloadFacts> & { spec?: Partial<BaseModel['spec']> },
+  { reason: string; ready: string; message?: string },
+][] = [
   ['all is well', {}, { reason: 'Ready', ready: 'True' }],
   ['no pods yet', { enginePods: [] }, { reason: 'EngineNotReady', ready: 'False' }],
   ['no trainer', { trainerPods: [] }, { reason: 'TrainerNotReady', ready: 'False' }],
@@ -39,6 +43,17 @@ const cases: [string, Partial<WorkloadFacts>, { reason: string; ready: string; m
     'an engine that is being ended does not count',
     { enginePods: [pod(ready.status!, 'new', '2026-01-01T00:00:00Z')] },
     { reason: 'Terminating', ready: 'False' },
+  ],
+  ['replicas 0', { wantedEngines: 0, enginePods: [] }, { reason: 'EngineAtZero', ready: 'False' }],
+  [
+    'scaled to zero: the next chat starts an engine',
+    { spec: { engine: { autoscaling: { min: 0, max: 1 } } }, wantedEngines: 0, enginePods: [] },
+    { reason: 'ScaledToZero', ready: 'True' },
+  ],
+  [
+    'scaled to zero, without the trainer that is wanted',
+    { spec: { engine: { autoscaling: { min: 0, max: 1 } } }, wantedEngines: 0, enginePods: [], trainerPods: [] },
+    { reason: 'TrainerNotReady', ready: 'False' },
   ],
   [
     'an image that cannot be pulled',
@@ -105,17 +120,19 @@ const cases: [string, Partial<WorkloadFacts>, { reason: string; ready: string; m
   ],
 ]
 
-test.each(cases)('%s', (_, facts, expected) => {
+test.each(cases)('%s', (_, { spec, ...facts }, expected) => {
   const usual: WorkloadFacts = {
     enginePods: [ready],
     deployment: undefined,
     engineHash: 'new',
+    wantedEngines: 1,
     trainerPods: [ready],
     trainerHash: 'new',
+    wantedTrainers: 1,
     creationError: undefined,
     now,
   }
-  const status = describeBaseModel(baseModel, { ...usual, ...facts })
+  const status = describeBaseModel({ ...baseModel, spec: { ...baseModel.spec, ...spec } }, { ...usual, ...facts })
   const condition = status.conditions?.find(({ type }) => type === 'Ready')
   expect({ reason: status.reason, ready: condition?.status, message: condition?.message }).toMatchObject(expected)
 })

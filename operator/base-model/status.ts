@@ -17,8 +17,10 @@ export interface WorkloadFacts {
   enginePods: Pod[]
   deployment: Deployment | undefined
   engineHash: string
+  wantedEngines: number
   trainerPods: Pod[]
   trainerHash: string
+  wantedTrainers: number
   /** Why the API server did not create them (a quota, a missing service account). */
   creationError: { reason: string | undefined; message: string } | undefined
   now: Date
@@ -35,10 +37,10 @@ interface Part {
 
 /** Computes the status of a base model from its pods. It is Ready when all engines answer and all trainers run. */
 export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): BaseModelStatus {
-  const engine = measureEngines(baseModel, facts)
+  const engine = measureEngines(facts)
   const failures = findFailures(selectCurrent(facts.trainerPods, facts.trainerHash))
-  const trainers = measureTrainers(baseModel, facts, failures)
-  const ready = describeReady(engine, trainers, facts)
+  const trainers = measureTrainers(facts, failures)
+  const ready = describeReady(baseModel, { engine, trainers, creationError: facts.creationError })
   const accepted = buildCondition(conditions.accepted, true, {
     reason: reasons.accepted,
     message: 'Its names and its source are valid.',
@@ -66,31 +68,38 @@ export function describeRejected(baseModel: BaseModel, why: StatusReason, now: D
   return { ...summarize(why), ...mergeConditions(baseModel, inputs, now) }
 }
 
-function describeReady(engine: Part, trainers: Part, { creationError }: WorkloadFacts): ConditionInput {
+type Parts = { engine: Part; trainers: Part } & Pick<WorkloadFacts, 'creationError'>
+
+function describeReady({ spec }: BaseModel, { engine, trainers, creationError }: Parts): ConditionInput {
+  const isScaledToZero = engine.wanted === 0 && spec.engine?.autoscaling !== undefined
   const notReady = creationError
     ? { reason: creationError.reason ?? 'Refused', message: creationError.message }
-    : findReason(engine, trainers)
-  const ready = { reason: reasons.ready, message: 'All engines and trainers are ready.' }
+    : findReason(engine, trainers, isScaledToZero)
+  const ready = isScaledToZero
+    ? scaledToZero
+    : { reason: reasons.ready, message: 'All engines and trainers are ready.' }
   return buildCondition(conditions.ready, notReady === undefined, notReady ?? ready)
 }
 
-function findReason(engine: Part, trainers: Part): StatusReason | undefined {
+const scaledToZero = { reason: reasons.scaledToZero, message: 'No engine runs. The next chat starts one and is held.' }
+
+function findReason(engine: Part, trainers: Part, isScaledToZero: boolean): StatusReason | undefined {
   const atZero = { reason: reasons.engineAtZero, message: 'spec.engine.replicas is 0: no engine serves chats.' }
-  if (engine.wanted === 0) return atZero
+  if (engine.wanted === 0 && !isScaledToZero) return atZero
   const message = 'Its pods are not created yet.'
   if (engine.ready < engine.wanted) return engine.reason ?? { reason: reasons.engineNotReady, message }
   if (trainers.ready < trainers.wanted) return trainers.reason ?? { reason: reasons.trainerNotReady, message }
   return undefined
 }
 
-function measureEngines(baseModel: BaseModel, facts: WorkloadFacts): Part {
-  const part = measure(facts.enginePods, facts.engineHash, baseModel.spec.engine?.replicas ?? 1)
+function measureEngines(facts: WorkloadFacts): Part {
+  const part = measure(facts.enginePods, facts.engineHash, facts.wantedEngines)
   return { ...part, reason: part.reason ?? explainDeployment(facts.deployment) }
 }
 
 /** While trainers are not ready, their reason says how the earlier ones failed. */
-function measureTrainers(baseModel: BaseModel, facts: WorkloadFacts, failures: TrainerFailures | undefined): Part {
-  const part = measure(facts.trainerPods, facts.trainerHash, baseModel.spec.trainer?.warm?.min ?? 1)
+function measureTrainers(facts: WorkloadFacts, failures: TrainerFailures | undefined): Part {
+  const part = measure(facts.trainerPods, facts.trainerHash, facts.wantedTrainers)
   if (!failures || !part.reason || part.reason.message === failures.message) return part
   const { count, reason, message } = failures
   const before = `; before it, ${count} trainers failed one after the other, the last: ${reason}: ${message}`

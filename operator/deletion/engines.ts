@@ -11,8 +11,8 @@ const maxUnansweredSeconds = 600
 
 /** What unloading adapters needs. */
 export interface EngineDeps {
-  /** The key that engines require. */
-  engineKey: string
+  /** The keys that engines may require, the current one first. */
+  engineKeys: readonly string[]
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
   log: Logger
@@ -39,7 +39,7 @@ export async function unloadAdapters(deps: EngineDeps, deleted: DeletedAdapters)
   const resources = listBaseModelsNamed(deps.baseModels, baseModel)
   for (const pod of resources.flatMap(({ metadata }) => listEngines(deps.pods, metadata.name ?? ''))) {
     try {
-      await unloadFrom({ pod, key: deps.engineKey }, wanted)
+      await unloadFrom({ pod, keys: deps.engineKeys }, wanted)
     } catch (error) {
       if (ageSeconds < maxUnansweredSeconds) throw error
       deps.log.warn({ pod: pod.metadata.name, error }, 'an engine did not unload deleted adapters')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model } from '../../crds/generated.ts'
-import { isAlias, labels } from '../../crds/names.ts'
+import { isAlias, labels, reasons } from '../../crds/names.ts'
 import { waitForLeases } from '../../db/changes.ts'
 import { deleteModel } from '../../db/deletion/models.ts'
 import { findRegisteredName } from '../../db/base-models/resources.ts'
@@ -149,8 +149,10 @@ async function describe(
   const now = new Date()
   if (plan.do === 'reject') return describeRejectedModel(resource, plan, now)
   const { row, unapplied } = await applyAliases(deps, resource, plan.row)
-  const engines = listReadyEngines(deps.pods, resource.spec.baseModelRef.name)
-  return describeModel(resource, row, { readyEngines: engines.length, unapplied, now })
+  const { name } = resource.spec.baseModelRef
+  const readyEngines = listReadyEngines(deps.pods, name).length
+  const isScaledToZero = readyEngines === 0 && deps.baseModels.get(name)?.status?.reason === reasons.scaledToZero
+  return describeModel(resource, row, { readyEngines, isScaledToZero, unapplied, now })
 }
 
 /** Applies changed aliases of the resource. Returns the row with them. */

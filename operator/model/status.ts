@@ -8,14 +8,16 @@ export type ModelStatus = NonNullable<Model['status']>
 /** The input of a model's status, besides its row. */
 export interface ModelContext {
   readyEngines: number
+  /** No engine runs, and the next chat starts one. */
+  isScaledToZero: boolean
   /** Aliases of the resource that could not be set. */
   unapplied: string[]
   now: Date
 }
 
-/** The status of an accepted model. It is Ready when an engine of its base model answers. */
+/** The status of an accepted model. It is Ready when an engine of its base model answers, or will. */
 export function describeModel(resource: Model, row: OperatorModel, context: ModelContext): ModelStatus {
-  const ready = describeReady(row, context.readyEngines)
+  const ready = describeReady(row, context)
   const message = `Served as ${servedName(row)}.`
   const accepted = buildCondition(conditions.accepted, true, { reason: reasons.accepted, message })
   const degraded = describeDegraded(row)
@@ -39,7 +41,9 @@ function describeDegraded({ latestStep, loadError }: OperatorModel): ConditionIn
   return buildCondition(conditions.degraded, true, { reason: reasons.adapterNotLoaded, message })
 }
 
-function describeReady(row: OperatorModel, engines: number): ConditionInput {
+function describeReady(row: OperatorModel, { readyEngines: engines, isScaledToZero }: ModelContext): ConditionInput {
+  const asleep = { reason: reasons.scaledToZero, message: 'No engine runs. The next chat starts one and is held.' }
+  if (isScaledToZero) return buildCondition(conditions.ready, true, asleep)
   const answers = { reason: reasons.ready, message: `${engines} engines serve it.` }
   const silent = { reason: reasons.engineNotReady, message: `No engine of ${row.baseModel} is ready.` }
   return buildCondition(conditions.ready, engines > 0, engines > 0 ? answers : silent)

@@ -19,8 +19,8 @@ const rejectedStatuses: ReadonlySet<number> = new Set([400, 404, 500])
 export interface LoaderDeps {
   pool: Pool
   log: Logger
-  /** The key that engines require. */
-  engineKey: string
+  /** The keys that engines may require, the current one first. */
+  engineKeys: readonly string[]
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
 }
@@ -63,7 +63,7 @@ export class AdapterLoader {
     let rejected = 0
     while (await this.#isWanted(pod, load)) {
       try {
-        await loadAdapter({ pod, key: this.#deps.engineKey }, load)
+        await loadAdapter({ pod, keys: this.#deps.engineKeys }, load)
         return true
       } catch (error) {
         const fields = { pod: pod.metadata.name, checkpoint: load.checkpointId, error }

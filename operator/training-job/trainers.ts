@@ -21,7 +21,7 @@ export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): 
   const pod = trainers.find((trainer) => !isReady(trainer))
   const reason = pod && explainPod(pod)
   return {
-    wanted: resource.spec.trainer?.warm?.min ?? 1,
+    wanted: resource.status?.trainers?.wanted ?? resource.spec.trainer?.warm?.min ?? 1,
     ready: trainers.filter(isReady).length,
     notReady: reason && `${reason.reason}: ${reason.message}`,
   }

@@ -137,7 +137,7 @@ describe('who has read training_ended at one process gets no older step at the o
     const { pool } = own.database
     const artifacts = await createArtifactStore(stack.artifacts)
     const [log, none] = [createLogger('test', 'silent'), { list: () => [], get: () => undefined }]
-    const publisher = new Publisher({ pool, log, artifacts, engineKey: 'none', baseModels: none, pods: none })
+    const publisher = new Publisher({ pool, log, artifacts, engineKeys: ['none'], baseModels: none, pods: none })
     // Where all of it takes longer than a lease, one shows nothing.
     for (let times = 0; times < 3; times++) {
       const { name, jobId, train } = await trainKnownModel()

@@ -2,6 +2,7 @@
 
 import hashlib
 import hmac
+from collections.abc import Sequence
 
 from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
@@ -26,11 +27,11 @@ ROUTES = frozenset(
 
 
 class AccessMiddleware:
-    """The first middleware. Only the health route answers without the key. Unused routes answer 404."""
+    """The first middleware. Only the health route answers without one of the keys. Unused routes answer 404."""
 
-    def __init__(self, app: ASGIApp, key: str) -> None:
+    def __init__(self, app: ASGIApp, keys: Sequence[str]) -> None:
         self.app = app
-        self.digest = digest_of(f"Bearer {key}")
+        self.digests = [digest_of(f"Bearer {key}") for key in keys]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -54,7 +55,8 @@ class AccessMiddleware:
 
     def has_key(self, scope: Scope) -> bool:
         # Digests have the same length, so that the comparison time does not reveal the key's length.
-        return hmac.compare_digest(digest_of(Headers(scope=scope).get("authorization", "")), self.digest)
+        given = digest_of(Headers(scope=scope).get("authorization", ""))
+        return any(hmac.compare_digest(given, digest) for digest in self.digests)
 
 
 def digest_of(text: str) -> bytes:

@@ -38,7 +38,9 @@ def open_app():
     async def talk(socket):
         await socket.accept()
 
-    return AccessMiddleware(Starlette(routes=[everything, WebSocketRoute("/{path:path}", talk)]), "the key")
+    return AccessMiddleware(
+        Starlette(routes=[everything, WebSocketRoute("/{path:path}", talk)]), ["the key", "the previous key"]
+    )
 
 
 def ask(method, path, **headers):
@@ -63,8 +65,9 @@ def test_the_health_needs_no_key():
 
 
 @pytest.mark.parametrize(("method", "path"), sorted(ROUTES))
-def test_used_routes_answer_with_the_key(method, path):
-    assert ask(method, path, authorization="Bearer the key") == 200
+@pytest.mark.parametrize("key", ["the key", "the previous key"])
+def test_used_routes_answer_with_one_of_the_keys(method, path, key):
+    assert ask(method, path, authorization=f"Bearer {key}") == 200
 
 
 @pytest.mark.parametrize(("method", "path"), UNUSED)

@@ -24,7 +24,8 @@ class Settings:
     model_revision: str | None
     model_names: tuple[str, ...]
     artifacts: StoreSettings
-    key: str
+    #: what callers may authenticate with, the current key first; the previous one ends with a later restart
+    keys: tuple[str, ...]
     max_loras: int
     max_cpu_loras: int
     max_lora_rank: int
@@ -49,7 +50,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         model_revision=env.get("TRAINYARD_MODEL_REVISION") or None,
         model_names=names,
         artifacts=read_artifacts(env),
-        key=require(env, "VLLM_API_KEY"),
+        keys=read_keys(env),
         max_loras=read_number(env, "TRAINYARD_MAX_LORAS", 4),
         max_cpu_loras=read_number(env, "TRAINYARD_MAX_CPU_LORAS", 32),
         max_lora_rank=read_number(env, "TRAINYARD_MAX_LORA_RANK", 16),
@@ -58,6 +59,11 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         reasoning_parser=env.get("TRAINYARD_REASONING_PARSER") or None,
         drain_seconds=read_number(env, "TRAINYARD_DRAIN_SECONDS", 30),
     )
+
+
+def read_keys(env: Mapping[str, str]) -> tuple[str, ...]:
+    previous = env.get("TRAINYARD_PREVIOUS_ENGINE_KEY")
+    return (require(env, "VLLM_API_KEY"), *([previous] if previous else []))
 
 
 def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.environ) -> None:

@@ -30,6 +30,13 @@ def test_a_missing_variable_is_named(name):
         read_settings({key: value for key, value in ENV.items() if key != name})
 
 
+@pytest.mark.parametrize(
+    ("previous", "keys"), [({}, ("a key",)), ({"TRAINYARD_PREVIOUS_ENGINE_KEY": "before"}, ("a key", "before"))]
+)
+def test_the_previous_key_is_taken_too(previous, keys):
+    assert read_settings(ENV | previous).keys == keys
+
+
 def test_a_wrong_number_is_named_and_not_shown():
     with pytest.raises(ConfigError, match="TRAINYARD_PORT must be") as caught:
         read_settings(ENV | {"TRAINYARD_PORT": "secret"})

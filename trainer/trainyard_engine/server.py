@@ -46,7 +46,7 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
     configure_logging_from_args(parsed)
     choose_parsers(parsed, settings)
     write_reasoning_content()
-    unload = unload_over_http(parsed.host, parsed.port, settings.key)
+    unload = unload_over_http(parsed.host, parsed.port, settings.keys[0])
     LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     validate_parsed_serve_args(parsed)
     uvloop.run(serve(parsed, settings))
@@ -85,7 +85,7 @@ async def serve(arguments: Namespace, settings: Settings) -> None:
             if "generate" in await engine.get_supported_tasks():
                 await warm_up(engine, arguments.model)
             leave_hub()
-            ended = await build_and_serve(engine, checker, listener, arguments, settings.key)
+            ended = await build_and_serve(engine, checker, listener, arguments, settings.keys)
         await ended
     finally:
         metrics.cancel()

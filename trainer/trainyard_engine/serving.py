@@ -1,7 +1,7 @@
 """vLLM's app behind this engine's own middleware."""
 
 from argparse import Namespace
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from functools import partial
 from socket import socket
 
@@ -46,7 +46,7 @@ def open_checker(engine: EngineClient, arguments: Namespace) -> Checker:
 
 
 async def build_and_serve(
-    engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, key: str
+    engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, keys: Sequence[str]
 ) -> Awaitable[None]:
     """Starts to serve. Returns an awaitable that ends after SIGTERM."""
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
@@ -58,7 +58,7 @@ async def build_and_serve(
     setting = [name for name in SETTING if (chat and chat.parser_cls) or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
-    guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), key)
+    guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), keys)
     app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
     return await serve_http(
         app,

@@ -6,6 +6,7 @@ import { hashAffinity, type AffinityKey } from './affinity.ts'
 import type { EnginePod } from './engine-pods.ts'
 import { EngineState } from './engine-state.ts'
 import { unavailable, type HeldRequests } from './held-requests.ts'
+import { PeakCount } from './peak-count.ts'
 import { pickPod } from './pick-pod.ts'
 
 /** A request that needs an engine. */
@@ -44,14 +45,23 @@ export class BaseModelEngines {
    * One permit for each request that the usable pods may have, and one for each request that other pods still answer.
    */
   readonly #permits = new FairSemaphore({ permits: 0 })
+  readonly #demand = new PeakCount()
+  readonly #onHeld: () => void
 
-  constructor(held: HeldRequests, history: AdapterHistory) {
+  /** @param onHeld is called when a request waits and no pod is usable */
+  constructor(held: HeldRequests, history: AdapterHistory, onHeld: () => void) {
     this.#held = held
     this.#history = history
+    this.#onHeld = onHeld
+  }
+
+  /** Takes the most requests at once since it was last asked: those that wait, and those that pods answer. */
+  takePeak(): number {
+    return this.#demand.takePeak()
   }
 
   get isIdle(): boolean {
-    return this.#permits.isIdle && this.#states.size === 0
+    return this.#permits.isIdle && this.#states.size === 0 && this.#demand.isZero
   }
 
   /** @param ready the pods that are Ready in Kubernetes */
@@ -92,12 +102,16 @@ export class BaseModelEngines {
   async #wait({ turn, client, deadlineMs }: EngineSearch): Promise<() => void> {
     const timeoutMs = Math.max(0, deadlineMs - performance.now())
     const isHeld = this.#listUsable().length === 0
+    this.#demand.add()
     try {
+      if (isHeld) this.#onHeld()
       return await this.#held.while({ turn, isHeld, signal: client.signal }, (ended) =>
         this.#permits.acquire({ ...turn, timeoutMs, signal: ended }),
       )
     } catch (error) {
       throw error instanceof PermitTimeout ? unavailable(describeTimeout(isHeld)) : error
+    } finally {
+      this.#demand.remove()
     }
   }
 
@@ -123,6 +137,7 @@ export class BaseModelEngines {
 
   #lease(state: EngineState, adapter: string | undefined, releasePermit: () => void): EngineLease {
     state.inFlight++
+    this.#demand.add()
     let isReleased = false
     return {
       pod: state.pod,
@@ -140,6 +155,7 @@ export class BaseModelEngines {
         if (isReleased) return
         isReleased = true
         state.inFlight--
+        this.#demand.remove()
         if (!state.isUsable) this.#resize()
         releasePermit()
       },

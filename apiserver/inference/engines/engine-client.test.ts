@@ -18,7 +18,7 @@ let answer: (request: IncomingMessage, reply: ServerResponse) => unknown
 function createClient(...addresses: string[]): EngineClient {
   const pods = { listReady: () => addresses.map((ip) => ({ name: ip, ip })), onChange: () => {} }
   const router = new EngineRouter(pods, { seconds: 5, requests: 10 })
-  return new EngineClient(router, 'the key', createLogger('test', 'silent'))
+  return new EngineClient(router, ['the key', 'the previous key'], createLogger('test', 'silent'))
 }
 const client = createClient(address)
 
@@ -59,6 +59,26 @@ test('an engine sees the weight of an entity and whether two requests come from 
   expect(other['x-trainyard-tenant']).not.toBe(one['x-trainyard-tenant'])
   expect(one['x-trainyard-weight']).toBe('2.5')
   expect(one['authorization']).toBe('Bearer the key')
+})
+
+test('an engine that knows only the previous key gets it, and at once with later requests', async () => {
+  const own = createClient(address)
+  const keys: string[] = []
+  answer = (request, reply) => {
+    const { authorization = '' } = request.headers
+    keys.push(authorization)
+    reply.writeHead(authorization === 'Bearer the previous key' ? 200 : 401).end('{}')
+  }
+  for (const _ of [1, 2]) {
+    const response = await post(new EngineBody(Buffer.from('{}'), () => {}), 'acme', own)
+    expect(response.statusCode).toBe(200)
+    await readText(response)
+  }
+  expect(keys).toEqual(['Bearer the key', 'Bearer the previous key', 'Bearer the previous key'])
+  answer = (_, reply) => reply.writeHead(401).end('{}')
+  const rejected = await post(new EngineBody(Buffer.from('{}'), () => {}), 'acme', own)
+  expect(rejected.statusCode).toBe(401)
+  own.close()
 })
 
 test('a body is released soon after an engine has received it, however long the reply takes', async () => {

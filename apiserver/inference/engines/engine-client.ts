@@ -8,6 +8,7 @@ import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { AffinityKey } from './affinity.ts'
 import type { EngineLease } from './base-model-engines.ts'
 import type { EngineBody } from './engine-body.ts'
+import { EngineKeys } from './engine-keys.ts'
 import type { EnginePod } from './engine-pods.ts'
 import type { EngineResponse } from './engine-response.ts'
 import type { EngineRouter } from './engine-router.ts'
@@ -35,15 +36,18 @@ export interface EngineRequest {
 /** The client of the engines. It keeps a pool of connections for each pod. */
 export class EngineClient {
   readonly #router: EngineRouter
-  readonly #engineKey: string
+  readonly #keys: EngineKeys
+  readonly #disguiseKey: string
   readonly #log: Logger
   readonly #transport = new EngineTransport()
   /** The pseudonyms by which engines know entities. */
   readonly #disguises = new Map<string, string>()
 
-  constructor(router: EngineRouter, engineKey: string, log: Logger) {
+  /** @param engineKeys what engines may ask for, the current key first */
+  constructor(router: EngineRouter, engineKeys: readonly string[], log: Logger) {
     this.#router = router
-    this.#engineKey = engineKey
+    this.#keys = new EngineKeys(engineKeys)
+    this.#disguiseKey = engineKeys[0] ?? ''
     this.#log = log
   }
 
@@ -77,7 +81,7 @@ export class EngineClient {
   /** Returns the response, or why there is none. A chat changes no state, so another pod may try it. */
   async #tryPod(lease: EngineLease, request: EngineRequest): Promise<EngineResponse | 'broken' | 'unreachable'> {
     try {
-      const response = await this.#send(lease.pod, request)
+      const response = await this.#sendWithKeys(lease.pod, request)
       lease.recordAnswer(readMaxRequests(response.headers))
       response.whenOver(lease.release)
       return response
@@ -92,10 +96,19 @@ export class EngineClient {
     }
   }
 
-  #send(pod: EnginePod, { turn, path, body, client }: EngineRequest): Promise<EngineResponse> {
+  /** Sends a request again with another key, if the engine does not take the first. It has not looked at the body. */
+  async #sendWithKeys(pod: EnginePod, request: EngineRequest): Promise<EngineResponse> {
+    const key = this.#keys.keyOf(pod)
+    const response = await this.#send(pod, request, key)
+    if (response.statusCode !== 401 || !this.#keys.reject(pod, key) || !request.body.isKept) return response
+    response.abort()
+    return this.#sendWithKeys(pod, request)
+  }
+
+  #send(pod: EnginePod, { turn, path, body, client }: EngineRequest, key: string): Promise<EngineResponse> {
     const head =
       `POST ${path} HTTP/1.1\r\nhost: ${engineOrigin(pod.ip).slice('http://'.length)}\r\nconnection: keep-alive\r\n` +
-      `authorization: Bearer ${this.#engineKey}\r\ncontent-type: application/json\r\n` +
+      `authorization: Bearer ${key}\r\ncontent-type: application/json\r\n` +
       `x-trainyard-tenant: ${this.#disguise(turn.key)}\r\nx-trainyard-weight: ${turn.weight}\r\n`
     return this.#transport.send({ host: pod.ip, head, body, client })
   }
@@ -107,7 +120,7 @@ export class EngineClient {
   #disguise(entity: string): string {
     const known = this.#disguises.get(entity)
     if (known !== undefined) return known
-    const disguise = createHmac('sha256', this.#engineKey).update(entity).digest('hex').slice(0, 32)
+    const disguise = createHmac('sha256', this.#disguiseKey).update(entity).digest('hex').slice(0, 32)
     if (this.#disguises.size >= maxDisguises) this.#disguises.clear()
     this.#disguises.set(entity, disguise)
     return disguise

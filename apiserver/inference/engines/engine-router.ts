@@ -19,12 +19,24 @@ export class EngineRouter {
   readonly #history = new AdapterHistory()
   /** By the resource name of the base model. A base model without pods and requests has no entry. */
   readonly #engines = new Map<string, BaseModelEngines>()
+  #onHeld = () => {}
 
   constructor(pods: Pick<EnginePods, 'listReady' | 'onChange'>, hold: HoldLimits) {
     this.#pods = pods
     this.#holdMs = hold.seconds * 1_000
     this.#held = new HeldRequests(hold.requests)
     pods.onChange(() => this.#update())
+  }
+
+  /** Calls `listener` when a request is held because no engine of its base model is ready. */
+  onHeld(listener: () => void): void {
+    this.#onHeld = listener
+  }
+
+  /** Takes the most requests at once since the last look, of each base model that had some. */
+  takePeaks(): Map<string, number> {
+    const peaks = [...this.#engines].map(([name, engines]) => [name, engines.takePeak()] as const)
+    return new Map(peaks.filter(([, peak]) => peak > 0))
   }
 
   /** When the wait of a request that arrives now ends, on the process's clock. */
@@ -50,7 +62,7 @@ export class EngineRouter {
   #enginesOf(baseModelCrName: string): BaseModelEngines {
     const known = this.#engines.get(baseModelCrName)
     if (known) return known
-    const engines = new BaseModelEngines(this.#held, this.#history)
+    const engines = new BaseModelEngines(this.#held, this.#history, () => this.#onHeld())
     engines.update(this.#pods.listReady(baseModelCrName))
     this.#engines.set(baseModelCrName, engines)
     return engines

@@ -125,6 +125,13 @@ templates ask: it is kept among the values for the rest of this rendering.
 {{- $_ := set $given "engineKey" (index $kept "engine-key" | default "" | b64dec | default (randAlphaNum 48)) -}}
 {{- end -}}
 {{- $data := dict "engine-key" $given.engineKey -}}
+{{- /* Engines that run know the key of their start. It is kept until the key changes again. */ -}}
+{{- $before := index $kept "engine-key" | default "" | b64dec -}}
+{{- $keptPrevious := index $kept "previous-engine-key" | default "" | b64dec -}}
+{{- $previous := $given.previousEngineKey | default (ternary $keptPrevious $before (eq $before $given.engineKey)) -}}
+{{- if and $previous (ne $previous "none") -}}
+{{- $_ := set $data "previous-engine-key" $previous -}}
+{{- end -}}
 {{- with $given.databaseUrl | default (index $kept "database-url" | default "" | b64dec) -}}
 {{- $_ := set $data "database-url" . -}}
 {{- end -}}

@@ -1,0 +1,88 @@
+import type { BaseModel } from '../../crds/generated.ts'
+import { annotations, labels } from '../../crds/names.ts'
+import { applyObject, mergePatch } from '../../lib/kube/apply.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import type { Deployment, Pod } from '../../lib/kube/objects.ts'
+import { deploymentPath } from '../../lib/kube/paths.ts'
+import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import type { Logger } from '../../lib/log.ts'
+import { listPods } from '../component-pods.ts'
+import { buildEngineDeployment, engineName, generationOf } from './engine-deployment.ts'
+import { engineHash, type PodSettings } from './pods.ts'
+import { isRollingOut, planRollingUpdate, templateHash, type RolloutTurns } from './rollout.ts'
+
+export interface EngineDeps {
+  client: KubeClient
+  log: Logger
+  namespace: string
+  podSettings: PodSettings
+  rollouts: RolloutTurns
+  baseModels: ObjectCache<BaseModel>
+  pods: ObjectCache<Pod>
+  deployments: ObjectCache<Deployment>
+}
+
+/**
+ * Applies the Deployment of a base model if it is not as it should be. Without autoscaling, an admin's changes to it
+ * stay. Returns the hash of the engines that are wanted now: while it waits for its turn, that of the present ones.
+ */
+export async function deployEngines(deps: EngineDeps, baseModel: BaseModel, replicas: number): Promise<string> {
+  const { client, namespace, log } = deps
+  const name = engineName(baseModel)
+  const present = deps.deployments.get(name)
+  const hash = engineHash(baseModel, deps.podSettings)
+  const presentHash = templateHash(present)
+  if (presentHash !== undefined && presentHash !== hash && !mayReplace(deps, baseModel, present)) {
+    if (baseModel.spec.engine?.autoscaling) await scalePresent(deps, present, replicas)
+    return presentHash
+  }
+  const wanted = buildWanted(deps, baseModel, replicas)
+  if (isAsWanted(baseModel, present, wanted)) return hash
+  await applyObject(client, deploymentPath(namespace, name), wanted)
+  log.info({ baseModel: baseModel.metadata.name, deployment: name, replicas }, 'engines deployed')
+  return hash
+}
+
+function buildWanted(deps: EngineDeps, baseModel: BaseModel, replicas: number): Deployment {
+  const deployment = deps.deployments.get(engineName(baseModel))
+  const pods = listPods(deps.pods, baseModel.metadata.name ?? '', 'engine')
+  const hash = engineHash(baseModel, deps.podSettings)
+  const now = new Date()
+  const earlier = deployment?.metadata.annotations?.[annotations.rolledOutAt]
+  const isSame = templateHash(deployment) === hash
+  return buildEngineDeployment(baseModel, deps.podSettings, {
+    replicas,
+    rollingUpdate: planRollingUpdate({ replicas, deployment, pods, hash, now }),
+    rolledOutAt: isSame && earlier !== undefined ? earlier : now.toISOString(),
+  })
+}
+
+function isAsWanted(baseModel: BaseModel, present: Deployment | undefined, wanted: Deployment): boolean {
+  if (present?.metadata.labels?.[labels.specHash] !== wanted.metadata.labels?.[labels.specHash]) return false
+  if (present?.metadata.annotations?.[annotations.baseModelGeneration] !== generationOf(baseModel)) return false
+  return !baseModel.spec.engine?.autoscaling || present?.spec?.replicas === wanted.spec?.replicas
+}
+
+/** A BaseModel that was changed replaces its engines at once. A change of our settings does one after the other. */
+function mayReplace(deps: EngineDeps, baseModel: BaseModel, present: Deployment | undefined): boolean {
+  const earlier = present?.metadata.annotations?.[annotations.baseModelGeneration]
+  const isOwnChange = earlier !== undefined && earlier !== generationOf(baseModel)
+  if (isOwnChange || present?.spec?.replicas === 0) return true
+  const { name = '' } = baseModel.metadata
+  return deps.rollouts.tryBegin(name, isAnyOtherRollingOut(deps, name))
+}
+
+function isAnyOtherRollingOut({ baseModels, deployments, pods }: EngineDeps, name: string): boolean {
+  const now = new Date()
+  return baseModels.list().some((other) => {
+    const { name: otherName = '' } = other.metadata
+    const facts = { deployment: deployments.get(engineName(other)), pods: listPods(pods, otherName, 'engine'), now }
+    return otherName !== name && isRollingOut(facts)
+  })
+}
+
+/** Only the number changes. The engines are replaced later. */
+async function scalePresent({ client, namespace }: EngineDeps, present: Deployment | undefined, replicas: number) {
+  if (present?.spec?.replicas === replicas) return
+  await mergePatch(client, deploymentPath(namespace, present?.metadata.name), { spec: { replicas } })
+}

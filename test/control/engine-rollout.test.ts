@@ -1,0 +1,188 @@
+import type { Server } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import { labels } from '../../crds/names.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
+import { addKey, startApiServer } from '../support/api-server.ts'
+import { eventually } from '../support/eventually.ts'
+import { listenAsEngine } from '../support/fake-engine.ts'
+import { nowhere, operateNamespace, randomAddress, type OperatedNamespace } from '../support/scaled-base-model.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const model = 'rolling'
+const specOf = (engine: object, name = model) => ({
+  names: [name],
+  source: { path: 'models/none' },
+  engine: { resources: nowhere, ...engine },
+  trainer: { warm: { min: 0 } },
+})
+
+async function answerAt(address: string): Promise<Server> {
+  return listenAsEngine(address, (request, response) => {
+    request.resume()
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }]
+    response.setHeader('content-type', 'application/json')
+    setTimeout(
+      () => response.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 0, model, choices })),
+      50,
+    )
+  })
+}
+
+interface Engines {
+  /** The hashes of the pods that were Ready, in the order in which they became so. */
+  hashes: string[]
+  /** Pods that do not become Ready while it returns true. */
+  isStuck: (pod: Pod) => boolean
+}
+
+/** Plays the nodes: each engine pod becomes Ready, and an engine that is gone takes no more connections. */
+function runEngines({ listPods, setReady }: OperatedNamespace): Engines {
+  const engines: Engines = { hashes: [], isStuck: () => false }
+  const running = new Map<string, Server>()
+  const stop = new AbortController()
+  const step = async () => {
+    const pods = (await listPods(model, 'engine')).filter((pod) => !engines.isStuck(pod))
+    for (const [uid, server] of running) {
+      if (pods.some(({ metadata }) => metadata.uid === uid)) continue
+      // What preStop waits for: gateways have learned of it.
+      setTimeout(() => server.close(), 1_000)
+      running.delete(uid)
+    }
+    for (const pod of pods.filter(({ metadata }) => !running.has(metadata.uid ?? ''))) {
+      const address = randomAddress()
+      running.set(pod.metadata.uid ?? '', await answerAt(address))
+      engines.hashes.push(pod.metadata.labels?.[labels.specHash] ?? '')
+      await setReady(pod, address)
+    }
+  }
+  const loop = (async () => {
+    while (!stop.signal.aborted) {
+      await step()
+      await delay(100)
+    }
+  })()
+  onTestFinished(async () => {
+    stop.abort()
+    await loop
+    for (const server of running.values()) {
+      server.closeAllConnections()
+      server.close()
+    }
+  })
+  return engines
+}
+
+/** A gateway before the engines of a base model. */
+async function serve(engine: object) {
+  const operated = await operateNamespace(stack)
+  const { namespace, database } = operated
+  const env = { TRAINYARD_NAMESPACE: namespace, TRAINYARD_HOLD_SECONDS: '60' }
+  const server = await startApiServer(stack, database.databaseUrl, env)
+  onTestFinished(() => server.remove())
+  const engines = runEngines(operated)
+  await operated.applyBaseModel(model, specOf(engine))
+  const key = await addKey(database.pool, 'acme', 'read')
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
+  const chat = async () => {
+    const response = await fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body })
+    await response.text()
+    return response.status
+  }
+  await eventually(async () => expect(await chat()).toBe(200), 30_000, 100)
+  return { ...operated, engines, chat }
+}
+
+/** Sends chats, some at once, until `isOver`, but not fewer than 1,000. Returns how many had which status. */
+async function chatUntil(chat: () => Promise<number>, isOver: () => boolean): Promise<Record<number, number>> {
+  const counts: Record<number, number> = {}
+  let sent = 0
+  const send = async () => {
+    while (!isOver() || sent < 1_000) {
+      sent++
+      const status = await chat()
+      counts[status] = (counts[status] ?? 0) + 1
+    }
+  }
+  await Promise.all(Array.from({ length: 8 }, send))
+  return counts
+}
+
+test.each([2, 1])('with engines: %i, no chat fails while they are replaced', async (replicas) => {
+  const { engines, chat, applyBaseModel, readBaseModel } = await serve({ replicas })
+  await eventually(() => expect(engines.hashes).toHaveLength(replicas), 10_000, 100)
+  const [old] = engines.hashes
+  let isOver = false
+  const chats = chatUntil(chat, () => isOver)
+  await applyBaseModel(model, specOf({ replicas, args: ['--more'] }))
+  await eventually(
+    async () => {
+      expect(engines.hashes.filter((hash) => hash !== old)).toHaveLength(replicas)
+      expect((await readBaseModel(model)).status?.reason).toBe('Ready')
+    },
+    30_000,
+    100,
+  )
+  isOver = true
+  const counts = await chats
+  expect(Object.keys(counts)).toEqual(['200'])
+  expect(counts[200]).toBeGreaterThanOrEqual(1_000)
+})
+
+test('if no node takes the successor of a single engine, the engine makes room, and chats are held', async () => {
+  const { engines, namespace, chat, applyBaseModel, listPods } = await serve({})
+  const [old] = await listPods(model, 'engine')
+  const isOld = ({ metadata }: Pod) => metadata.uid === old?.metadata.uid
+  engines.isStuck = (pod) => !isOld(pod)
+  await applyBaseModel(model, specOf({ args: ['--more'] }))
+  const successor = await eventually(
+    async () => {
+      const pods = await listPods(model, 'engine')
+      expect(pods.some(isOld)).toBe(true)
+      return pods.find((pod) => !isOld(pod)) ?? expect.fail('there is no successor yet')
+    },
+    20_000,
+    100,
+  )
+  expect(await chat()).toBe(200)
+  // As if it had waited for two minutes.
+  const lastTransitionTime = new Date(Date.now() - 120_000).toISOString().replace(/\.\d+/, '')
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', lastTransitionTime }]
+  const patch = JSON.stringify({ status: { conditions } })
+  const { name = '' } = successor.metadata
+  await stack.kubectl('-n', namespace, 'patch', 'pod', name, '--subresource=status', '--type=strategic', '-p', patch)
+  await eventually(async () => expect((await listPods(model, 'engine')).some(isOld)).toBe(false), 20_000, 100)
+  const held = chat()
+  engines.isStuck = () => false
+  expect(await held).toBe(200)
+})
+
+test('when the default image changes, one base model after the other replaces its engine', async () => {
+  const operated = await operateNamespace(stack)
+  const { applyBaseModel, readDeployment, listPods, setReady, restart } = operated
+  const names = ['first', 'second']
+  for (const name of names) await applyBaseModel(name, specOf({}, name))
+  const becomeReady = async (name: string) => {
+    for (const pod of await listPods(name, 'engine')) await setReady(pod)
+  }
+  await eventually(
+    async () => {
+      for (const name of names) expect(await listPods(name, 'engine')).toHaveLength(1)
+    },
+    30_000,
+    100,
+  )
+  for (const name of names) await becomeReady(name)
+  await restart({ TRAINYARD_RUNTIME_IMAGE: 'another' })
+  const imageOf = async (name: string) => JSON.stringify(await readDeployment(name)).includes('"image":"another"')
+  const countChanged = async () => (await Promise.all(names.map(imageOf))).filter(Boolean).length
+  await eventually(async () => expect(await countChanged()).toBe(1), 30_000, 100)
+  // Two passes of the operator.
+  await delay(6_500)
+  expect(await countChanged()).toBe(1)
+  const [begun = ''] = (await imageOf('first')) ? ['first'] : ['second']
+  await becomeReady(begun)
+  await eventually(async () => expect(await countChanged()).toBe(2), 20_000, 100)
+})
