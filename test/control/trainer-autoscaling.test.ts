@@ -56,7 +56,7 @@ test('a trainer that claims a job while it is about to be stopped is busy afterw
   const own = await createTestDatabase()
   onTestFinished(() => own.drop())
   const rows = new TrainingRows(own.pool)
-  await rows.addJob(await rows.addModel())
+  const job = await rows.addJob(await rows.addModel())
   const trainer = rows.trainer()
   const connection = await own.pool.connect()
   // A claim that is under way.
@@ -73,7 +73,7 @@ test('a trainer that claims a job while it is about to be stopped is busy afterw
   await draining
   expect(await listBusyPods(own.pool)).toEqual(new Set([trainer.podUid]))
   await rows.addJob(await rows.addModel())
-  expect(await claimJob(own.pool, { ...trainer, holding: [] })).toBeUndefined()
+  expect(await claimJob(own.pool, { ...trainer, holding: [job] })).toBeUndefined()
 })
 
 test('a maximum below the minimum is rejected', async () => {
