@@ -411,6 +411,10 @@ export interface Model {
      */
     deletionPolicy?: 'Retain' | 'Delete'
     /**
+     * Keep the newest step loaded on every engine, also while nobody asks for it, and load it again after an engine has started. Of each base model, engine.maxCpuLoras / 2 models can be kept loaded. The condition KeptLoaded says whether this one is. Default: false.
+     */
+    keepLoaded?: boolean
+    /**
      * Names of steps, for example prod for 12, served as entity/project/name:prod. Training never changes them.
      */
     aliases?: {
@@ -444,6 +448,23 @@ export interface Model {
      * The number of its checkpoints.
      */
     checkpoints?: number
+    /**
+     * The engines of its base model.
+     */
+    engines?: {
+      /**
+       * Their number.
+       */
+      ready?: number
+      /**
+       * How many of them have loaded the newest step.
+       */
+      loaded?: number
+      /**
+       * Engines with the newest step, and ready engines.
+       */
+      summary?: string
+    }
     /**
      * All aliases of the model, including those that were set over REST.
      */

@@ -33,8 +33,8 @@ test('the Model resource of a row', () => {
 })
 
 test('a resource that is made again says what was set with kubectl', () => {
-  const { spec } = buildModel({ ...model, deletionPolicy: 'Delete', resourceAliases: { prod: 3 } })
-  expect(spec).toMatchObject({ deletionPolicy: 'Delete', aliases: { prod: 3 } })
+  const { spec } = buildModel({ ...model, deletionPolicy: 'Delete', keepLoaded: true, resourceAliases: { prod: 3 } })
+  expect(spec).toMatchObject({ deletionPolicy: 'Delete', keepLoaded: true, aliases: { prod: 3 } })
   const job = { ...makeJobFacts({}), id, namespace: 'ns', crName: 'a', modelCrName: 'a', model }
   expect(buildTrainingJob({ ...job, keyId: null, retryLimit: 2 }).spec.retry).toEqual({ limit: 2 })
   expect(buildTrainingJob({ ...job, keyId: null }).spec.ttlSecondsAfterFinished).toBeUndefined()

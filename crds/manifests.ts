@@ -17,6 +17,7 @@ export interface ModelFacts {
   baseModelCrName: string
   /** What a resource says that is made again. A new one has the defaults. */
   deletionPolicy?: Model['spec']['deletionPolicy']
+  keepLoaded?: boolean
   resourceAliases?: Record<string, number>
 }
 
@@ -46,7 +47,7 @@ export interface TrainingJobFacts extends JobSpecFacts {
 /** Builds the Model resource of a model from REST, or of one whose resource is made again. */
 export function buildModel(model: ModelFacts): Model {
   const { id, entity, project, name, namespace, crName, baseModelCrName } = model
-  const { deletionPolicy = 'Retain', resourceAliases: aliases = {} } = model
+  const { deletionPolicy = 'Retain', keepLoaded = false, resourceAliases: aliases = {} } = model
   return {
     apiVersion,
     kind: 'Model',
@@ -62,6 +63,7 @@ export function buildModel(model: ModelFacts): Model {
       name,
       baseModelRef: { name: baseModelCrName },
       ...(deletionPolicy !== 'Retain' && { deletionPolicy }),
+      ...(keepLoaded && { keepLoaded }),
       ...(Object.keys(aliases).length > 0 && { aliases }),
     },
   }

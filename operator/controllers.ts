@@ -8,6 +8,7 @@ import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.t
 import { listBaseModelsNamed } from './component-pods.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import { WorkQueue } from '../lib/kube/queue.ts'
+import type { PodAdapters } from './adapters/pod-adapters.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
 import type { Publisher } from './training-job/publish.ts'
@@ -17,15 +18,17 @@ import type { WatchedChange } from './watches.ts'
 /** What the reconciliations and their workers need. */
 export type ControllerDeps = BaseModelDeps &
   ModelDeps &
-  TrainingJobDeps & { publisher: Publisher; inputFetcher: InputFetcher }
+  TrainingJobDeps & { publisher: Publisher; inputFetcher: InputFetcher; podAdapters: PodAdapters }
 
 export const channels = { models: 'training_models', jobs: 'training_jobs', demand: engineDemandChannel } as const
 
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
 const defaultConcurrency = 4
-// Adapters that engines could not load delay the adapters of others.
-const loadConcurrency = 1
+// An engine that does not answer takes five seconds.
+const engineQueue = { name: 'engines', concurrency: 32, backoff: { baseMs: 1_000, maxMs: 60_000 } }
+// An engine that loads adapters does not delay other engines.
+const adapterQueue = { name: 'adapters', concurrency: 32, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 // A foreign server may be slow or down for a while. Twelve tries take about seven minutes.
 const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
@@ -39,8 +42,10 @@ export class Controllers {
   readonly trainingJobs: WorkQueue
   /** Keys are job ids. */
   readonly publishing: WorkQueue
-  /** Keys are ids of checkpoints that engines could not load. */
-  readonly loading: WorkQueue
+  /** Keys are names of engine pods, whose adapters are listed. */
+  readonly engines: WorkQueue
+  /** Keys are names of engine pods, whose adapters are loaded and unloaded. */
+  readonly #adapters: WorkQueue
   /** Keys are job ids. */
   readonly #inputs: WorkQueue
   /** Keys are `channel/id` of a notified row. Its resource is looked up. */
@@ -48,7 +53,7 @@ export class Controllers {
   readonly #deps: ControllerDeps
 
   constructor(deps: ControllerDeps) {
-    const { log, publisher, inputFetcher } = deps
+    const { log, publisher, inputFetcher, podAdapters } = deps
     const queue = (name: string, concurrency: number, work: ConstructorParameters<typeof WorkQueue>[0]['work']) =>
       new WorkQueue({ name, concurrency, log, work })
     this.#deps = deps
@@ -61,7 +66,10 @@ export class Controllers {
     }
     this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob({ ...deps, ...workers }, name))
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
-    this.loading = queue('loading', loadConcurrency, (id) => publisher.loadAgain(id))
+    this.#adapters = new WorkQueue({ ...adapterQueue, log, work: (name) => podAdapters.adjust(name) })
+    const adjust = (name: string) => this.#adapters.addRoutinely(name)
+    const observe = (name: string) => podAdapters.observe(name, () => adjust(name))
+    this.engines = new WorkQueue({ ...engineQueue, log, work: observe })
     this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => inputFetcher.fetch(id) })
     this.#rows = queue('rows', defaultConcurrency, (key) => this.#lookUp(key))
   }
@@ -79,6 +87,7 @@ export class Controllers {
       this.#addJobsOf(name)
     } else if (kind === 'TrainingJob') add(this.trainingJobs)
     else this.#addOwner(object)
+    if (kind === 'Pod' && isEngine(object)) this.engines.add(name)
   }
 
   /** Handles a notification of Postgres: a row has changed, or a base model needs an engine. */
@@ -89,7 +98,8 @@ export class Controllers {
 
   /** Adds all resources, oldest first: jobs without a place get one in this order. */
   addAll(): void {
-    const { baseModels, models, trainingJobs } = this.#deps
+    const { baseModels, models, trainingJobs, pods } = this.#deps
+    for (const { metadata } of pods.list().filter(isEngine)) this.engines.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(baseModels.list())) this.baseModels.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(models.list())) this.models.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(trainingJobs.list())) this.trainingJobs.add(metadata.name ?? '')
@@ -98,10 +108,12 @@ export class Controllers {
   async close(): Promise<void> {
     this.#deps.inputFetcher.stop()
     this.#deps.publisher.stop()
+    this.#deps.podAdapters.stop()
     const queues = [
       this.#rows,
       this.#inputs,
-      this.loading,
+      this.#adapters,
+      this.engines,
       this.publishing,
       this.trainingJobs,
       this.models,
@@ -151,6 +163,10 @@ export class Controllers {
     const owner = child.metadata.labels?.[labels.baseModel]
     if (owner !== undefined) this.baseModels.add(owner)
   }
+}
+
+function isEngine({ metadata }: KubeObject): boolean {
+  return metadata.labels?.[labels.component] === 'engine'
 }
 
 /** Whether nothing but the status of a resource has changed. */

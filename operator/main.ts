@@ -11,6 +11,7 @@ import { loadConfig, readPodSettings } from './config.ts'
 import { RolloutTurns } from './base-model/rollout.ts'
 import { Scales } from './base-model/scales.ts'
 import { Controllers } from './controllers.ts'
+import { PodAdapters } from './adapters/pod-adapters.ts'
 import { startHealthServer } from './health.ts'
 import { StoreGuard } from './gc/guard.ts'
 import { KubeClient } from '../lib/kube/client.ts'
@@ -56,6 +57,7 @@ const controllers = new Controllers({
   pool,
   log,
   podSettings,
+  podAdapters: new PodAdapters({ pool, log, engineKeys, baseModels, pods }),
   rollouts: new RolloutTurns(),
   scales: new Scales(),
   publisher: new Publisher({ pool, log, artifacts, engineKeys, baseModels, pods }),

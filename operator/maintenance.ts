@@ -1,4 +1,5 @@
 import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
+import { expireAdapterUses } from '../db/engines/adapter-uses.ts'
 import { expireKeyedRequests } from '../db/idempotent-requests.ts'
 import { expireResponses } from '../db/responses/retention.ts'
 import { expireHolds } from '../db/store/held-keys.ts'
@@ -37,7 +38,12 @@ export const databaseSteps = {
     expireIdempotencyKeys: ({ pool }) => expireKeyedRequests(pool),
     expireOutboxRows: ({ pool }) => expireOutbox(pool),
   },
-  hourly: { createTracePartitions, expireKeyHolds, expireResponses: ({ pool }) => expireResponses(pool) },
+  hourly: {
+    createTracePartitions,
+    expireKeyHolds,
+    expireResponses: ({ pool }) => expireResponses(pool),
+    expireAdapterUses: ({ pool }) => expireAdapterUses(pool),
+  },
 } satisfies Record<string, Record<string, Step>>
 
 /** Steps that remove objects from the store. They wait while the store is not ours. */

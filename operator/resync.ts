@@ -1,7 +1,7 @@
 import { conditions } from '../crds/names.ts'
 import { releaseExpiredLeases } from '../db/jobs/requeue.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
-import { listUnloadableCheckpoints } from '../db/checkpoints/load-errors.ts'
+import { listKnownPods } from '../db/engines/loaded-adapters.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
 import { listModelResources } from '../db/models/resources.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -28,8 +28,6 @@ export interface ResyncDeps {
 const everyMs = 3_000
 // These steps read as much as there are models. The watch notices deletions, also after it was interrupted.
 const rarelyMs = 30_000
-// An admin who has changed the settings of engines waits for this long.
-const loadAgain = { afterSeconds: 60, limit: 4 }
 
 /** Repeatedly looks for work whose event was lost. Returns a function that ends the repetition. */
 export function startResync(deps: ResyncDeps, controllers: Controllers): () => Promise<void> {
@@ -38,7 +36,7 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
   const { signal } = stop
   const running = Promise.all([
     repeat(() => resync(deps, controllers, signal), { pauseMs: everyMs, signal, onError }),
-    repeat(() => addLostModels(deps, controllers), { pauseMs: rarelyMs, signal, onError }),
+    repeat(() => addRarely(deps, controllers), { pauseMs: rarelyMs, signal, onError }),
   ])
   return async () => {
     stop.abort()
@@ -53,7 +51,6 @@ async function resync(deps: ResyncDeps, controllers: Controllers, signal: AbortS
     releaseExpiredLeases: () => releaseExpiredLeases(pool),
     createMissingResources: () => createMissingResources(deps),
     addPublishing: () => addPublishing(deps, controllers),
-    addUnloadable: () => addUnloadable(deps, controllers),
     addJobs: () => addJobs(deps, controllers),
     addModels: () => addModels(deps, controllers),
     addBaseModels: () => addBaseModels(deps, controllers),
@@ -68,17 +65,29 @@ async function addPublishing({ pool }: ResyncDeps, { publishing }: Controllers):
   for (const id of await listPublishingJobs(pool)) publishing.addRoutinely(id)
 }
 
-/** Few at a time: each of them may keep an engine busy. */
-async function addUnloadable({ pool }: ResyncDeps, { loading }: Controllers): Promise<void> {
-  if (loading.size > 0) return
-  for (const id of await listUnloadableCheckpoints(pool, loadAgain)) loading.addRoutinely(id)
-}
-
 /** Adds the jobs with unfinished rows, and the resources without a row. */
 async function addJobs({ pool, namespace, trainingJobs }: ResyncDeps, controllers: Controllers): Promise<void> {
   for (const { crName } of await listUnfinishedJobs(pool, namespace)) controllers.trainingJobs.addRoutinely(crName)
   for (const { metadata, status } of sortByAge(trainingJobs.list())) {
     if (status?.phase === 'Pending') controllers.trainingJobs.addRoutinely(metadata.name ?? '')
+  }
+}
+
+async function addRarely(deps: ResyncDeps, controllers: Controllers): Promise<void> {
+  await addLostModels(deps, controllers)
+  await addKnownEngines(deps, controllers)
+  addKeptModels(deps, controllers)
+}
+
+/** Adds the engine pods of which something is known: they may be gone. */
+async function addKnownEngines({ pool }: ResyncDeps, { engines }: Controllers): Promise<void> {
+  for (const podName of await listKnownPods(pool)) engines.addRoutinely(podName)
+}
+
+/** Adds the models that are to stay loaded: others may have taken their places. */
+function addKeptModels({ models }: ResyncDeps, controllers: Controllers): void {
+  for (const { metadata, spec } of models.list()) {
+    if (spec.keepLoaded) controllers.models.addRoutinely(metadata.name ?? '')
   }
 }
 

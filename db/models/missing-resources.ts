@@ -11,6 +11,7 @@ const columns = pickColumns(
   'namespace',
   'crName',
   'deletionPolicy',
+  'keepLoaded',
   'resourceAliases',
 )
 

@@ -1,11 +1,17 @@
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
+import type { EngineContainer } from '../engines/loaded-adapters.ts'
 import type { ModelName } from './models.ts'
 import { modelColumns, type DeletionPolicy } from './table.ts'
 
 const columns = {
   ...pickColumns(modelColumns, 'id', 'entity', 'project', 'name', 'baseModel', 'namespace', 'crName'),
-  ...pickColumns(modelColumns, 'resourceCreatedAt', 'hiddenAt', 'deletionPolicy', 'resourceAliases'),
+  ...pickColumns(modelColumns, 'resourceCreatedAt', 'hiddenAt', 'deletionPolicy', 'keepLoaded', 'resourceAliases'),
+}
+
+/** What an engine pod has said about a checkpoint: it is loaded, or why it cannot be loaded. */
+export interface EngineReport extends EngineContainer {
+  error: string | null
 }
 
 /** A model as the operator sees it, with the number of its checkpoints. */
@@ -13,18 +19,21 @@ export interface OperatorModel extends RowOf<typeof columns> {
   /** The step of its newest checkpoint; 0 without one. */
   latestStep: number
   checkpoints: number
-  /** Why engines cannot load its newest checkpoint. */
-  loadError: string | null
+  newestCheckpoint: string | null
+  /** What engines have said about its newest checkpoint. */
+  engineReports: EngineReport[]
   aliases: Record<string, number>
 }
 
 const select = `SELECT ${selectColumns(columns, 'm')},
-    (SELECT coalesce(max(step), 0) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS "latestStep",
+    coalesce(newest.step, 0) AS "latestStep", newest.id AS "newestCheckpoint",
     (SELECT count(*) FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL) AS checkpoints,
-    (SELECT load_error FROM training.checkpoints c WHERE c.model_id = m.id AND c.deleted_at IS NULL
-     ORDER BY step DESC LIMIT 1) AS "loadError",
+    (SELECT coalesce(jsonb_agg(jsonb_build_object('podName', pod_name, 'podUid', pod_uid,
+       'containerStart', container_start, 'error', error) ORDER BY pod_name), '[]')
+     FROM training.engine_adapters WHERE checkpoint_id = newest.id) AS "engineReports",
     (SELECT coalesce(jsonb_object_agg(alias, step), '{}') FROM training.aliases a WHERE a.model_id = m.id) AS aliases
-  FROM training.models m`
+  FROM training.models m LEFT JOIN LATERAL (SELECT id, step FROM training.checkpoints c
+    WHERE c.model_id = m.id AND c.deleted_at IS NULL ORDER BY step DESC LIMIT 1) newest ON true`
 
 /** Finds a model by name, hidden ones too. */
 export async function findNamedModel(
@@ -47,9 +56,23 @@ export async function tieModel(pool: Pool, id: string, namespace: string, crName
   )
 }
 
-/** Records the deletion policy of a model's resource. Once the resource is deleted, nobody can read it there. */
-export async function recordDeletionPolicy(pool: Pool, id: string, policy: DeletionPolicy): Promise<void> {
-  await pool.query('UPDATE training.models SET deletion_policy = $2 WHERE id = $1', [id, policy])
+/** What the resource of a model says and its row repeats. */
+export interface ModelPolicies {
+  deletionPolicy: DeletionPolicy
+  keepLoaded: boolean
+}
+
+/** Records the policies of a model's resource. Once the resource is deleted, nobody can read them there. */
+export async function recordPolicies(
+  pool: Pool,
+  id: string,
+  { deletionPolicy, keepLoaded }: ModelPolicies,
+): Promise<void> {
+  await pool.query('UPDATE training.models SET deletion_policy = $2, keep_loaded = $3 WHERE id = $1', [
+    id,
+    deletionPolicy,
+    keepLoaded,
+  ])
 }
 
 const ofResource = `namespace = $1 AND cr_name = $2 AND hidden_at IS NULL AND deleted_at IS NULL

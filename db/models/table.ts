@@ -39,6 +39,8 @@ export const modelColumns = {
   /** When the resources, adapters and files of a deleted model were removed. */
   filesRemovedAt: column<Date | null>('files_removed_at', 'timestamptz'),
   deletionPolicy: column<DeletionPolicy>('deletion_policy', 'text'),
+  /** Whether its newest step stays loaded on every engine. */
+  keepLoaded: column<boolean>('keep_loaded', 'boolean'),
   /** The aliases of the resource that were last applied. */
   resourceAliases: column<Record<string, number>>('resource_aliases', 'jsonb'),
 }

@@ -50,6 +50,7 @@ export interface ContainerStatus {
 }
 
 interface ContainerState {
+  running?: { startedAt?: string }
   waiting?: { reason?: string; message?: string }
   terminated?: { reason?: string; message?: string; exitCode: number; finishedAt?: string }
 }

@@ -2,10 +2,9 @@ import type { BaseModel } from '../../crds/generated.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import { listBaseModelsNamed, listEngines } from '../component-pods.ts'
-import { readEngineError, requestEngine, type Engine } from '../engine-client.ts'
+import { listAdapters, unloadAdapter, type Engine } from '../engine-client.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 
-const requestMs = 5_000
 // The kubelet restarts an engine that does not answer for this long. A restart unloads all adapters.
 const maxUnansweredSeconds = 600
 
@@ -48,19 +47,5 @@ export async function unloadAdapters(deps: EngineDeps, deleted: DeletedAdapters)
 }
 
 async function unloadFrom(engine: Engine, wanted: ReadonlySet<string>): Promise<void> {
-  for (const id of await listAdapters(engine)) {
-    if (!wanted.has(id)) continue
-    const request = { body: { lora_name: id }, signal: AbortSignal.timeout(requestMs) }
-    const response = await requestEngine(engine, '/v1/unload_lora_adapter', request)
-    // Another operator may have unloaded it first.
-    if (!response.ok && response.status !== 404) throw await readEngineError(response)
-    await response.text()
-  }
-}
-
-async function listAdapters(engine: Engine): Promise<string[]> {
-  const response = await requestEngine(engine, '/v1/models', { signal: AbortSignal.timeout(requestMs) })
-  if (!response.ok) throw await readEngineError(response)
-  const { data } = (await response.json()) as { data: { id: string }[] }
-  return data.map(({ id }) => id)
+  for (const id of await listAdapters(engine)) if (wanted.has(id)) await unloadAdapter(engine, id)
 }

@@ -17,7 +17,12 @@ const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
   [
     'its deletion is to mean something else',
     { resource: { ...resource, spec: { ...resource.spec, deletionPolicy: 'Delete' } } },
-    { do: 'update', id: 'm1', deletionPolicy: 'Delete' },
+    { do: 'update', id: 'm1', policies: { deletionPolicy: 'Delete', keepLoaded: false } },
+  ],
+  [
+    'its newest step is to stay loaded',
+    { resource: { ...resource, spec: { ...resource.spec, keepLoaded: true } } },
+    { do: 'update', id: 'm1', policies: { deletionPolicy: 'Retain', keepLoaded: true } },
   ],
   ['its model was deleted over REST', { isDeleted: true, row: undefined }, { do: 'delete' }],
   ['its model was deleted, and made anew under the name', { isDeleted: true }, { do: 'delete' }],

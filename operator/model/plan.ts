@@ -1,7 +1,6 @@
 import type { Model } from '../../crds/generated.ts'
 import { reasons, servedName } from '../../crds/names.ts'
-import type { OperatorModel } from '../../db/models/resources.ts'
-import type { DeletionPolicy } from '../../db/models/table.ts'
+import type { ModelPolicies, OperatorModel } from '../../db/models/resources.ts'
 
 /** What a Model resource refers to, and the row that has its name. */
 export interface ModelFacts {
@@ -19,7 +18,7 @@ export type ModelPlan =
   | { do: 'reject'; reason: string; message: string }
   | { do: 'insert'; baseModel: string; reason: string }
   | { do: 'tie'; id: string; reason: string }
-  | { do: 'update'; id: string; deletionPolicy: DeletionPolicy; reason: string }
+  | { do: 'update'; id: string; policies: ModelPolicies; reason: string }
   | { do: 'delete' }
   | { do: 'accept'; row: OperatorModel }
 
@@ -46,7 +45,7 @@ export function planModel(facts: ModelFacts): ModelPlan {
   if (!isOurs || row.hiddenAt !== null || row.resourceCreatedAt === null) {
     return { do: 'tie', id: row.id, reason: row.hiddenAt ? 'applied again' : 'its resource is there' }
   }
-  const { deletionPolicy = 'Retain' } = resource.spec
-  if (row.deletionPolicy === deletionPolicy) return { do: 'accept', row }
-  return { do: 'update', id: row.id, deletionPolicy, reason: 'another deletion policy' }
+  const { deletionPolicy = 'Retain', keepLoaded = false } = resource.spec
+  if (row.deletionPolicy === deletionPolicy && row.keepLoaded === keepLoaded) return { do: 'accept', row }
+  return { do: 'update', id: row.id, policies: { deletionPolicy, keepLoaded }, reason: 'other policies' }
 }

@@ -10,7 +10,7 @@ import {
   forgetModelResource,
   hasCreatedModelResource,
   hideModel,
-  recordDeletionPolicy,
+  recordPolicies,
   tieModel,
   type OperatorModel,
 } from '../../db/models/resources.ts'
@@ -23,6 +23,9 @@ import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
+import { limitKept, listWantedAdapters } from '../../db/engines/wanted-adapters.ts'
+import { findEngineContainer } from '../adapters/engine-container.ts'
+import { maxAdaptersOf } from '../adapters/pod-adapters.ts'
 import { listReadyEngines } from '../component-pods.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvent } from '../../lib/kube/events.ts'
@@ -31,6 +34,7 @@ import { diffModelEvents } from './model-events.ts'
 import { addModelLabels } from '../add-model-labels.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
 import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
+import type { Keeping } from './adapter-conditions.ts'
 import { describeModel, describeRejectedModel, type ModelStatus } from './status.ts'
 
 /** What the reconciliation of models needs. */
@@ -124,7 +128,7 @@ async function execute(
 ): Promise<void> {
   const crName = metadata.name ?? ''
   if (plan.do === 'tie') return tieModel(pool, plan.id, namespace, crName)
-  if (plan.do === 'update') return recordDeletionPolicy(pool, plan.id, plan.deletionPolicy)
+  if (plan.do === 'update') return recordPolicies(pool, plan.id, plan.policies)
   const { entity, project, name } = spec
   await insertModel(pool, {
     ...notForked,
@@ -150,9 +154,19 @@ async function describe(
   if (plan.do === 'reject') return describeRejectedModel(resource, plan, now)
   const { row, unapplied } = await applyAliases(deps, resource, plan.row)
   const { name } = resource.spec.baseModelRef
-  const readyEngines = listReadyEngines(deps.pods, name).length
-  const isScaledToZero = readyEngines === 0 && deps.baseModels.get(name)?.status?.reason === reasons.scaledToZero
-  return describeModel(resource, row, { readyEngines, isScaledToZero, unapplied, now })
+  const engines = listReadyEngines(deps.pods, name).map(findEngineContainer)
+  const isScaledToZero = engines.length === 0 && deps.baseModels.get(name)?.status?.reason === reasons.scaledToZero
+  const keeping = resource.spec.keepLoaded ? await measureKeeping(deps, resource, row) : undefined
+  return describeModel(resource, row, { engines, isScaledToZero, keeping, unapplied, now })
+}
+
+/** Finds out whether a model is one of those that are kept loaded. */
+async function measureKeeping({ pool, baseModels }: ModelDeps, { spec }: Model, row: OperatorModel): Promise<Keeping> {
+  const baseModel = baseModels.get(spec.baseModelRef.name)
+  const maxAdapters = baseModel ? maxAdaptersOf(baseModel.spec) : 0
+  const { kept } = await listWantedAdapters(pool, row.baseModel, maxAdapters)
+  const { newestCheckpoint: newest } = row
+  return { isKept: newest === null || kept.includes(newest), maxKept: limitKept(maxAdapters), maxAdapters }
 }
 
 /** Applies changed aliases of the resource. Returns the row with them. */

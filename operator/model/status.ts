@@ -1,15 +1,26 @@
 import type { Model } from '../../crds/generated.ts'
 import { conditions, reasons, servedName } from '../../crds/names.ts'
+import type { EngineContainer } from '../../db/engines/loaded-adapters.ts'
 import type { OperatorModel } from '../../db/models/resources.ts'
 import { buildCondition, mergeConditions, summarize, type ConditionInput, type StatusReason } from '../conditions.ts'
+import {
+  countAdapters,
+  describeAdapters,
+  describeDegraded,
+  describeKeeping,
+  type Keeping,
+} from './adapter-conditions.ts'
 
 export type ModelStatus = NonNullable<Model['status']>
 
 /** The input of a model's status, besides its row. */
 export interface ModelContext {
-  readyEngines: number
+  /** The containers of Ready engines. */
+  engines: EngineContainer[]
   /** No engine runs, and the next chat starts one. */
   isScaledToZero: boolean
+  /** Undefined without spec.keepLoaded. */
+  keeping: Keeping | undefined
   /** Aliases of the resource that could not be set. */
   unapplied: string[]
   now: Date
@@ -20,28 +31,33 @@ export function describeModel(resource: Model, row: OperatorModel, context: Mode
   const ready = describeReady(row, context)
   const message = `Served as ${servedName(row)}.`
   const accepted = buildCondition(conditions.accepted, true, { reason: reasons.accepted, message })
-  const degraded = describeDegraded(row)
-  const inputs = [accepted, ready, degraded, ...describeAliases(resource, context.unapplied)]
+  const counts = countAdapters(row, context.engines)
+  const { refused, ...engines } = counts
+  const degraded = describeDegraded(row, counts)
+  const inputs = [
+    accepted,
+    ready,
+    describeAdapters(row, counts, context.keeping),
+    degraded,
+    ...describeKeeping(row, context.keeping),
+    ...describeAliases(resource, context.unapplied),
+  ]
   return {
     id: row.id,
     servedName: servedName(row),
     latestStep: row.latestStep,
     checkpoints: row.checkpoints,
+    engines: { ...engines, summary: `${engines.loaded}/${engines.ready}` },
     ...(Object.keys(row.aliases).length > 0 && { aliases: row.aliases }),
-    ...summarize(row.loadError === null ? ready : degraded),
+    ...summarize(refused.length === 0 ? ready : degraded),
     ...mergeConditions(resource, inputs, context.now),
   }
 }
 
-/** A model is Degraded while engines cannot load its newest step. Requests for it are a 503. */
-function describeDegraded({ latestStep, loadError }: OperatorModel): ConditionInput {
-  const loads = { reason: reasons.servesNewestStep, message: 'No engine has refused its newest step.' }
-  if (loadError === null) return buildCondition(conditions.degraded, false, loads)
-  const message = `Step ${latestStep} is not served: ${loadError}. The engine's log says why. It is tried again each minute.`
-  return buildCondition(conditions.degraded, true, { reason: reasons.adapterNotLoaded, message })
-}
-
-function describeReady(row: OperatorModel, { readyEngines: engines, isScaledToZero }: ModelContext): ConditionInput {
+function describeReady(
+  row: OperatorModel,
+  { engines: { length: engines }, isScaledToZero }: ModelContext,
+): ConditionInput {
   const asleep = { reason: reasons.scaledToZero, message: 'No engine runs. The next chat starts one and is held.' }
   if (isScaledToZero) return buildCondition(conditions.ready, true, asleep)
   const answers = { reason: reasons.ready, message: `${engines} engines serve it.` }

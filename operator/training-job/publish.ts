@@ -1,9 +1,12 @@
 import { waitForLeases } from '../../db/changes.ts'
-import { findUnloadableCheckpoint, recordLoadError } from '../../db/checkpoints/load-errors.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { findPublishingJob } from '../../db/jobs/resources.ts'
+import { listWantedAdapters } from '../../db/engines/wanted-adapters.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
-import { AdapterLoader, type LoaderDeps } from './adapter-loader.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
+import { AdapterLoader, type LoaderDeps } from '../adapters/adapter-loader.ts'
+import { maxAdaptersOf } from '../adapters/pod-adapters.ts'
+import { listBaseModelsNamed } from '../component-pods.ts'
 import { measureCheckpoint } from './measure.ts'
 import type { Publication } from './status.ts'
 
@@ -16,8 +19,9 @@ interface Deps extends LoaderDeps {
 }
 
 /**
- * Ends trained jobs: loads each new checkpoint on every Ready engine pod, then writes the job's end. It needs neither
- * kube-apiserver nor the job's resource.
+ * Ends trained jobs: loads each new checkpoint of a model in use on every Ready engine pod, and of another model on one
+ * of them, which finds an adapter that cannot be loaded. Then writes the job's end. It needs neither kube-apiserver nor
+ * the job's resource.
  */
 export class Publisher {
   readonly #deps: Deps
@@ -60,19 +64,21 @@ export class Publisher {
     log.info({ job: jobId, checkpoint: job.checkpoint.id, ...publication, tookMs }, 'checkpoint published')
   }
 
-  /** Asks the engines again for a checkpoint that they could not load: their settings may have changed. */
-  async loadAgain(checkpointId: string): Promise<void> {
-    const { pool } = this.#deps
-    const checkpoint = await findUnloadableCheckpoint(pool, checkpointId)
-    if (!checkpoint) return
-    // First, so that one that hangs an engine is not the first again.
-    await recordLoadError(pool, checkpointId, checkpoint.error)
-    await this.#load(checkpoint.baseModel, checkpointId)
+  async #load(baseModel: string, checkpointId: string): Promise<Publication> {
+    const ready = this.#loader.listEngines(baseModel)
+    const asked = (await this.#isInUse(baseModel, checkpointId)) ? ready : pickOne(ready, checkpointId)
+    const deadline = AbortSignal.any([AbortSignal.timeout(publishMs), this.#stopping.signal])
+    const loaded = await this.#loader.loadOnAll(asked, { checkpointId, deadline })
+    return { ready: ready.length, asked: asked.length, loaded }
   }
 
-  #load(baseModel: string, checkpointId: string): Promise<Publication> {
-    const deadline = AbortSignal.any([AbortSignal.timeout(publishMs), this.#stopping.signal])
-    return this.#loader.load({ baseModel, checkpointId, deadline })
+  /** Whether engines should have the checkpoint, because its model is kept loaded or was asked lately. */
+  async #isInUse(baseModel: string, checkpointId: string): Promise<boolean> {
+    const { pool, baseModels } = this.#deps
+    const [resource] = listBaseModelsNamed(baseModels, baseModel)
+    if (!resource) return false
+    const { kept, inUse } = await listWantedAdapters(pool, baseModel, maxAdaptersOf(resource.spec))
+    return kept.includes(checkpointId) || inUse.includes(checkpointId)
   }
 
   #record(jobId: string, publication: Publication): void {
@@ -80,4 +86,10 @@ export class Publisher {
     const [oldest] = this.#publications.keys()
     if (this.#publications.size > maxPublications && oldest) this.#publications.delete(oldest)
   }
+}
+
+/** Different checkpoints go to different pods. */
+function pickOne(pods: Pod[], checkpointId: string): Pod[] {
+  const first = Number.parseInt(checkpointId.slice(0, 8), 16) % pods.length
+  return pods.slice(first, first + 1)
 }

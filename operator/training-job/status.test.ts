@@ -151,7 +151,7 @@ const conditionCases: [string, Partial<OperatorJob>, Partial<JobContext>, string
   [
     'succeeded while no engine was ready',
     { state: 'Succeeded', checkpoint },
-    { publication: { asked: 0, loaded: 0 } },
+    { publication: { ready: 0, asked: 0, loaded: 0 } },
     [
       'Accepted=True Accepted',
       'Progressing=False Succeeded',
@@ -192,7 +192,10 @@ test('a condition keeps the time of its last change', () => {
 
 test('events: states that passed too fast to be observed are included', () => {
   const queued = describe({})
-  const succeeded = describe({ state: 'Succeeded', attempt: 1, checkpoint }, { publication: { asked: 2, loaded: 2 } })
+  const succeeded = describe(
+    { state: 'Succeeded', attempt: 1, checkpoint },
+    { publication: { ready: 2, asked: 2, loaded: 2 } },
+  )
   const reasons = (from: JobStatus | undefined, to: JobStatus) => diffJobEvents(from, to).map(({ reason }) => reason)
   expect(reasons(undefined, queued)).toEqual(['Accepted'])
   expect(reasons(queued, succeeded)).toEqual(['Started', 'Published', 'Succeeded'])

@@ -22,8 +22,9 @@ export interface JobContext {
   now: Date
 }
 
-/** The number of Ready engine pods at publishing, and how many of them loaded the checkpoint. */
+/** The number of Ready engine pods at publishing, how many were asked to load the checkpoint, and how many did. */
 export interface Publication {
+  ready: number
   asked: number
   loaded: number
 }
@@ -155,11 +156,12 @@ function describePublished(
   }
   const earlier = resource.status?.conditions?.find((each) => each.type === type && each.status === 'True')
   if (!publication) return earlier ?? published(reasons.published, `Step ${step} is listed and can be served.`)
-  if (publication.asked === 0) {
+  if (publication.ready === 0) {
     return published(reasons.engineAtZero, `No engine was ready. Step ${step} is loaded on its first request.`)
   }
-  const { loaded, asked } = publication
-  return published(reasons.published, `Step ${step} is loaded on ${loaded} of ${asked} ready engines.`)
+  const { loaded, asked, ready } = publication
+  const later = asked < ready ? ' The others load it with its first request.' : ''
+  return published(reasons.published, `Step ${step} is loaded on ${loaded} of ${ready} ready engines.${later}`)
 }
 
 function describeProgress(step: number, totalSteps: number) {

@@ -93,11 +93,7 @@ describe('a trainer of several jobs', () => {
     const jobs = await addJobs(3)
     for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
     for (const job of jobs) await rows.expireLease(job)
-    expect((await rows.releaseExpiredLeases()).map(({ state }) => state)).toEqual([
-      'Queued',
-      'Queued',
-      'Queued',
-    ])
+    expect((await rows.releaseExpiredLeases()).map(({ state }) => state)).toEqual(['Queued', 'Queued', 'Queued'])
     expect(await listBusyPods(database.pool)).not.toContain(trainer.podUid)
   })
 

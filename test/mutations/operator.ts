@@ -150,14 +150,14 @@ export const operatorMutations: Mutation[] = [
   },
   {
     fault: 'a checkpoint that no engine can load is asked for until the time is over',
-    file: 'operator/training-job/adapter-loader.ts',
+    file: 'operator/adapters/adapter-loader.ts',
     find: '++rejected === maxRejections',
     replace: '++rejected === 1000',
     test: 'test/control/unloadable-adapters.test.ts',
   },
   {
     fault: 'a model whose newest step no engine can load is not Degraded',
-    file: 'operator/model/status.ts',
+    file: 'operator/model/adapter-conditions.ts',
     find: 'buildCondition(conditions.degraded, true,',
     replace: 'buildCondition(conditions.degraded, false,',
     test: 'operator/model/status.test.ts',

@@ -20,8 +20,10 @@ export const modelRow: OperatorModel = {
   hiddenAt: null,
   latestStep: 0,
   checkpoints: 0,
-  loadError: null,
+  newestCheckpoint: null,
+  engineReports: [],
   deletionPolicy: 'Retain',
+  keepLoaded: false,
   aliases: {},
   resourceAliases: {},
 }
