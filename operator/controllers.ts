@@ -8,6 +8,8 @@ import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.t
 import { listBaseModelsNamed } from './component-pods.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import { WorkQueue } from '../lib/kube/queue.ts'
+import { isReady, type Pod } from '../lib/kube/objects.ts'
+import { findEngineContainer } from './adapters/engine-container.ts'
 import type { PodAdapters } from './adapters/pod-adapters.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
@@ -87,7 +89,7 @@ export class Controllers {
       this.#addJobsOf(name)
     } else if (kind === 'TrainingJob') add(this.trainingJobs)
     else this.#addOwner(object)
-    if (kind === 'Pod' && isEngine(object)) this.engines.add(name)
+    if (kind === 'Pod' && isEngine(object)) this.#onEngineChange(object, before)
   }
 
   /** Handles a notification of Postgres: a row has changed, or a base model needs an engine. */
@@ -146,6 +148,14 @@ export class Controllers {
     }
   }
 
+  #onEngineChange(pod: Pod, before: Pod | undefined): void {
+    this.engines.add(pod.metadata.name ?? '')
+    const owner = pod.metadata.labels?.[labels.baseModel]
+    if (owner !== undefined && !isDeepStrictEqual(pickServing(pod), before && pickServing(before))) {
+      this.#addModelsOf(owner)
+    }
+  }
+
   #addModelsOf(baseModel: string): void {
     for (const { metadata, spec } of sortByAge(this.#deps.models.list())) {
       if (spec.baseModelRef.name === baseModel) this.models.add(metadata.name ?? '')
@@ -174,10 +184,15 @@ function isStatusChange(object: KubeObject, before: KubeObject | undefined): boo
   return before !== undefined && isDeepStrictEqual(pickWanted(object), pickWanted(before))
 }
 
-/** What the status of its models depends on. */
+/** What the status of its models depends on, besides its engines. */
 function pickServed({ metadata, status }: KubeObject & Pick<BaseModel, 'status'>) {
   const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
-  return { uid: metadata.uid, accepted: accepted?.status, engines: status?.engine?.ready, reason: status?.reason }
+  return { uid: metadata.uid, accepted: accepted?.status, reason: status?.reason }
+}
+
+/** What the status of models depends on. */
+function pickServing(pod: Pod) {
+  return { isReady: isReady(pod), container: findEngineContainer(pod) }
 }
 
 /** What a resource's owner sets. Each change of its spec has a new generation. */

@@ -10,6 +10,7 @@ import type { EngineClient } from './engines/engine-client.ts'
 import { translateEngineError } from './engines/engine-errors.ts'
 import type { EngineResponse } from './engines/engine-response.ts'
 import { readErrorBody } from './engines/read-engine.ts'
+import type { ModelUses } from './models/model-uses.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 import type { PreparedRequest } from './prepare-request.ts'
 import { ChatMeter } from './reply/chat-meter.ts'
@@ -19,6 +20,7 @@ import { renameInText, type ModelNames } from './reply/rename-model.ts'
 /** What requests to engines need. */
 export interface AskDeps {
   engines: EngineClient
+  modelUses: ModelUses
   log: Logger
   usage: UsageLedger
   tokenLimiter: TokenLimiter
@@ -63,6 +65,7 @@ async function openReply(deps: AskDeps, call: EngineCall, request: PreparedReque
   const { client } = call
   const turn = turnOf(call.caller)
   const { baseModelCrName } = target
+  deps.modelUses.record(target)
   const adapter = adapterOf(target)
   const response = await deps.engines.post({ baseModelCrName, turn, adapter, affinity, path, body, client })
   body.letGo()

@@ -10,12 +10,14 @@ import { EngineClient } from './engines/engine-client.ts'
 import { EnginePods } from './engines/engine-pods.ts'
 import { EngineRouter } from './engines/engine-router.ts'
 import { Gateway, type GatewayDeps } from './gateway.ts'
+import { LoadedAdapters } from './engines/loaded-adapters.ts'
+import { ModelUses } from './models/model-uses.ts'
 import { ModelResolver } from './models/model-resolver.ts'
 import { routeResponses } from './responses/routes.ts'
 import { passthroughs, routeGateway } from './routes.ts'
 
 /** Parts that it shares with other groups. */
-interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models'> {
+interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models' | 'modelUses'> {
   /** The keys that engines may ask for, the current one first. */
   engineKeys: readonly string[]
   answerTimes: AnswerTimes
@@ -41,12 +43,15 @@ export interface Inference {
 export function openInference(config: Config, shared: SharedParts): Inference {
   const { answerTimes, changes, kube, log, pool, traces } = shared
   const enginePods = new EnginePods(kube, log)
-  const router = new EngineRouter(enginePods, planHold(config))
+  const loaded = new LoadedAdapters(pool, log)
+  const router = new EngineRouter(enginePods, loaded, planHold(config))
   const demand = new DemandReporter({ pool, router, namespace: config.TRAINYARD_NAMESPACE, log })
   const engines = new EngineClient(router, shared.engineKeys, log)
   const models = new ModelResolver({ pool, lease: changes })
-  changes.follow(models.known)
-  const deps = { ...shared, engines, models }
+  const modelUses = new ModelUses(pool)
+  modelUses.start(log)
+  for (const follower of [models.known, loaded]) changes.follow(follower)
+  const deps = { ...shared, engines, models, modelUses }
   return {
     deps,
     gateway: new Gateway(deps, passthroughs, answerTimes),
@@ -57,8 +62,7 @@ export function openInference(config: Config, shared: SharedParts): Inference {
     stopWaiting: () => router.close(),
     close: async () => {
       engines.close()
-      await demand.close()
-      await enginePods.stop()
+      await Promise.all([demand.close(), enginePods.stop(), loaded.close(), modelUses.close()])
     },
   }
 }

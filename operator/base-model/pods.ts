@@ -11,13 +11,8 @@ import { requestGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
 import { describePods, ownerOf } from './pod-labels.ts'
 import { readyFile, runMount, runVolume, sharedMemory, sharedMemoryMount } from './pod-volumes.ts'
-import {
-  limitsEnv,
-  statusServerUrl,
-  trainerCommand,
-  trainerGraceSeconds,
-  trainerReadinessProbe,
-} from './trainer-process.ts'
+import { statusServerEnv, statusToken, statusTokenMount } from './status-server.ts'
+import { limitsEnv, trainerCommand, trainerGraceSeconds, trainerReadinessProbe } from './trainer-process.ts'
 
 /** The operator's settings that all pods share. */
 export interface PodSettings {
@@ -28,11 +23,6 @@ export interface PodSettings {
   /** Listen only on the pod's own address, for pods that share a network. */
   listenOnPodIp: boolean
 }
-
-const tokenFolder = '/var/run/secrets/trainyard'
-// The status server accepts only tokens for this audience.
-const tokenAudience = 'trainyard-status'
-const tokenSeconds = 3600
 
 // An engine finishes its responses before it ends. Gateways hold new requests for longer than that.
 const engineDrainSeconds = 300
@@ -56,8 +46,10 @@ export function engineHash(baseModel: BaseModel, settings: PodSettings): string 
 export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
   const { source, engine = {} } = baseModel.spec
   const args = [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...(engine.args ?? [])]
+  const common = commonPodSpec('engine', settings)
   return {
-    ...commonPodSpec('engine', settings),
+    ...common,
+    volumes: [...common.volumes, statusToken],
     terminationGracePeriodSeconds: engineDrainSeconds + engineEndSeconds,
     containers: [
       {
@@ -69,7 +61,7 @@ export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings):
           { name: 'metrics', containerPort: engineMetricsPort },
         ],
         // An engine reads checkpoints of all tenants and changes none.
-        volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true }), sharedMemoryMount],
+        volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true }), sharedMemoryMount, statusTokenMount],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
         lifecycle: { preStop: { sleep: { seconds: noticeSeconds } } },
         ...engineProbes,
@@ -87,6 +79,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
     { name: 'TRAINYARD_METRICS_PORT', value: String(engineMetricsPort) },
     { name: 'TRAINYARD_DRAIN_SECONDS', value: String(engineDrainSeconds) },
+    ...statusServerEnv(baseModel, settings),
     ...sourceEnv(baseModel),
     { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
     ...artifactsEnv(settings.artifacts),
@@ -143,35 +136,24 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
     ...common,
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: trainerGraceSeconds,
-    volumes: [
-      ...common.volumes,
-      { name: 'status-token', projected: { sources: [{ serviceAccountToken }] } },
-      runVolume,
-    ],
+    volumes: [...common.volumes, statusToken, runVolume],
     containers: [
       {
         ...container,
         command: trainerCommand(trainer.gpus ?? 1),
         env: mergeEnv(trainerEnv(baseModel, settings), trainer.env),
-        volumeMounts: [
-          ...container.volumeMounts,
-          { name: 'status-token', mountPath: tokenFolder, readOnly: true },
-          runMount,
-        ],
+        volumeMounts: [...container.volumeMounts, statusTokenMount, runMount],
         readinessProbe: trainerReadinessProbe,
       },
     ],
   }
 }
 
-const serviceAccountToken = { path: 'token', audience: tokenAudience, expirationSeconds: tokenSeconds }
-
 function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, source, trainer = {}, lora = {} } = baseModel.spec
   const { rank, alpha, targetModules } = lora
   return [
-    { name: 'TRAINYARD_STATUS_URL', value: statusServerUrl(baseModel.metadata.namespace, settings) },
-    { name: 'TRAINYARD_TOKEN_FILE', value: `${tokenFolder}/token` },
+    ...statusServerEnv(baseModel, settings),
     { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),

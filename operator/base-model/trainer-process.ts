@@ -3,8 +3,6 @@ import { optionalEnv } from './env-vars.ts'
 import type { EnvVar } from './pod-artifacts.ts'
 import { readyFile } from './pod-volumes.ts'
 
-const statusServerPort = 8082
-
 /** Enough to finish a short job, or to save a long one for the next trainer. */
 export const trainerGraceSeconds = 60
 // The trainer gets less time, so that it ends by itself. torchrun kills its processes between the two times.
@@ -19,15 +17,6 @@ export function trainerCommand(gpus: number): string[] {
   if (gpus === 1) return ['python', '-m', 'trainyard_trainer']
   const options = ['--nproc-per-node', String(gpus), '--shutdown-timeout', String(torchrunGraceSeconds)]
   return ['torchrun', '--standalone', ...options, '-m', 'trainyard_trainer']
-}
-
-/**
- * Where a trainer claims and reports. The name of the Service stays when that is made anew, also with an IPv6 address.
- * Pods that share a network have no DNS.
- */
-export function statusServerUrl(namespace: string | undefined, { listenOnPodIp }: { listenOnPodIp: boolean }): string {
-  const host = listenOnPodIp ? '$(TRAINYARD_STATUS_SERVER_SERVICE_HOST)' : `trainyard-status-server.${namespace}.svc`
-  return `http://${host}:${statusServerPort}`
 }
 
 /** How many jobs and tokens a trainer handles at once, how often it saves, and how fast it must end. */

@@ -4,16 +4,19 @@ import type { Logger } from '../../lib/log.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { identifyRequests } from '../../lib/http/request-id.ts'
 import { errors } from './errors.ts'
+import { createEngineRoutes, type EngineRouteDeps } from './engine-routes.ts'
 import { createTrainerRoutes, type RouteDeps } from './routes.ts'
 
-/** The status server's HTTP application. `/health` is open to all, the other paths to trainer pods. */
-export function createApp(deps: RouteDeps): Koa {
+/** The status server's HTTP application. `/health` is open to all, the other paths to trainer or engine pods. */
+export function createApp(deps: RouteDeps & EngineRouteDeps): Koa {
   const app = new Koa()
   app.silent = true
+  const engineRoutes = createEngineRoutes(deps)
   const trainerRoutes = createTrainerRoutes(deps)
   app.use(identifyRequests)
   app.use(answerErrors(deps.log))
   app.use(answerHealth)
+  app.use(engineRoutes.routes() as unknown as Koa.Middleware)
   app.use(trainerRoutes.routes() as unknown as Koa.Middleware)
   app.use(rejectUnknownPath)
   return app

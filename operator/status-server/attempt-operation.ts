@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { Attempt, ReportOutcome } from '../../db/jobs/attempts.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import type { PathParams } from '../../lib/http/operation.ts'
-import type { TrainerPod } from './auth.ts'
+import type { CallingPod } from './auth.ts'
 import { errors } from './errors.ts'
 
 export const attemptPath = '/v1/jobs/{id}/attempts/{attempt}'
@@ -10,7 +10,7 @@ export const tag = 'Trainers'
 /** What all operations on attempts share. */
 export const attemptOperation = { tag, answer: Type.Object({}) }
 
-export function readAttempt({ id, attempt }: PathParams<typeof attemptPath>, pod: TrainerPod): Attempt {
+export function readAttempt({ id, attempt }: PathParams<typeof attemptPath>, pod: CallingPod): Attempt {
   return { jobId: id, attempt: Number(attempt), podUid: pod.uid }
 }
 

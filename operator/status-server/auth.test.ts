@@ -17,6 +17,7 @@ beforeAll(async () => {
   issuer = { name: issuerName, getKey: createLocalJWKSet({ keys: [jwk] }) }
 })
 
+const trainers = { namespace: 'trainyard', serviceAccount: 'trainyard-trainer' } as const
 const trainerPod = {
   namespace: 'trainyard',
   pod: { name: 'tiny-chat-trainer-1', uid: podUid },
@@ -45,7 +46,7 @@ function signToken(parts: TokenParts = {}): Promise<string> {
 const known = () => new IssuerKeys(async () => issuer)
 
 test("a trainer pod's token identifies its pod", async () => {
-  const pod = await authenticate(`Bearer ${await signToken()}`, known(), 'trainyard')
+  const pod = await authenticate(`Bearer ${await signToken()}`, known(), trainers)
   expect(pod).toEqual({ uid: podUid, name: 'tiny-chat-trainer-1' })
 })
 
@@ -59,26 +60,34 @@ test.each<[string, TokenParts, string]>([
   ['no pod', { about: { ...trainerPod, pod: undefined } }, 'not bound to a pod'],
   ['an invalid pod uid', { about: { ...trainerPod, pod: { name: 'a', uid: 'b' } } }, 'not bound to a pod'],
 ])('a token with %s is rejected with 401', async (_name, parts, sentence) => {
-  const refused = authenticate(`Bearer ${await signToken(parts)}`, known(), 'trainyard')
+  const refused = authenticate(`Bearer ${await signToken(parts)}`, known(), trainers)
   await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining(sentence) })
 })
 
+test("an engine's token is accepted for the operations of engines only, and a trainer's for those of trainers only", async () => {
+  const engines = { ...trainers, serviceAccount: 'trainyard-engine' } as const
+  const engine = await signToken({ about: { ...trainerPod, serviceaccount: { name: 'trainyard-engine' } } })
+  expect(await authenticate(`Bearer ${engine}`, known(), engines)).toMatchObject({ uid: podUid })
+  await expect(authenticate(`Bearer ${engine}`, known(), trainers)).rejects.toMatchObject({ status: 401 })
+  await expect(authenticate(`Bearer ${await signToken()}`, known(), engines)).rejects.toMatchObject({ status: 401 })
+})
+
 test('a token with a signature by another key is rejected with 401', async () => {
-  const refused = authenticate(`Bearer ${await signToken({ key: otherKey })}`, known(), 'trainyard')
+  const refused = authenticate(`Bearer ${await signToken({ key: otherKey })}`, known(), trainers)
   await expect(refused).rejects.toMatchObject({ status: 401, message: expect.stringContaining('signature') })
 })
 
 test.each([undefined, '', 'Bearer', 'Basic YTpi', 'Bearer a b', 'Bearer not-a-token', 'Bearer a.b.c'])(
   'the header %j is rejected with 401',
   async (header) => {
-    await expect(authenticate(header, known(), 'trainyard')).rejects.toMatchObject({ status: 401 })
+    await expect(authenticate(header, known(), trainers)).rejects.toMatchObject({ status: 401 })
   },
 )
 
 test('an unsigned token is rejected', async () => {
   const [, payload] = (await signToken()).split('.')
   const header = Buffer.from('{"alg":"none"}').toString('base64url')
-  const refused = authenticate(`Bearer ${header}.${payload}.`, known(), 'trainyard')
+  const refused = authenticate(`Bearer ${header}.${payload}.`, known(), trainers)
   await expect(refused).rejects.toMatchObject({ status: 401 })
 })
 
@@ -89,11 +98,11 @@ test('while kube-apiserver is unavailable, tokens are checked with known keys, a
     return issuer
   })
   const header = `Bearer ${await signToken()}`
-  await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 503 })
+  await expect(authenticate(header, keys, trainers)).rejects.toMatchObject({ status: 503 })
   away = false
-  await authenticate(header, keys, 'trainyard')
+  await authenticate(header, keys, trainers)
   away = true
-  expect(await authenticate(header, keys, 'trainyard')).toMatchObject({ uid: podUid })
+  expect(await authenticate(header, keys, trainers)).toMatchObject({ uid: podUid })
 })
 
 test('a new key of the cluster is read at the first token that it signed', async () => {
@@ -109,12 +118,12 @@ test('a new key of the cluster is read at the first token that it signed', async
     () => nowMs,
   )
   const header = `Bearer ${await signToken()}`
-  await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 401 })
+  await expect(authenticate(header, keys, trainers)).rejects.toMatchObject({ status: 401 })
   rotated = true
   // Bad tokens must not become requests to kube-apiserver, so the keys are not read again at once.
-  await expect(authenticate(header, keys, 'trainyard')).rejects.toMatchObject({ status: 401 })
+  await expect(authenticate(header, keys, trainers)).rejects.toMatchObject({ status: 401 })
   nowMs = 2_000
-  expect(await authenticate(header, keys, 'trainyard')).toMatchObject({ uid: podUid })
+  expect(await authenticate(header, keys, trainers)).toMatchObject({ uid: podUid })
   expect(reads).toEqual([0, 2_000])
 })
 

@@ -4,12 +4,17 @@ import { errors as joseErrors, jwtVerify, type JWTPayload } from 'jose'
 import { IssuerUnavailableError, type Issuer, type IssuerKeys } from './issuer-keys.ts'
 
 const audience = 'trainyard-status'
-const serviceAccount = 'trainyard-trainer'
 const algorithms = ['RS256', 'ES256', 'ES384', 'ES512', 'PS256']
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
+/** Whose tokens are accepted. */
+export interface Account {
+  namespace: string
+  serviceAccount: 'trainyard-engine' | 'trainyard-trainer'
+}
+
 /** The calling pod, as its token proves. */
-export interface TrainerPod {
+export interface CallingPod {
   uid: string
   name: string
 }
@@ -23,20 +28,20 @@ interface PodClaims extends JWTPayload {
 }
 
 /**
- * Authenticates a trainer pod by the service-account token in its Authorization header. The token must be signed by the
- * cluster, made for this server, and bound to a pod of this namespace's trainer account.
+ * Authenticates a pod by the service-account token in its Authorization header. The token must be signed by the
+ * cluster, made for this server, and bound to a pod of the account.
  *
  * @throws {HttpError} 401; 503 while the issuer's keys are unknown
  */
 export async function authenticate(
   header: string | undefined,
   keys: IssuerKeys,
-  namespace: string,
-): Promise<TrainerPod> {
+  account: Account,
+): Promise<CallingPod> {
   const token = /^Bearer ([^\s]+)$/i.exec(header ?? '')?.[1]
   if (token === undefined) throw rejectToken()
   try {
-    return readPod(await verify(token, keys), namespace)
+    return readPod(await verify(token, keys), account)
   } catch (error) {
     if (error instanceof IssuerUnavailableError)
       throw new HttpError(errors.issuer_unavailable, error.message, { cause: error, retryAfterSeconds: 1 })
@@ -71,7 +76,7 @@ function isUnknownIssuer(error: unknown): boolean {
   )
 }
 
-function readPod(claims: PodClaims, namespace: string): TrainerPod {
+function readPod(claims: PodClaims, { namespace, serviceAccount }: Account): CallingPod {
   const about = claims['kubernetes.io']
   if (about?.namespace !== namespace || about.serviceaccount?.name !== serviceAccount) {
     throw rejectToken(`the token is rejected: it does not belong to the service account ${namespace}/${serviceAccount}`)

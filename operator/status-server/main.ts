@@ -32,11 +32,13 @@ const keys = new IssuerKeys(createIssuerReader(kube))
 // Read before the first trainer comes: kube-apiserver may be unavailable then.
 keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))
 
+const namespace = config.TRAINYARD_NAMESPACE
 const app = createApp({
   pool,
   queue,
   log,
-  authenticate: (header) => authenticate(header, keys, config.TRAINYARD_NAMESPACE),
+  authenticate: (header) => authenticate(header, keys, { namespace, serviceAccount: 'trainyard-trainer' }),
+  authenticateEngine: (header) => authenticate(header, keys, { namespace, serviceAccount: 'trainyard-engine' }),
 })
 const handle = app.callback()
 const server = await startServer((request, response) => void handle(request, response), {

@@ -4,7 +4,7 @@ import type { HttpContext } from '../../lib/http/context.ts'
 import { renewLease, type Claimant } from '../../db/jobs/claims.ts'
 import { recordRelease } from '../../db/jobs/reports.ts'
 import { attemptOperation, attemptPath, readAttempt, requireHeld, tag } from './attempt-operation.ts'
-import type { TrainerPod } from './auth.ts'
+import type { CallingPod } from './auth.ts'
 import type { ClaimQueue } from './claim-queue.ts'
 import { routeEnds, routeReports, type ReportDeps } from './report-routes.ts'
 import { presentClaim } from './present.ts'
@@ -14,7 +14,7 @@ import { createTrainerApi, type TrainerApi, type TrainerState } from './trainer-
 /** What the trainer routes need. `authenticate` throws an HttpError for every caller except a trainer pod. */
 export interface RouteDeps extends ReportDeps {
   queue: ClaimQueue
-  authenticate: (header: string | undefined) => Promise<TrainerPod>
+  authenticate: (header: string | undefined) => Promise<CallingPod>
 }
 
 /** The routes of trainers. All of them require a trainer pod's token. */
@@ -73,7 +73,7 @@ function routeLeases(api: TrainerApi, { pool, log }: RouteDeps): void {
   )
 }
 
-function readClaimant(body: Static<typeof claimBody>, pod: TrainerPod): Claimant {
+function readClaimant(body: Static<typeof claimBody>, pod: CallingPod): Claimant {
   return {
     baseModel: body.base_model,
     podUid: pod.uid,

@@ -1,12 +1,12 @@
 import type { Router } from '@koa/router'
 import { Api, type Dialect } from '../../lib/http/api.ts'
-import type { TrainerPod } from './auth.ts'
+import type { CallingPod } from './auth.ts'
 import { readJson } from './body.ts'
 import { compileSchema } from './schema.ts'
 
 /** The trainer pod that sent a request. */
 export interface TrainerState {
-  caller: TrainerPod
+  caller: CallingPod
 }
 
 export type TrainerApi = Api<TrainerState, object>

@@ -3,7 +3,9 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { recordLoad } from '../../db/engines/loaded-adapters.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
@@ -343,4 +345,56 @@ test('SIGTERM interrupts no stream, and answers held requests', async () => {
   } finally {
     await own.remove()
   }
+})
+
+describe('what engines have loaded', () => {
+  const address = `${entity}/tests/loaded`
+  let checkpointId: string
+
+  beforeAll(async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name, last_step)
+       VALUES ($1, 'tests', 'loaded', $2, $3, 'loaded', 1) RETURNING id`,
+      [entity, model, namespace],
+    )
+    checkpointId = randomUUID()
+    await database.pool.query(
+      `INSERT INTO training.checkpoints (id, model_id, step, uri, digest, metrics) VALUES ($1, $2, 1, 'u', 'd', '{}')`,
+      [checkpointId, rows[0]!.id],
+    )
+  })
+
+  const report = (podName: string, error: string | null) =>
+    recordLoad(database.pool, { podName, podUid: podName, containerStart: '' }, { checkpointId, error })
+
+  /** Sends six chats with different prefixes to the model. Returns the engines that answered. */
+  async function askSix(): Promise<Set<string | undefined>> {
+    const answered = new Set<string | undefined>()
+    for (let index = 0; index < 6; index++) {
+      const prompt = [{ role: 'user', content: `${randomUUID()} ${index}` }]
+      answered.add(await readContent(await chat({ model: address, messages: prompt })))
+    }
+    return answered
+  }
+
+  test('reaches the gateway within a second: it prefers the pod that has the adapter, from the first chat', async () => {
+    for (const number of [1, 2, 3]) {
+      await listen(number, reply(`${number}`))
+      await addEnginePod(place(number))
+    }
+    await eventually(async () => expect(new Set(await askEight()).size).toBeGreaterThan(1))
+    await report('engine-1', 'it does not fit')
+    await report('engine-3', null)
+    await delay(1_000)
+    expect(await askSix()).toEqual(new Set(['3']))
+  })
+
+  test('a model that is asked is in use, and so is a step of it', async () => {
+    await eventually(async () => {
+      const { rows } = await database.pool.query(
+        `SELECT checkpoint_id AS id FROM training.adapter_uses WHERE asked_at > now() - interval '1 minute'`,
+      )
+      expect(rows).toEqual([{ id: checkpointId }])
+    })
+  })
 })

@@ -1,5 +1,5 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Model } from '../../crds/generated.ts'
 import { createTestDatabase } from '../support/database.ts'
@@ -42,7 +42,8 @@ test('a base model whose engines take no adapter of its rank is rejected', async
 test('a model is Degraded while an engine cannot load its newest step, and tried again', async () => {
   const { namespace, database, baseModel } = await makePlace()
   const answers = { refused: 0, loaded: 0, loads: false }
-  await serveEngine(namespace, baseModel, (response) => {
+  await serveEngine(namespace, baseModel, (request, response) => {
+    if (request.method === 'GET') return void response.end('{"data": []}')
     answers[answers.loads ? 'loaded' : 'refused']++
     const message = "LoRA adapter 'a' was found but could not be loaded."
     response.writeHead(answers.loads ? 200 : 400, { 'content-type': 'application/json' })
@@ -68,7 +69,9 @@ test('a model is Degraded while an engine cannot load its newest step, and tried
   expect(answers.refused).toBe(3)
 
   answers.loads = true
-  await database.pool.query(`UPDATE training.checkpoints SET load_tried_at = now() - interval '2 minutes'`)
+  await database.pool.query(`UPDATE training.engine_adapters SET seen_at = now() - interval '2 minutes'`)
+  // A changed pod is asked at once.
+  await stack.kubectl('annotate', 'pod', 'engine', '-n', namespace, 'test=changed')
   expect(await waitForModel(namespace, 'Degraded', 'False')).toMatchObject({ reason: 'Ready' })
   expect(answers.loaded).toBe(1)
 })
@@ -85,9 +88,9 @@ async function makePlace() {
   return { namespace: name, database, baseModel: name }
 }
 
-async function serveEngine(namespace: string, baseModel: string, answer: (response: ServerResponse) => void) {
+async function serveEngine(namespace: string, baseModel: string, answer: RequestListener) {
   const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const engine = await listenAsEngine(address, (_, response) => answer(response))
+  const engine = await listenAsEngine(address, answer)
   onTestFinished(() => {
     engine.closeAllConnections()
     engine.close()

@@ -35,6 +35,9 @@ class Settings:
     reasoning_parser: str | None
     #: how long responses may take to end after SIGTERM
     drain_seconds: int
+    #: where the engine asks which adapters to load at its start; None for none
+    status_url: str | None
+    token_file: Path | None
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
@@ -58,6 +61,8 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         tool_call_parser=env.get("TRAINYARD_TOOL_CALL_PARSER") or None,
         reasoning_parser=env.get("TRAINYARD_REASONING_PARSER") or None,
         drain_seconds=read_number(env, "TRAINYARD_DRAIN_SECONDS", 30),
+        status_url=env.get("TRAINYARD_STATUS_URL") or None,
+        token_file=Path(env["TRAINYARD_TOKEN_FILE"]) if env.get("TRAINYARD_TOKEN_FILE") else None,
     )
 
 

@@ -85,7 +85,7 @@ async def serve(arguments: Namespace, settings: Settings) -> None:
             if "generate" in await engine.get_supported_tasks():
                 await warm_up(engine, arguments.model)
             leave_hub()
-            ended = await build_and_serve(engine, checker, listener, arguments, settings.keys)
+            ended = await build_and_serve(engine, checker, listener, arguments, settings)
         await ended
     finally:
         metrics.cancel()

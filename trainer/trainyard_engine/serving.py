@@ -1,7 +1,7 @@
 """vLLM's app behind this engine's own middleware."""
 
 from argparse import Namespace
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable
 from functools import partial
 from socket import socket
 
@@ -14,9 +14,11 @@ from vllm.entrypoints.launchers.api_server.app_state import init_app_state
 from vllm.entrypoints.launchers.app import build_app
 from vllm.entrypoints.launchers.launcher import serve_http
 from vllm.entrypoints.launchers.utils.server_utils import get_uvicorn_log_config
+from vllm.entrypoints.openai.models.serving import OpenAIServingModels
 
 from trainyard_engine.access import AccessMiddleware
 from trainyard_engine.capacity import CapacityMiddleware
+from trainyard_engine.config import Settings
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.compiler import Recipe, open_check
 from trainyard_engine.grammars.gate import GrammarGate
@@ -24,7 +26,10 @@ from trainyard_engine.grammars.guard import guard_engine
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.verdict import SETTING
+from trainyard_engine.loaded_adapters import LoadedAdapters, count_running
 from trainyard_engine.parsers.tolerant import make_tolerant
+from trainyard_engine.resolver import CheckpointResolver
+from trainyard_engine.wanted_adapters import load_wanted_adapters
 
 # The engine's cache measures sizes a little differently.
 CACHE_SHARE = 0.8
@@ -46,19 +51,20 @@ def open_checker(engine: EngineClient, arguments: Namespace) -> Checker:
 
 
 async def build_and_serve(
-    engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, keys: Sequence[str]
+    engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, settings: Settings
 ) -> Awaitable[None]:
-    """Starts to serve. Returns an awaitable that ends after SIGTERM."""
+    """Loads the adapters that clients use, and starts to serve. Returns an awaitable that ends after SIGTERM."""
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
     guard_engine(engine, gate)
     app = await build_vllm_app(engine, arguments)
+    await load_adapters(engine, app.state.openai_serving_models, settings)
     chat = getattr(app.state, "openai_serving_chat", None)  # an engine that makes embeddings has no chats
     if chat is not None:
         tolerate_broken_calls(app.state)
     setting = [name for name in SETTING if (chat and chat.parser_cls) or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
-    guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), keys)
+    guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), settings.keys)
     app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
     return await serve_http(
         app,
@@ -72,6 +78,20 @@ async def build_and_serve(
         h11_max_header_count=arguments.h11_max_header_count,
         log_config=get_uvicorn_log_config(arguments) or LOGGING_CONFIG,
     )
+
+
+async def load_adapters(engine: EngineClient, models: OpenAIServingModels, settings: Settings) -> None:
+    """Bounds the adapters in memory, and loads those in use."""
+    lora = engine.vllm_config.lora_config
+    max_adapters = (lora and lora.max_cpu_loras) or settings.max_cpu_loras
+    adapters = LoadedAdapters(engine, max_adapters)
+    adapters.update(models.lora_requests)
+    models.lora_requests = adapters
+    count_running(engine, adapters)
+    for resolver in models.lora_resolvers:
+        if isinstance(resolver, CheckpointResolver):
+            resolver.adapters = adapters
+    await load_wanted_adapters(settings, models.resolve_lora, max_adapters)
 
 
 def count_max_requests(engine: EngineClient) -> int:

@@ -17,7 +17,7 @@ let answer: (request: IncomingMessage, reply: ServerResponse) => unknown
 /** Creates a client for the engines at these addresses. */
 function createClient(...addresses: string[]): EngineClient {
   const pods = { listReady: () => addresses.map((ip) => ({ name: ip, ip })), onChange: () => {} }
-  const router = new EngineRouter(pods, { seconds: 5, requests: 10 })
+  const router = new EngineRouter(pods, { has: () => false }, { seconds: 5, requests: 10 })
   return new EngineClient(router, ['the key', 'the previous key'], createLogger('test', 'silent'))
 }
 const client = createClient(address)

@@ -12,7 +12,7 @@ function openRouter({ pods = [], seconds = 60 }: { pods?: EnginePod[]; seconds?:
   let ready = pods
   const listeners: (() => void)[] = []
   const source = { listReady: () => ready, onChange: (listener: () => void) => void listeners.push(listener) }
-  const router = new EngineRouter(source, { seconds, requests: 100 })
+  const router = new EngineRouter(source, { has: () => false }, { seconds, requests: 100 })
   const setPods = (...next: EnginePod[]) => {
     ready = next
     for (const listener of listeners) listener()

@@ -2,6 +2,7 @@ import type { EnginePods } from './engine-pods.ts'
 import { AdapterHistory } from './adapter-history.ts'
 import { BaseModelEngines, type EngineLease, type EngineSearch } from './base-model-engines.ts'
 import { HeldRequests } from './held-requests.ts'
+import type { LoadedAdapters } from './loaded-adapters.ts'
 
 /** How long, and how many, requests wait for an engine. */
 export interface HoldLimits {
@@ -16,13 +17,14 @@ export class EngineRouter {
   readonly #pods: Pick<EnginePods, 'listReady'>
   readonly #holdMs: number
   readonly #held: HeldRequests
-  readonly #history = new AdapterHistory()
+  readonly #history: AdapterHistory
   /** By the resource name of the base model. A base model without pods and requests has no entry. */
   readonly #engines = new Map<string, BaseModelEngines>()
   #onHeld = () => {}
 
-  constructor(pods: Pick<EnginePods, 'listReady' | 'onChange'>, hold: HoldLimits) {
+  constructor(pods: Pick<EnginePods, 'listReady' | 'onChange'>, loaded: Pick<LoadedAdapters, 'has'>, hold: HoldLimits) {
     this.#pods = pods
+    this.#history = new AdapterHistory(loaded)
     this.#holdMs = hold.seconds * 1_000
     this.#held = new HeldRequests(hold.requests)
     pods.onChange(() => this.#update())

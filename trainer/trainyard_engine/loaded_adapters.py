@@ -1,0 +1,101 @@
+"""Which adapters the engine has in memory. vLLM's own table of names only grows."""
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import Any
+
+from vllm.engine.protocol import EngineClient
+from vllm.lora.request import LoRARequest
+
+logger = logging.getLogger("vllm.trainyard")
+
+
+class LoadedAdapters(OrderedDict[str, LoRARequest]):
+    """vLLM's table of adapters by name, least recently used first. An adapter that leaves it leaves the memory too,
+    when its requests have ended. So `/v1/models` lists what is in memory."""
+
+    def __init__(self, engine: EngineClient, max_adapters: int) -> None:
+        super().__init__()
+        self.engine = engine
+        self.max_adapters = max_adapters
+        self.running: Counter[int] = Counter()
+        self.leaving: set[int] = set()
+        self.removals: set[asyncio.Task[None]] = set()
+
+    def __getitem__(self, name: str) -> LoRARequest:
+        self.move_to_end(name)
+        return super().__getitem__(name)
+
+    def __setitem__(self, name: str, adapter: LoRARequest) -> None:
+        super().__setitem__(name, adapter)
+        self.move_to_end(name)
+        while len(self) > self.max_adapters:
+            del self[self.pick_oldest()]
+
+    def __delitem__(self, name: str) -> None:
+        number = super().__getitem__(name).lora_int_id
+        super().__delitem__(name)
+        if self.running[number]:
+            self.leaving.add(number)
+        else:
+            self.start_removal(number)
+
+    async def make_room(self) -> None:
+        """Removes an adapter before another one is loaded, so that vLLM does not choose one by itself."""
+        if len(self) >= self.max_adapters:
+            del self[self.pick_oldest()]
+        await asyncio.gather(*self.removals)
+
+    def pick_oldest(self) -> str:
+        """Prefers adapters without running requests: those of others stay in memory until the requests end."""
+        idle = (name for name, adapter in self.items() if not self.running[adapter.lora_int_id])
+        return next(idle, next(iter(self)))
+
+    def begin(self, adapter: LoRARequest) -> None:
+        self.running[adapter.lora_int_id] += 1
+
+    def end(self, adapter: LoRARequest) -> None:
+        number = adapter.lora_int_id
+        self.running[number] -= 1
+        if self.running[number] > 0:
+            return
+        del self.running[number]
+        if number in self.leaving:
+            self.leaving.discard(number)
+            self.start_removal(number)
+
+    def start_removal(self, number: int) -> None:
+        removal = asyncio.ensure_future(self.remove(number))
+        self.removals.add(removal)
+        removal.add_done_callback(self.removals.discard)
+
+    async def remove(self, number: int) -> None:
+        try:
+            await self.engine.remove_lora(number)  # pyright: ignore[reportAttributeAccessIssue]  # the one that serves can
+        except Exception:
+            # vLLM removes it when it needs the memory.
+            logger.exception("An adapter stays in memory for now")
+
+
+def count_running(engine: EngineClient, adapters: LoadedAdapters) -> None:
+    """Has the table know which adapters running requests use."""
+    for method in ("generate", "encode"):
+        setattr(engine, method, counted(getattr(engine, method), adapters))
+
+
+def counted(method: Any, adapters: LoadedAdapters) -> Any:
+    async def run(*positional: Any, lora_request: LoRARequest | None = None, **named: Any) -> AsyncGenerator[Any]:
+        if lora_request is not None:
+            adapters.begin(lora_request)
+        try:
+            async with aclosing(method(*positional, lora_request=lora_request, **named)) as outputs:
+                async for output in outputs:
+                    yield output
+        finally:
+            if lora_request is not None:
+                adapters.end(lora_request)
+
+    return run
