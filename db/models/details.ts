@@ -8,6 +8,8 @@ const columns = pickColumns(modelColumns, 'id', 'entity', 'project', 'name', 'ba
 export interface ModelDetails extends RowOf<typeof columns> {
   /** The step of its newest checkpoint; 0 without one. */
   latestStep: number
+  /** How many ready engines have its newest checkpoint in memory. */
+  loadedEngines: number
   aliases: Record<string, number>
   forkedFrom: { modelId: string; step: number; checkpointId: string | null } | null
 }
@@ -15,6 +17,9 @@ export interface ModelDetails extends RowOf<typeof columns> {
 const select = `SELECT ${selectColumns(columns, 'm')},
     (SELECT coalesce(max(step), 0) FROM training.checkpoints
      WHERE model_id = m.id AND deleted_at IS NULL) AS "latestStep",
+    (SELECT count(*) FROM training.engine_adapters a WHERE a.error IS NULL AND a.checkpoint_id =
+       (SELECT id FROM training.checkpoints WHERE model_id = m.id AND deleted_at IS NULL ORDER BY step DESC LIMIT 1)
+    ) AS "loadedEngines",
     (SELECT coalesce(jsonb_object_agg(alias, step), '{}') FROM training.aliases WHERE model_id = m.id) AS aliases,
     CASE WHEN m.forked_from_model IS NOT NULL THEN jsonb_build_object(
       'modelId', m.forked_from_model, 'step', m.forked_from_step, 'checkpointId', m.forked_from) END AS "forkedFrom"

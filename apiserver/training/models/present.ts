@@ -12,6 +12,7 @@ export function presentModel(model: ModelDetails) {
     run_id: model.name,
     created_at: model.createdAt.toISOString(),
     latest_step: model.latestStep,
+    loaded_engines: model.loadedEngines,
     aliases: model.aliases,
     retention: model.retention,
     forked_from: model.forkedFrom && {

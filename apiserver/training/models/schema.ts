@@ -38,6 +38,7 @@ export const modelSchema = Type.Object({
   run_id: Type.String(),
   created_at: Type.String({ format: 'date-time' }),
   latest_step: Type.Integer(),
+  loaded_engines: Type.Integer(),
   aliases: Type.Record(Type.String(), Type.Integer()),
   retention: nullable(retentionSchema),
   forked_from: nullable(
