@@ -24,7 +24,7 @@ beforeAll(async () => {
   database = await createTestDatabase()
   rows = new ModelRows(database.pool, stack.artifacts)
   await createNamespace(stack, namespace)
-  operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace, env: { LOG_LEVEL: 'info' } })
+  operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace, env: { LOG_LEVEL: 'warn' } })
 })
 afterAll(async () => {
   await operator?.remove()

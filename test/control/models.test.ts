@@ -39,6 +39,7 @@ test('a model without a project and a name gets both by default', async () => {
     run_id: first.name,
     created_at: expect.any(String),
     latest_step: 0,
+    loaded_engines: 0,
     aliases: {},
     retention: null,
     forked_from: null,

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { killPart, killProgram, mainPid, podSelectors, waitUntilWhole } from '../support/kill.ts'
+import { listLoadedAdapters } from '../support/loaded-adapters.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -45,6 +46,12 @@ describe('a job survives kill -9, ends once and has one checkpoint', () => {
     const started = Date.now()
     await killPart(stack, 'engine')
     await expectOneEnd(job)
+    await waitUntilWhole(stack, 180_000)
+    // Before it was Ready, it has loaded what is in use.
+    const log = await stack.kubectl('logs', '-l', podSelectors.engine, '--tail=-1')
+    expect(log).toMatch(/Loaded (\d+) of \1 adapters in use/)
+    const [{ id = '' } = {}] = await rest.listCheckpoints(job.model.id)
+    await eventually(async () => expect(await listLoadedAdapters(stack)).toContain(id))
     const [choice] = await eventually(() => rest.sample(`${job.model.address}:step1`, 'Tell me a story.'), 300_000)
     console.log(`engine: answers again after ${((Date.now() - started) / 1000).toFixed(1)} s (goal 90 s)`)
     expect(choice?.message.content).not.toBe('')

@@ -14,6 +14,7 @@ import { installTrainerEnvironment } from '../../local/install/python-environmen
 import { Board } from '../../local/terminal/board.ts'
 import { eventually } from '../support/eventually.ts'
 import { podSelectors } from '../support/kill.ts'
+import { listLoadedAdapters } from '../support/loaded-adapters.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -37,16 +38,6 @@ const download = async (url: string) => {
   const response = await rest.send('GET', url)
   expect(response.status).toBe(200)
   return Buffer.from(await response.arrayBuffer())
-}
-
-/** The adapters that the engine reports as loaded. */
-async function listAdapters(): Promise<string[]> {
-  const key = await stack.kubectl('get', 'secret', 'trainyard-secrets', '-o', 'jsonpath={.data.engine-key}')
-  const ip = await stack.kubectl('get', 'pods', '-l', podSelectors.engine, '-o', 'jsonpath={.items[0].status.podIP}')
-  const response = await fetch(`http://${ip}:8000/v1/models`, {
-    headers: { authorization: `Bearer ${Buffer.from(key, 'base64').toString()}` },
-  })
-  return ((await response.json()) as { data: { id: string }[] }).data.map(({ id }) => id)
 }
 
 const chat = (model: string) =>
@@ -95,15 +86,26 @@ test('a deleted model is removed from the engine and the store, and is no longer
   const model = await rest.createModel()
   await train(model)
   const { id } = (await rest.listCheckpoints(model.id))[0]!
-  expect(await listAdapters()).toContain(id)
+  expect(await listLoadedAdapters(stack)).toContain(id)
   expect((await chat(model.address)).status).toBe(200)
 
   await rest.call('DELETE', `/v1/preview/models/${model.id}`)
   expect((await chat(model.address)).status).toBe(404)
   await eventually(async () => {
-    expect(await listAdapters()).not.toContain(id)
+    expect(await listLoadedAdapters(stack)).not.toContain(id)
     expect(existsSync(path.join(stack.artifacts, 'checkpoints', id))).toBe(false)
   })
+  // The engine has freed its memory too.
+  expect(await stack.kubectl('logs', '-l', podSelectors.engine, '--tail=-1')).not.toContain('stays in memory')
+})
+
+test('a model shows how many engines have its newest step, and its resource too', async () => {
+  const model = await rest.createModel()
+  await train(model)
+  const url = `/v1/preview/models/${model.id}`
+  await eventually(async () => expect(await rest.call('GET', url)).toMatchObject({ loaded_engines: 1 }), 1_000)
+  const wide = await stack.kubectl('get', 'tym', '-l', `trainyard.dev/id=${model.id}`, '-o', 'wide', '--no-headers')
+  expect(wide).toContain(' 1/1 ')
 })
 
 test('an alias is served and can be moved at once, and a deleted step is unloaded while others stay', async () => {
@@ -117,9 +119,9 @@ test('an alias is served and can be moved at once, and a deleted step is unloade
   expect([answer.status, await answer.json()]).toMatchObject([200, { model: `${model.address}:prod` }])
   await rest.call('PUT', `${path1}/aliases/prod`, { step: 2 })
   expect(await rest.call('DELETE', `${path1}/checkpoints`, { steps: [1] })).toMatchObject({ deleted_count: 1 })
-  await eventually(async () => expect(await listAdapters()).not.toContain(first?.id))
+  await eventually(async () => expect(await listLoadedAdapters(stack)).not.toContain(first?.id))
   expect((await chat(`${model.address}:prod`)).status).toBe(200)
-  expect(await listAdapters()).toContain(second?.id)
+  expect(await listLoadedAdapters(stack)).toContain(second?.id)
 
   const fork = await rest.call<{ id: string; name: string; entity: string }>('POST', `${path1}/fork`, {})
   const address = `${fork.entity}/tests/${fork.name}`

@@ -15,7 +15,11 @@ logger = logging.getLogger("vllm.trainyard")
 
 class LoadedAdapters(OrderedDict[str, LoRARequest]):
     """vLLM's table of adapters by name, least recently used first. An adapter that leaves it leaves the memory too,
-    when its requests have ended. So `/v1/models` lists what is in memory."""
+    when its requests have ended. So `/v1/models` lists what is in memory.
+
+    vLLM's workers drop the least recently used adapter by themselves when another one does not fit. That is the same
+    one: running requests use theirs all the time. An adapter that cannot be loaded displaces none.
+    """
 
     def __init__(self, engine: EngineClient, max_adapters: int) -> None:
         super().__init__()
@@ -43,14 +47,8 @@ class LoadedAdapters(OrderedDict[str, LoRARequest]):
         else:
             self.start_removal(number)
 
-    async def make_room(self) -> None:
-        """Removes an adapter before another one is loaded, so that vLLM does not choose one by itself."""
-        if len(self) >= self.max_adapters:
-            del self[self.pick_oldest()]
-        await asyncio.gather(*self.removals)
-
     def pick_oldest(self) -> str:
-        """Prefers adapters without running requests: those of others stay in memory until the requests end."""
+        """Prefers adapters without running requests."""
         idle = (name for name, adapter in self.items() if not self.running[adapter.lora_int_id])
         return next(idle, next(iter(self)))
 

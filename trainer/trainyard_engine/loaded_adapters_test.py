@@ -49,14 +49,13 @@ async def settle():
         await asyncio.sleep(0)
 
 
-def test_the_least_recently_used_adapter_makes_room_and_leaves_the_memory():
+def test_the_least_recently_used_adapter_leaves_the_memory():
     async def test(memory):
         adapters = open_adapters(memory, 2, loaded=2)
         assert adapters["step-1"].lora_int_id == 1
-        await adapters.make_room()
-        assert (list(adapters), memory.removed) == (["step-1"], [2])
         adapters["step-3"] = adapter(3)
-        assert list(adapters) == ["step-1", "step-3"]
+        await settle()
+        assert (list(adapters), memory.removed) == (["step-1", "step-3"], [2])
 
     run(test)
 
@@ -93,12 +92,12 @@ def test_an_unloaded_adapter_leaves_the_memory_when_its_requests_have_ended():
     run(test)
 
 
-def test_an_adapter_without_running_requests_makes_room_first():
+def test_an_adapter_without_running_requests_goes_first():
     async def test(memory):
         adapters = open_adapters(memory, 2, loaded=2)
         adapters.begin(adapter(1))
-        await adapters.make_room()
-        assert list(adapters) == ["step-1"]
+        adapters["step-3"] = adapter(3)
+        assert list(adapters) == ["step-1", "step-3"]
 
     run(test)
 

@@ -10,7 +10,6 @@ from vllm.lora.resolver import LoRAResolver
 from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, StoreUnavailable
 from trainyard_artifacts.checkpoints import fetch_checkpoint, is_checkpoint_id, locate_checkpoint
 from trainyard_artifacts.store import ArtifactStore
-from trainyard_engine.loaded_adapters import LoadedAdapters
 from trainyard_engine.retirement import Retirement, Unload
 
 logger = logging.getLogger("vllm.trainyard")  # a child of vLLM's own logger, for its format
@@ -21,8 +20,6 @@ class CheckpointResolver(LoRAResolver):
 
     def __init__(self, store: ArtifactStore, unload: Unload) -> None:
         self.store = store
-        #: set when the engine serves
-        self.adapters: LoadedAdapters | None = None
         self.retirement = Retirement(store.cache, unload) if store.cache else None
 
     async def resolve_lora(self, base_model_name: str, lora_name: str) -> LoRARequest | None:
@@ -42,7 +39,5 @@ class CheckpointResolver(LoRAResolver):
             raise HTTPException(503, "The artifact store does not answer.") from cause
         if self.retirement:
             self.retirement.record_use(path, lora_name)
-        if self.adapters is not None:
-            await self.adapters.make_room()
-        # vLLM numbers the adapter afterwards, and loads it.
+        # vLLM numbers the adapter afterwards.
         return LoRARequest(lora_name=lora_name, lora_int_id=1, lora_path=str(path))

@@ -28,7 +28,6 @@ from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.verdict import SETTING
 from trainyard_engine.loaded_adapters import LoadedAdapters, count_running
 from trainyard_engine.parsers.tolerant import make_tolerant
-from trainyard_engine.resolver import CheckpointResolver
 from trainyard_engine.wanted_adapters import load_wanted_adapters
 
 # The engine's cache measures sizes a little differently.
@@ -88,9 +87,6 @@ async def load_adapters(engine: EngineClient, models: OpenAIServingModels, setti
     adapters.update(models.lora_requests)
     models.lora_requests = adapters
     count_running(engine, adapters)
-    for resolver in models.lora_resolvers:
-        if isinstance(resolver, CheckpointResolver):
-            resolver.adapters = adapters
     await load_wanted_adapters(settings, models.resolve_lora, max_adapters)
 
 
