@@ -57,16 +57,14 @@ export async function moveHome(pool: Pool, from: Home, to: Home): Promise<void> 
 
 async function moveRows(connection: Connection, namespace: string): Promise<void> {
   await connection.query('DELETE FROM training.base_models WHERE namespace <> $1', [namespace])
-  await connection.query(
-    `UPDATE training.models SET namespace = $1, resource_created_at = NULL WHERE hidden_at IS NULL AND deleted_at IS NULL`,
-    [namespace],
-  )
-  await connection.query(
-    `UPDATE training.jobs SET namespace = $1, resource_created_at = NULL WHERE state ${unfinished}`,
-    [namespace],
-  )
   // A finished job that is applied again in the new namespace trains nothing.
-  for (const table of ['models', 'jobs']) {
-    await connection.query(`UPDATE training.${table} SET namespace = $1 WHERE namespace <> $1`, [namespace])
+  const kept = { models: 'hidden_at IS NULL AND deleted_at IS NULL', jobs: `state ${unfinished}` }
+  for (const [table, isKept] of Object.entries(kept)) {
+    await connection.query(
+      `UPDATE training.${table} SET namespace = $1,
+         resource_created_at = CASE WHEN ${isKept} THEN NULL ELSE resource_created_at END
+       WHERE namespace <> $1 OR ${isKept}`,
+      [namespace],
+    )
   }
 }

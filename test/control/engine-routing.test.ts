@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { recordLoad } from '../../db/engines/loaded-adapters.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -126,9 +126,9 @@ const readContent = async (response: Response) => {
 }
 
 /** Sends eight chats with different prefixes. Returns which engines answered. */
-const askEight = async () => {
+const askEight = async (url = server.url) => {
   const prompts = Array.from({ length: 8 }, (_, number) => [{ role: 'user', content: `${number}` }])
-  const answers = await Promise.all(prompts.map((prompt) => chat({ messages: prompt })))
+  const answers = await Promise.all(prompts.map((prompt) => chat({ messages: prompt }, { url })))
   return Promise.all(answers.map(readContent))
 }
 
@@ -171,6 +171,31 @@ describe('while no engine is ready', () => {
     const statuses = (await Promise.all(own)).map(({ status }) => status)
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 503, 503])
   })
+})
+
+test('the turns of a conversation go to one engine, in each apiserver, and conversations to both', async () => {
+  const other = await startOwnServer()
+  onTestFinished(() => other.remove())
+  for (const number of [1, 2]) {
+    await listen(number, reply(`engine ${number}`))
+    await addEnginePod(place(number))
+  }
+  const later = [
+    { role: 'assistant', content: 'hello' },
+    { role: 'user', content: 'and now?' },
+  ]
+  const converse = async (number: number) => {
+    const first = [{ role: 'user', content: `conversation ${number}` }]
+    const turns = [chat({ messages: first }), chat({ messages: [...first, ...later] }, { url: other.url })]
+    return new Set(await Promise.all(turns.map(async (turn) => readContent(await turn))))
+  }
+  // Both know both engines.
+  await eventually(async () => expect(new Set(await askEight()).size).toBe(2), 10_000, 20)
+  await eventually(async () => expect(new Set(await askEight(other.url)).size).toBe(2), 10_000, 20)
+  const seen: Set<string | undefined>[] = []
+  for (let number = 0; number < 16; number++) seen.push(await converse(number))
+  expect(seen.map(({ size }) => size)).toEqual(Array(16).fill(1))
+  expect(new Set(seen.flatMap((engines) => [...engines])).size).toBe(2)
 })
 
 describe('an engine that ends', () => {

@@ -5,7 +5,7 @@ import { replyLimitBytes, replyTooLarge } from '../engines/read-engine.ts'
 import type { EngineReply } from './engine-reply.ts'
 import { UsageSearch } from './find-usage.ts'
 import { writeModelMember } from './rename-model.ts'
-import { replaceBytes } from './splice.ts'
+import { Splice } from './splice.ts'
 
 /**
  * Passes a complete reply on as it arrives, at the client's pace. Changes only the model's name, which engines write
@@ -44,7 +44,9 @@ function renameStart({ names }: EngineReply, first: Buffer): Buffer | undefined 
   const written = writeModelMember(names.engineName)
   const at = first.indexOf(written)
   if (at < 0) return undefined
-  return replaceBytes(first, { start: at, end: at + written.length }, writeModelMember(names.requestedName))
+  const splice = new Splice(first)
+  splice.replace(at, at + written.length, writeModelMember(names.requestedName))
+  return splice.join()
 }
 
 interface BegunReply {

@@ -1,12 +1,3 @@
-/** A copy of a buffer with one range replaced. */
-export function replaceBytes(bytes: Buffer, { start, end }: { start: number; end: number }, text: Uint8Array): Buffer {
-  const copy = Buffer.allocUnsafe(bytes.length + text.length - (end - start))
-  bytes.copy(copy, 0, 0, start)
-  copy.set(text, start)
-  bytes.copy(copy, start + text.length, end)
-  return copy
-}
-
 const nothing = Buffer.alloc(0)
 
 /** Replacements in a buffer, made with one copy. */
