@@ -8,9 +8,10 @@ import asyncio
 import json
 import os
 
-from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, Runner, function_tool, set_tracing_disabled
-from openai import AsyncOpenAI, NotFoundError
+from agents import Agent, ModelSettings, OpenAIChatCompletionsModel, Runner
+from openai import NotFoundError
 from pydantic import BaseModel
+from weather_tool import called, client, get_weather
 
 
 class City(BaseModel):
@@ -18,19 +19,7 @@ class City(BaseModel):
     coastal: bool
 
 
-client = AsyncOpenAI(base_url=os.environ["OPENAI_BASE_URL"], api_key=os.environ["OPENAI_API_KEY"])
 model = OpenAIChatCompletionsModel(model=os.environ["MODEL"], openai_client=client)
-set_tracing_disabled(True)
-called = []
-
-
-@function_tool
-def get_weather(city: str) -> str:
-    """Tells the weather of a city."""
-    called.append(city)
-    return "It is sunny."
-
-
 settings = ModelSettings(temperature=0, max_tokens=64, tool_choice="required")
 agent = Agent(
     name="Assistant", instructions="You are helpful.", model=model, model_settings=settings, tools=[get_weather]

@@ -7,19 +7,10 @@ import asyncio
 import json
 import os
 
-from agents import (
-    Agent,
-    ModelSettings,
-    OpenAIProvider,
-    RunConfig,
-    Runner,
-    SQLiteSession,
-    WebSearchTool,
-    function_tool,
-    set_tracing_disabled,
-)
-from openai import AsyncOpenAI, NotFoundError, UnprocessableEntityError
+from agents import Agent, ModelSettings, OpenAIProvider, RunConfig, Runner, SQLiteSession, WebSearchTool
+from openai import NotFoundError, UnprocessableEntityError
 from pydantic import BaseModel
+from weather_tool import called, client, get_weather
 
 
 class City(BaseModel):
@@ -27,19 +18,8 @@ class City(BaseModel):
     coastal: bool
 
 
-client = AsyncOpenAI(base_url=os.environ["OPENAI_BASE_URL"], api_key=os.environ["OPENAI_API_KEY"])
 # Without a provider, the SDK takes the part of a model's name before the first slash for one.
 config = RunConfig(model_provider=OpenAIProvider(openai_client=client))
-set_tracing_disabled(True)
-called = []
-
-
-@function_tool
-def get_weather(city: str) -> str:
-    """Tells the weather of a city."""
-    called.append(city)
-    return "It is sunny."
-
 
 settings = ModelSettings(temperature=0, max_tokens=64)
 name = os.environ["MODEL"]

@@ -7,30 +7,10 @@ import asyncio
 import json
 import os
 
-from agents import (
-    Agent,
-    ModelSettings,
-    OpenAIProvider,
-    RunConfig,
-    Runner,
-    RunResult,
-    function_tool,
-    set_tracing_disabled,
-)
-from openai import AsyncOpenAI
+from agents import Agent, ModelSettings, OpenAIProvider, RunConfig, Runner, RunResult
+from weather_tool import called, client, get_weather
 
-client = AsyncOpenAI(base_url=os.environ["OPENAI_BASE_URL"], api_key=os.environ["OPENAI_API_KEY"])
 config = RunConfig(model_provider=OpenAIProvider(openai_client=client))
-set_tracing_disabled(True)
-called = []
-
-
-@function_tool
-def get_weather(city: str) -> str:
-    """Tells the weather of a city."""
-    called.append(city)
-    return "It is sunny."
-
 
 question = "Use get_weather for garden."
 agent = Agent(
