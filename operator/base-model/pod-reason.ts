@@ -3,10 +3,17 @@ import type { StatusReason } from '../conditions.ts'
 
 const startingReasons = new Set(['ContainerCreating', 'PodInitializing'])
 
+const startReasons = { terminating: 'Terminating', pending: 'PodPending', notReady: 'NotReadyYet' }
+
+/** Whether a pod with this reason only needs time. */
+export function isStarting({ reason }: StatusReason): boolean {
+  return Object.values(startReasons).includes(reason)
+}
+
 /** Why a pod is not Ready, from its status. */
 export function explainPod(pod: Pod): StatusReason {
   const name = pod.metadata.name ?? ''
-  if (pod.metadata.deletionTimestamp !== undefined) return describePod('Terminating', name, 'is being ended')
+  if (pod.metadata.deletionTimestamp !== undefined) return describePod(startReasons.terminating, name, 'is being ended')
   const { phase, reason, message } = pod.status ?? {}
   if (phase === 'Failed') return describePod(reason ?? 'PodFailed', name, message ?? 'failed')
   const scheduled = pod.status?.conditions?.find((condition) => condition.type === 'PodScheduled')
@@ -35,8 +42,8 @@ function explainContainer({ state, lastState, restartCount }: ContainerStatus): 
 }
 
 function explainStart(pod: Pod, name: string): StatusReason {
-  if (pod.status?.phase !== 'Running') return describePod('PodPending', name, 'waits for its node to start it')
-  return describePod('NotReadyYet', name, 'is running but not ready yet')
+  if (pod.status?.phase !== 'Running') return describePod(startReasons.pending, name, 'waits for its node to start it')
+  return describePod(startReasons.notReady, name, 'is running but not ready yet')
 }
 
 function nameUnschedulable({ reason, message = '' }: { reason?: string; message?: string }): string {

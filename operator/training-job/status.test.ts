@@ -36,12 +36,32 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
     [
       'it waits for a trainer, and says what is wrong with it',
       { place: 3 },
-      { trainers: { wanted: 1, ready: 0, notReady: 'ImagePullBackOff: pod x: no image' } },
+      { trainers: { wanted: 1, ready: 0, notReady: { reason: 'ImagePullBackOff', message: 'pod x: no image' } } },
+      {
+        phase: 'Queued',
+        reason: 'ImagePullBackOff',
+        message:
+          'Waits for a trainer of tiny, position 3; 0 of 1 trainers are ready (ImagePullBackOff: pod x: no image).',
+      },
+    ],
+    [
+      'it waits for a trainer that is starting',
+      {},
+      { trainers: { wanted: 1, ready: 0, notReady: { reason: 'NotReadyYet', message: 'pod x: is running' } } },
       {
         phase: 'Queued',
         reason: 'WaitingForTrainer',
-        message:
-          'Waits for a trainer of tiny, position 3; 0 of 1 trainers are ready (ImagePullBackOff: pod x: no image).',
+        message: 'Waits for a trainer of tiny, position 1; 0 of 1 trainers are ready (NotReadyYet: pod x: is running).',
+      },
+    ],
+    [
+      'it waits for one trainer, while another one has a problem',
+      {},
+      { trainers: { wanted: 2, ready: 1, notReady: { reason: 'InsufficientGPU', message: 'pod x: no GPU' } } },
+      {
+        phase: 'Queued',
+        reason: 'WaitingForTrainer',
+        message: 'Waits for a trainer of tiny, position 1; 1 of 2 trainers are ready (InsufficientGPU: pod x: no GPU).',
       },
     ],
     [

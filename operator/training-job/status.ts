@@ -3,6 +3,7 @@ import { conditions, reasons } from '../../crds/names.ts'
 import type { JobState } from '../../crds/job-states.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
 import { boundMessage, buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
+import { isStarting } from '../base-model/pod-reason.ts'
 import { isFinished } from './plan.ts'
 
 export type JobStatus = NonNullable<TrainingJob['status']>
@@ -14,7 +15,7 @@ export interface JobContext {
   /** The job was finished before this resource was created. */
   alreadyRan: boolean
   /** The trainers of its base model, and the problem of the first one that is not Ready. Undefined without a BaseModel. */
-  trainers: { wanted: number; ready: number; notReady: string | undefined } | undefined
+  trainers: { wanted: number; ready: number; notReady: StatusReason | undefined } | undefined
   /** The name of the pod that has claimed it. */
   holderName: string | undefined
   /** How many engines loaded the checkpoint, if this process published it. */
@@ -107,11 +108,13 @@ function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason
     const message = `Waits for job ${job.firstAhead} of its model, position ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }
   }
-  const reason = trainers.notReady ? ` (${trainers.notReady})` : ''
+  const { notReady } = trainers
+  const problem = notReady ? ` (${notReady.reason}: ${notReady.message})` : ''
   const message =
     `Waits for a trainer of ${job.baseModel}, position ${job.place}; ` +
-    `${trainers.ready} of ${trainers.wanted} trainers are ready${reason}.${retried}`
-  return { reason: reasons.waitingForTrainer, message }
+    `${trainers.ready} of ${trainers.wanted} trainers are ready${problem}.${retried}`
+  const isStuck = notReady && trainers.ready === 0 && !isStarting(notReady)
+  return { reason: isStuck ? notReady.reason : reasons.waitingForTrainer, message }
 }
 
 function explainMissingBase(baseModel: string, retried: string): StatusReason {

@@ -19,10 +19,9 @@ export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): 
   if (!resource) return undefined
   const trainers = listPods(pods, resource.metadata.name ?? '', 'trainer')
   const pod = trainers.find((trainer) => !isReady(trainer))
-  const reason = pod && explainPod(pod)
   return {
     wanted: resource.status?.trainers?.wanted ?? resource.spec.trainer?.warm?.min ?? 1,
     ready: trainers.filter(isReady).length,
-    notReady: reason && `${reason.reason}: ${reason.message}`,
+    notReady: pod && explainPod(pod),
   }
 }
