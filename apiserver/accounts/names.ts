@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 
 // The same pattern as in the Model resource. Names fit into `entity/project/name:stepN` addresses, and into keys of the
 // artifact store, which have no two dots in a row.
-const pattern = '^[A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?$'
+export const namePattern = '^[A-Za-z0-9](\\.?[A-Za-z0-9_-])*\\.?$'
 const maxLength = 128
 const maxTracedLength = 256
 const description = 'letters, digits, dots, underscores and dashes; the first character must be a letter or a digit'
@@ -14,7 +14,7 @@ export const modelIdSchema = Type.String({
 })
 
 /** The schema of the name of an entity, a project or a model. */
-export const nameSchema = Type.String({ pattern, minLength: 1, maxLength, description })
+export const nameSchema = Type.String({ pattern: namePattern, minLength: 1, maxLength, description })
 
 /** The project of models that were created without one. */
 export const defaultProject = 'default'
@@ -28,7 +28,7 @@ const reservedEntities = new Set(
   ).split(' '),
 )
 
-const nameExpression = new RegExp(pattern)
+const nameExpression = new RegExp(namePattern)
 
 /** Whether a text can be the name of an entity, a project or a model. */
 export function isName(text: string): boolean {

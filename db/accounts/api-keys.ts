@@ -1,7 +1,7 @@
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordAct } from './audit-log.ts'
-import { selectLimits, tracesOff, type SetLimits } from './limits.ts'
+import { projectCalledOff, selectLimits, tracesOff, type SetLimits } from './limits.ts'
 
 export type KeyRole = 'read' | 'member' | 'admin'
 
@@ -66,7 +66,9 @@ const columns = selectColumns(keyColumns)
 const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())'
 
 // The setting of a key takes precedence over the setting of its entity.
-const traceProject = `nullif(coalesce(api_keys.trace_project, entities.trace_project), '${tracesOff}') AS "traceProject"`
+const traceSetting = 'coalesce(api_keys.trace_project, entities.trace_project)'
+const traceProject = `CASE ${traceSetting} WHEN '${tracesOff}' THEN NULL WHEN '${projectCalledOff}' THEN '${tracesOff}'
+  ELSE ${traceSetting} END AS "traceProject"`
 
 /** Finds the key with this SHA-256, unless it is revoked or has expired. */
 export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {

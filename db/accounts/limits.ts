@@ -20,12 +20,15 @@ export interface EntityLimits {
   weight: number
   /** Which token statistics are stored. */
   tokenStatistics: TokenStatisticsSetting
-  /** The project that records the entity's chats, or `tracesOff`. */
+  /** The project that records the entity's chats, `tracesOff`, or `projectCalledOff`. */
   traceProject: string
 }
 
 /** Says that no project records chats. */
 export const tracesOff = 'off'
+
+/** Says that the project with the name of `tracesOff` records chats. No name of a project has a colon. */
+export const projectCalledOff = 'project:off'
 
 /** What was set for an entity; null where the installation's default holds. */
 export type SetLimits = { [Name in keyof EntityLimits]: EntityLimits[Name] | null }

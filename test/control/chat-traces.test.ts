@@ -220,6 +220,15 @@ test('the header, the setting of the key and the setting of the entity, in this 
   expect(recorded['chats']).toEqual(['header'])
 })
 
+test('a project with the name of the setting for none can be set', async () => {
+  const made = await admin.call<Made>('POST', '/v1/preview/keys', { role: 'read', trace_project: 'project:off' })
+  expect(made.trace_project).toBe('project:off')
+  const said = { model, messages: [{ role: 'user', content: 'to the project off' }] }
+  expect((await post('/v1/chat/completions', said, {}, made.key)).status).toBe(200)
+  await untilCalls(1, 'off')
+  expect(await readProjects('off')).toEqual({ off: ['to the project off'] })
+})
+
 test('commands set the project too, a rotated key keeps it, and invalid project names are rejected', async () => {
   const made = await admin.call<Made>('POST', '/v1/preview/keys', { trace_project: 'first' })
   const { pool } = own.database
@@ -234,6 +243,7 @@ test('commands set the project too, a rotated key keeps it, and invalid project 
     expect(data.find(({ id }) => id === made.id)?.trace_project).toBe(shown)
   }
   await untilSet(['--no-trace-project'], 'off')
+  await untilSet(['--trace-project', 'off'], 'project:off')
   await untilSet(['--trace-project', 'default'], 'default')
   await untilSet(['--clear-trace-project'], null)
   await prepareLimitsCommand([entity, '--trace-project', 'default'])(pool)
@@ -242,7 +252,7 @@ test('commands set the project too, a rotated key keeps it, and invalid project 
   expect(await admin.call('GET', '/v1/preview/limits')).toMatchObject({ trace_project: 'off' })
   const cleared = await prepareLimitsCommand([entity, '--clear-trace-project'])(pool)
   expect(cleared.output).toMatch(/^trace-project +off \(default\)$/m)
-  for (const name of ['a/b', 'settings', '']) {
+  for (const name of ['a/b', 'settings', '', 'project:on', 'xproject:off']) {
     const refused = { trace_project: name }
     expect((await admin.send('PUT', '/v1/preview/limits/trace-project', refused)).status).toBe(422)
     expect((await admin.send('PUT', `/v1/preview/keys/${made.id}/trace-project`, refused)).status).toBe(422)

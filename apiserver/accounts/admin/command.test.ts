@@ -51,11 +51,6 @@ describe('a command is rejected with a message', () => {
     ['for an entity with a slash', ['limits', 'a/b'], /is not a valid entity name/],
     ['with a limit that is not a number', ['limits', 'team', '--queued-jobs', '-1'], /--queued-jobs/],
     ['with an unknown setting', ['limits', 'team', '--token-statistics', 'some'], /off, sampled, all or/],
-    [
-      'with a project that is none',
-      ['key', 'team', '--trace-project', 'off'],
-      /not "off"\. --no-trace-project records no/,
-    ],
     ['with no project of the entity', ['limits', 'team', '--trace-project', 'a/b'], /must be the name of a project/],
     [
       'with a project and without one',

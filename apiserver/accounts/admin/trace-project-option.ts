@@ -1,5 +1,5 @@
 import { isReservedProject } from '../../../crds/names.ts'
-import { tracesOff } from '../../../db/accounts/limits.ts'
+import { projectCalledOff, tracesOff } from '../../../db/accounts/limits.ts'
 import { isName } from '../names.ts'
 import { CommandError } from './command.ts'
 
@@ -28,9 +28,9 @@ export function readTraceProject(values: Values): string | null | undefined {
   return typeof project === 'string' ? parseProject(project) : undefined
 }
 
-/** The interface says `off` for no project, so no setting can name a project that is called so. */
+/** The value is always a project, also if it is called as the setting for none. */
 function parseProject(text: string): string {
-  if (isName(text) && text !== tracesOff && !isReservedProject(text)) return text
-  const advice = text === tracesOff ? ' --no-trace-project records no chats.' : ''
-  throw new CommandError(`--trace-project must be the name of a project, not "${text}".${advice}`)
+  if (text === tracesOff || text === projectCalledOff) return projectCalledOff
+  if (isName(text) && !isReservedProject(text)) return text
+  throw new CommandError(`--trace-project must be the name of a project, not "${text}".`)
 }

@@ -1,0 +1,153 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
+import { apiVersion } from '../../crds/names.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { useStack } from '../support/stack.ts'
+
+// What operators of this kind often get wrong. Other files have the rest: schema-rules.test.ts (immutable fields),
+// reapplied-jobs.test.ts (nothing trains twice), lost-resources.test.ts (uninstallation, finalizers) and
+// job-life-cycle.test.ts (attempts never overlap).
+
+const stack = useStack()
+const namespace = `rules-${randomUUID().slice(0, 8)}`
+// The longest name that a BaseModel may have.
+const baseName = `base-${'x'.repeat(35)}`
+let database: TestDatabase
+let operator: RunningOperator
+
+const readJson = async <T>(...args: string[]) =>
+  JSON.parse(await stack.kubectl(...args, '-n', namespace, '-o', 'json')) as T
+const readJob = async (name: string) => (await readJson<TrainingJob>('get', 'tj', name)).status
+const readModel = async (name: string) => (await readJson<Model>('get', 'models.trainyard.dev', name)).status
+const patch = (kind: string, name: string, change: object, ...options: string[]) =>
+  stack.kubectl('patch', kind, name, '-n', namespace, '--type=merge', '-p', JSON.stringify(change), ...options)
+
+function describeModel(name: string, served = name): Model {
+  const spec = { entity: 'rules', project: 'tests', name: served, baseModelRef: { name: baseName } }
+  return { apiVersion, kind: 'Model', metadata: { name, namespace }, spec }
+}
+
+function describeJob(name: string): TrainingJob {
+  const inputRef = { uri: 'artifact:///payloads/rules/a.json', digest: '0'.repeat(64) }
+  return {
+    apiVersion,
+    kind: 'TrainingJob',
+    metadata: { name, namespace },
+    spec: { modelRef: { name }, method: 'RL', inputRef },
+  }
+}
+
+async function applyBoth(name: string): Promise<void> {
+  await stack.apply(describeModel(name))
+  await stack.apply(describeJob(name))
+  await eventually(async () => expect(await readJob(name)).toMatchObject({ phase: 'Queued' }))
+}
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await createNamespace(stack, namespace)
+  await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
+  operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
+  await stack.apply({
+    apiVersion,
+    kind: 'BaseModel',
+    metadata: { name: baseName, namespace },
+    spec: {
+      names: ['rules/base'],
+      source: { path: 'models/none' },
+      engine: { replicas: 0 },
+      trainer: { resources: { limits: { 'nvidia.com/gpu': 1 } } },
+    },
+  })
+})
+afterAll(async () => {
+  await operator?.remove()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await database?.drop()
+})
+
+test('why a job waits stands in kubectl get: the trainer pod has no GPU', async () => {
+  await applyBoth('waits')
+  await eventually(async () => {
+    const line = await stack.kubectl('get', 'tj', 'waits', '-n', namespace, '--no-headers')
+    expect(line.split(/ +/).slice(0, 6)).toEqual(['waits', 'Queued', 'waits', 'RL', '0', 'InsufficientGPU'])
+  })
+  expect(await readJob('waits')).toMatchObject({
+    message: expect.stringContaining('0 of 1 trainers are ready') as string,
+  })
+})
+
+test('finished stays finished: neither another status nor another spec starts a job again', async () => {
+  await applyBoth('finished')
+  await patch('tj', 'finished', { spec: { cancel: true } })
+  await eventually(async () => expect(await readJob('finished')).toMatchObject({ phase: 'Cancelled' }))
+  await expect(patch('tj', 'finished', { spec: { cancel: false } })).rejects.toThrow('a cancelled job stays cancelled')
+  await patch('tj', 'finished', { status: { phase: 'Queued', completionTime: null } }, '--subresource=status')
+  await patch('tj', 'finished', { spec: { retry: { limit: 9 } } })
+  await eventually(async () => expect(await readJob('finished')).toMatchObject({ phase: 'Cancelled' }))
+  const { rows } = await database.pool.query("SELECT state, attempt FROM training.jobs WHERE cr_name = 'finished'")
+  expect(rows).toEqual([{ state: 'Cancelled', attempt: 0 }])
+})
+
+test('restored without its status, or deleted and applied again, a finished job trains nothing', async () => {
+  await applyBoth('restored')
+  await patch('tj', 'restored', { spec: { cancel: true } })
+  await eventually(async () => expect(await readJob('restored')).toMatchObject({ phase: 'Cancelled' }))
+  const id = (await readJob('restored'))?.id
+  await stack.kubectl('delete', 'tj', 'restored', '-n', namespace)
+  await stack.apply(describeJob('restored'))
+  await eventually(async () => expect(await readJob('restored')).toMatchObject({ id, reason: 'AlreadyRan' }))
+  const { rowCount } = await database.pool.query("SELECT FROM training.jobs WHERE cr_name = 'restored'")
+  expect(rowCount).toBe(1)
+})
+
+test('Ready is measured: a trainer that stops being ready shows, with its reason', async () => {
+  const { items } = await readJson<{ items: Pod[] }>('get', 'pods')
+  const name = items[0]?.metadata.name ?? ''
+  const report = (ready: boolean, containers: object[] = []) => {
+    const conditions = [
+      { type: 'PodScheduled', status: 'True' },
+      { type: 'Ready', status: ready ? 'True' : 'False' },
+    ]
+    return patch(
+      'pod',
+      name,
+      { status: { phase: 'Running', conditions, containerStatuses: containers } },
+      '--subresource=status',
+    )
+  }
+  const readBase = async () => (await readJson<BaseModel>('get', 'bm', baseName)).status
+  await report(true)
+  await eventually(async () => expect(await readBase()).toMatchObject({ trainers: { ready: 1, summary: '1/1' } }))
+  const crashed = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } }
+  const container = { name: 'trainer', image: 'none', imageID: '', ready: false, restartCount: 3 }
+  const lastState = { terminated: { exitCode: 1, reason: 'Error', message: 'no weights' } }
+  await report(false, [{ ...container, state: crashed, lastState }])
+  await eventually(async () => expect(await readBase()).toMatchObject({ trainers: { ready: 0, summary: '0/1' } }))
+  await applyBoth('crashed')
+  await eventually(async () => expect(await readJob('crashed')).toMatchObject({ reason: 'CrashLoopBackOff' }))
+})
+
+test('one bad resource stops no others, and its conflict is quiet: one status, no loop', async () => {
+  await stack.apply(describeModel('first', 'shared'))
+  await eventually(async () => expect(await readModel('first')).toMatchObject({ servedName: 'rules/tests/shared' }))
+  await stack.apply(describeModel('second', 'shared'))
+  await eventually(async () => expect(await readModel('second')).toMatchObject({ reason: 'NameConflict' }))
+  const readVersion = async () =>
+    (await readJson<Model>('get', 'models.trainyard.dev', 'second')).metadata.resourceVersion
+  const before = await readVersion()
+  await stack.apply(describeModel('third'))
+  await eventually(async () => expect(await readModel('third')).toMatchObject({ servedName: 'rules/tests/third' }))
+  expect(await readVersion()).toBe(before)
+})
+
+test('the names of all children have at most 63 characters, also of the longest base model', async () => {
+  const { items } = await readJson<{ items: Pod[] }>('get', 'pods,deployments.apps')
+  expect(items.length).toBeGreaterThanOrEqual(2)
+  const long = items.filter(({ metadata }) => (metadata.name ?? '').length > 63)
+  expect(long.map(({ metadata }) => metadata.name)).toEqual([])
+})
