@@ -12,6 +12,8 @@ export interface QueuePlace {
    * count.
    */
   place: number
+  /** False while no BaseModel trains the models of its base. */
+  hasBaseModel: boolean
 }
 
 /**
@@ -33,11 +35,12 @@ export async function findQueuePlaces(
          SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($1))
        WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival)
      ), queue AS (
-       SELECT id, state, ahead, first_of_model,
+       SELECT id, state, ahead, first_of_model, base_model,
          count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model ORDER BY arrival) AS place
        FROM line
      )
-     SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", place
+     SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", place,
+       EXISTS (SELECT FROM training.base_models b WHERE b.name = base_model) AS "hasBaseModel"
      FROM queue WHERE id = ANY ($1) AND state = 'Queued'`,
     [ids],
   )

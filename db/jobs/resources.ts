@@ -37,7 +37,7 @@ const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, '
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint
   FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}`
 
-const noPlace: QueuePlace = { ahead: 0, firstAhead: null, place: 1 }
+const noPlace: QueuePlace = { ahead: 0, firstAhead: null, place: 1, hasBaseModel: true }
 
 async function readJob(pool: Pool, condition: string, values: unknown[]): Promise<OperatorJob | undefined> {
   const { rows } = await pool.query<Row>(select(condition), values)

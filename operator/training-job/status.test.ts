@@ -66,8 +66,8 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
     ],
     [
       'it waits for a BaseModel that was deleted, also behind an earlier job of its model',
-      { ahead: 1, firstAhead: 'email-rl-6' },
-      { trainers: undefined },
+      { ahead: 1, firstAhead: 'email-rl-6', hasBaseModel: false },
+      {},
       {
         phase: 'Queued',
         reason: 'BaseModelNotFound',

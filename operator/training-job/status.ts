@@ -14,8 +14,8 @@ export interface JobContext {
   wait: StatusReason | undefined
   /** The job was finished before this resource was created. */
   alreadyRan: boolean
-  /** The trainers of its base model, and the problem of the first one that is not Ready. Undefined without a BaseModel. */
-  trainers: { wanted: number; ready: number; notReady: StatusReason | undefined } | undefined
+  /** The trainers of its base model, and the problem of the first one that is not Ready. */
+  trainers: { wanted: number; ready: number; notReady: StatusReason | undefined }
   /** The name of the pod that has claimed it. */
   holderName: string | undefined
   /** How many engines loaded the checkpoint, if this process published it. */
@@ -103,7 +103,7 @@ export function explainAttemptEnd(attempt: number, { reason = '', message = '' }
 
 function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason {
   const retried = job.failure ? ` ${explainAttemptEnd(job.attempt, job.failure)}` : ''
-  if (!trainers) return explainMissingBase(job.baseModel, retried)
+  if (!job.hasBaseModel) return explainMissingBase(job.baseModel, retried)
   if (job.ahead > 0) {
     const message = `Waits for job ${job.firstAhead} of its model, position ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }

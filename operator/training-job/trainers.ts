@@ -12,15 +12,14 @@ interface Deps {
 
 /**
  * Counts the running trainers of a base model (by its canonical name), and explains why the first of the others does
- * not run. Undefined if no BaseModel has that name.
+ * not run.
  */
 export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): JobContext['trainers'] {
   const [resource] = listBaseModelsNamed(baseModels, baseModel)
-  if (!resource) return undefined
-  const trainers = listPods(pods, resource.metadata.name ?? '', 'trainer')
+  const trainers = resource ? listPods(pods, resource.metadata.name ?? '', 'trainer') : []
   const pod = trainers.find((trainer) => !isReady(trainer))
   return {
-    wanted: resource.status?.trainers?.wanted ?? resource.spec.trainer?.warm?.min ?? 1,
+    wanted: resource?.status?.trainers?.wanted ?? resource?.spec.trainer?.warm?.min ?? 1,
     ready: trainers.filter(isReady).length,
     notReady: pod && explainPod(pod),
   }

@@ -2,8 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
+import { createPool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
+import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { createRest } from '../support/rest.ts'
+import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -47,7 +50,11 @@ const readAccepted = async () => {
 }
 const remove = (kind: string) => stack.kubectl('delete', kind, name, '-n', namespace, '--ignore-not-found')
 
+let pool: Pool
+let own: Rest
 beforeAll(async () => {
+  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 1)
+  own = createRest(stack, await addKey(pool, 'gone'))
   await stack.apply(describeBaseModel('models/none'))
   await stack.apply(describeModel())
   await stack.apply(describeJob())
@@ -57,6 +64,7 @@ afterAll(async () => {
   await remove('tj')
   await remove('models.trainyard.dev')
   await remove('bm')
+  await pool.end()
 })
 
 test('the models of a deleted BaseModel keep their ids and wait, their jobs say so, and all goes on when it is back', async () => {
@@ -70,6 +78,8 @@ test('the models of a deleted BaseModel keep their ids and wait, their jobs say 
       message: `No BaseModel serves ${baseName}, the base of its model. It waits until one is there again.`,
     })
   })
+  const { queue } = await own.call<{ queue: object }>('GET', `/v1/preview/training-jobs/${(await readJob())?.id}`)
+  expect(queue).toMatchObject({ position: 1, reason: 'BaseModelNotFound' })
   const refused = await rest.send('POST', '/v1/preview/models', { base_model: baseName })
   expect(refused.status).toBe(422)
 
@@ -91,6 +101,7 @@ test('a BaseModel with other weights does not serve the models of an earlier one
     }),
   )
   expect(await readModel()).toMatchObject({ reason: 'BaseModelNotAccepted' })
+  await eventually(async () => expect(await readJob()).toMatchObject({ reason: 'BaseModelNotFound' }))
   await stack.apply(describeBaseModel('models/other', { 'trainyard.dev/replaces-source': 'true' }))
   await eventually(async () => {
     expect(await readAccepted()).toMatchObject({ status: 'True' })

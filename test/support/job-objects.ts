@@ -53,6 +53,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     ahead: 0,
     firstAhead: null,
     place: 1,
+    hasBaseModel: true,
     ...changes,
   }
 }

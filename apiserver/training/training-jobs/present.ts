@@ -28,7 +28,11 @@ export function presentTrainingJob(job: JobView) {
   }
 }
 
-function presentQueue({ ahead, place }: NonNullable<JobView['queue']>) {
+function presentQueue({ ahead, place, hasBaseModel }: NonNullable<JobView['queue']>) {
+  if (!hasBaseModel) {
+    const message = 'No base model serves its model now. It waits until the base model is there again.'
+    return { position: ahead === 0 ? place : ahead + 1, reason: reasons.baseModelNotFound, message }
+  }
   if (ahead === 0) {
     return {
       position: place,

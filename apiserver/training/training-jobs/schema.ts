@@ -44,7 +44,7 @@ export const trainingJobSchema = Type.Object({
     Type.Object(
       {
         position: Type.Integer({ minimum: 1 }),
-        reason: Type.Enum([reasons.waitingForTrainer, reasons.waitingForModel]),
+        reason: Type.Enum([reasons.waitingForTrainer, reasons.waitingForModel, reasons.baseModelNotFound]),
         message: Type.String(),
       },
       {
