@@ -155,4 +155,18 @@ export const apiserverMutations: Mutation[] = [
     replace: "if (isCleared || project === 'default') return null",
     test: 'test/control/chat-traces.test.ts',
   },
+  {
+    fault: 'a dot in a pattern of base models is any character',
+    file: 'apiserver/training/base-models/defaults.ts',
+    find: "pattern.replaceAll('.', '\\\\.')",
+    replace: 'pattern',
+    test: 'apiserver/training/base-models/defaults.test.ts',
+  },
+  {
+    fault: 'a base model on request forgets what its models were trained with',
+    file: 'apiserver/training/base-models/resource.ts',
+    find: '...(lora && { lora }),',
+    replace: '',
+    test: 'apiserver/training/base-models/defaults.test.ts',
+  },
 ]

@@ -43,4 +43,11 @@ export const crdMutations: Mutation[] = [
     replace: "has(self.cancel)'",
     test: 'test/integration/custom-resources.test.ts',
   },
+  {
+    fault: 'a name can pretend to be the hash of another one',
+    file: 'crds/model-labels.ts',
+    find: ' && !text.startsWith(hashPrefix)',
+    replace: '',
+    test: 'crds/model-labels.test.ts',
+  },
 ]

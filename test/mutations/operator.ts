@@ -232,4 +232,18 @@ export const operatorMutations: Mutation[] = [
     replace: "isObject(source) && 'secret' in source",
     test: 'operator/base-model/pods.test.ts',
   },
+  {
+    fault: 'a queued job whose base model is gone waits for a trainer',
+    file: 'operator/training-job/status.ts',
+    find: 'if (!job.hasBaseModel)',
+    replace: 'if (job.ahead < 0)',
+    test: 'operator/training-job/status.test.ts',
+  },
+  {
+    fault: 'a job has the reason of a trainer that only starts',
+    file: 'operator/training-job/status.ts',
+    find: ' && !isStarting(notReady)',
+    replace: '',
+    test: 'operator/training-job/status.test.ts',
+  },
 ]
