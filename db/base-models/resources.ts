@@ -48,11 +48,8 @@ export async function registerBaseModel(
       const name = baseModel.names.find((each) => older.names.includes(each)) ?? ''
       return { taken: { name, holder: older.crName } }
     }
-    const source = await recordSource(connection, {
-      ...baseModel,
-      name: baseModel.names[0] ?? '',
-      replaces: baseModel.replacesSource,
-    })
+    const replaces = baseModel.replacesSource || (await isSameResource(connection, baseModel))
+    const source = await recordSource(connection, { ...baseModel, name: baseModel.names[0] ?? '', replaces })
     if (source) {
       await removeRow(connection, baseModel)
       return { source }
@@ -72,6 +69,16 @@ async function isRegistered(pool: Pool, baseModel: RegisteredBaseModel): Promise
        AND EXISTS (SELECT FROM training.base_model_sources s WHERE s.name = b.name AND s.trained_on = $6)
        AND NOT EXISTS (SELECT FROM training.base_models o WHERE o.names && b.names AND o.name <> b.name)`,
     [namespace, crName, names, isDefault, createdAt, trainedOn],
+  )
+  return rowCount === 1
+}
+
+/** The source and lora of one resource never change. A newer schema may have given them another default value. */
+async function isSameResource(connection: Connection, baseModel: RegisteredBaseModel): Promise<boolean> {
+  const { namespace, crName, names, createdAt } = baseModel
+  const { rowCount } = await connection.query(
+    'SELECT FROM training.base_models WHERE namespace = $1 AND cr_name = $2 AND name = $3 AND created_at = $4',
+    [namespace, crName, names[0], createdAt],
   )
   return rowCount === 1
 }

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { listBaseModels } from '../../db/base-models/base-models.ts'
 import { registerBaseModel } from '../../db/base-models/resources.ts'
+import { insertModel } from '../../db/models/insert.ts'
+import { notForked } from '../../db/models/table.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
@@ -54,6 +56,31 @@ test('a younger base model loses a name and keeps the others; one without its fi
   await register('lost-youngest', ['lost/other'], 3_000)
   expect(await register('lost-old', ['lost/old', 'lost/alias', 'lost/other'], 1_000)).toBeUndefined()
   expect(await readNames('lost-')).toEqual({ old: 'lost/old,lost/alias,lost/other', young: 'lost/young,lost/own' })
+})
+
+test('a field that a newer schema adds does not part a base model from its models; another resource with it does', async () => {
+  const wanted = { namespace, crName: 'same', names: ['same/base'], isDefault: false, replacesSource: false }
+  const createdAt = new Date(1_000)
+  const added = { ...trainedOn, lora: { rank: 8, alpha: 16 } }
+  expect(await registerBaseModel(database.pool, { ...wanted, createdAt, trainedOn })).toBeUndefined()
+  await insertModel(database.pool, {
+    ...notForked,
+    id: randomUUID(),
+    entity: 'e',
+    project: 'p',
+    name: 'same',
+    baseModel: 'same/base',
+    namespace,
+    crName: 'same',
+    resourceCreatedAt: null,
+    keyId: null,
+    retention: null,
+  })
+  expect(await registerBaseModel(database.pool, { ...wanted, createdAt, trainedOn: added })).toBeUndefined()
+  const other = { ...wanted, createdAt: new Date(2_000), trainedOn }
+  expect(await registerBaseModel(database.pool, other)).toEqual({ source: { models: 1, trainedOn: added } })
+  expect(await readNames('same')).toEqual({})
+  expect(await registerBaseModel(database.pool, { ...other, replacesSource: true })).toBeUndefined()
 })
 
 function describeBaseModel(name: string, names: string[]): BaseModel {
