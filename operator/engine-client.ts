@@ -26,7 +26,7 @@ export async function listAdapters(engine: Engine): Promise<string[]> {
   if (!response.ok) throw await readEngineError(response)
   const answer: unknown = await response.json()
   const models: unknown[] = isObject(answer) && Array.isArray(answer['data']) ? answer['data'] : []
-  const ids = models.map((model) => (isObject(model) ? String(model['id']) : ''))
+  const ids = models.map((model) => (isObject(model) ? model['id'] : undefined)).filter((id) => typeof id === 'string')
   return ids.filter((id) => checkpointId.test(id))
 }
 

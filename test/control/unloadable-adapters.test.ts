@@ -43,7 +43,10 @@ test('a model is Degraded while an engine cannot load its newest step, and tried
   const { namespace, database, baseModel } = await makePlace()
   const answers = { refused: 0, loaded: 0, loads: false }
   await serveEngine(namespace, baseModel, (request, response) => {
-    if (request.method === 'GET') return void response.end('{"data": []}')
+    if (request.method === 'GET') {
+      response.end('{"data": []}')
+      return
+    }
     answers[answers.loads ? 'loaded' : 'refused']++
     const message = "LoRA adapter 'a' was found but could not be loaded."
     response.writeHead(answers.loads ? 200 : 400, { 'content-type': 'application/json' })

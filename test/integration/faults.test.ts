@@ -50,8 +50,8 @@ describe('a job survives kill -9, ends once and has one checkpoint', () => {
     // Before it was Ready, it has loaded what is in use.
     const log = await stack.kubectl('logs', '-l', podSelectors.engine, '--tail=-1')
     expect(log).toMatch(/Loaded (\d+) of \1 adapters in use/)
-    const [{ id = '' } = {}] = await rest.listCheckpoints(job.model.id)
-    await eventually(async () => expect(await listLoadedAdapters(stack)).toContain(id))
+    const [checkpoint] = await rest.listCheckpoints(job.model.id)
+    await eventually(async () => expect(await listLoadedAdapters(stack)).toContain(checkpoint?.id))
     const [choice] = await eventually(() => rest.sample(`${job.model.address}:step1`, 'Tell me a story.'), 300_000)
     console.log(`engine: answers again after ${((Date.now() - started) / 1000).toFixed(1)} s (goal 90 s)`)
     expect(choice?.message.content).not.toBe('')
