@@ -34,7 +34,7 @@ from trainyard_trainer.compute.model.loading import forbid_dropout, prepare
 from trainyard_trainer.compute.model.optimizer import RL, SFT
 from trainyard_trainer.compute.model.sharding import get_head
 from trainyard_trainer.compute.model.slots import Shape
-from trainyard_trainer.compute.model.targets import DEFAULT_TARGETS
+from trainyard_trainer.compute.model.targets import choose_targets
 from trainyard_trainer.compute.rows.example import Example
 from trainyard_trainer.compute.rows.step import Step
 from trainyard_trainer.compute.scheduling.policy import DEFAULT_GPU_TOKENS, Policy
@@ -124,7 +124,8 @@ def count_trained(examples: Sequence[Example]) -> int:
 def measure(scheduler: Scheduler, case: Case, products: int) -> dict[str, float]:
     """Measures steps as jobs use them. The first one is not counted, because it compiles kernels."""
     base, recipe = scheduler.executor.base, SFT if case.method == "sft" else RL
-    slot = scheduler.call(lambda: scheduler.executor.open(Shape(case.rank, 2 * case.rank, DEFAULT_TARGETS), None))
+    shape = Shape(case.rank, 2 * case.rank, choose_targets(base.model, None))
+    slot = scheduler.call(lambda: scheduler.executor.open(shape, None))
     steps = [make_step(case.method, case.length, base.vocabulary, seed) for seed in range(1 + TIMED_STEPS)]
     if base.device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()

@@ -12,7 +12,6 @@ from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.model.loading import Source, load_base
 from trainyard_trainer.compute.model.optimizer import Recipe
 from trainyard_trainer.compute.model.slots import AdapterState, Shape
-from trainyard_trainer.compute.model.targets import DEFAULT_TARGETS
 from trainyard_trainer.compute.rows.step import Step
 from trainyard_trainer.compute.scheduling.policy import Policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
@@ -21,7 +20,8 @@ from trainyard_trainer.config import read_lora
 
 MODEL = Path(__file__).parents[1] / "models" / "tiny-chat"
 LORA = read_lora({})
-SHAPE = Shape(LORA.rank, LORA.alpha, tuple(sorted(DEFAULT_TARGETS)))
+TARGETS = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")
+SHAPE = Shape(LORA.rank, LORA.alpha, TARGETS)
 
 
 class Trainer:

@@ -27,12 +27,12 @@ from transformers import (
     RecurrentGemmaConfig,
 )
 
+from trainyard_base_model.targets import explain_unroutable
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.loading import forbid_dropout, prepare
 from trainyard_trainer.compute.model.sharding import get_head
 from trainyard_trainer.compute.model.slots import AdapterState, Shape
-from trainyard_trainer.compute.model.targets import explain_unroutable
 from trainyard_trainer.compute.rows.example import Example, make_example
 from trainyard_trainer.compute.rows.step import Microbatch, MicrobatchResult, Objective
 from trainyard_trainer.sft.objective import SftObjective

@@ -1,36 +1,37 @@
-"""Sends one adapter request before the first client's, because the first one of a process compiles for up to half a
-minute."""
+"""Sends requests before the first client's. They show that adapters apply, and the first one of a process compiles for
+up to half a minute."""
 
 import asyncio
-import json
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
-import torch
-from safetensors.torch import save_file
-from transformers import AutoConfig, AutoModelForCausalLM
 from vllm import SamplingParams
 from vllm.engine.protocol import EngineClient
 from vllm.inputs import TokensPrompt
 from vllm.lora.request import LoRARequest
 
-from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS
+from trainyard_base_model.lora import LoraSettings
+from trainyard_base_model.outline import build_outline
+from trainyard_base_model.start_failure import StartFailure
+from trainyard_base_model.targets import UnusableTarget
+from trainyard_engine.adapter_check import load_adapter, require_applied, require_changed
+from trainyard_engine.random_adapter import write_random_adapter
 
-TARGET_MODULES = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
-RANK = 8
 # Far above vLLM's own numbers, which count up from 1.
 ADAPTER_NUMBER = 1_000_000_000
 # A single request and several at once use different code paths of the engine.
 ROUNDS = (1, 8)
 
 
-async def warm_up(engine: EngineClient, model: str) -> None:
-    """Loads an adapter that changes nothing, samples with and without it, and unloads it."""
+async def warm_up(engine: EngineClient, lora: LoraSettings) -> None:
+    """Loads a random adapter as trainers write it, samples with and without it, and unloads it. Raises StartFailure if
+    the adapter changes nothing."""
     with tempfile.TemporaryDirectory(prefix="trainyard-warm-up-") as folder:
-        write_adapter(model, Path(folder))
+        names = write_adapter(engine, lora, Path(folder))
         adapter = LoRARequest(lora_name="warm-up", lora_int_id=ADAPTER_NUMBER, lora_path=folder)
-        await engine.add_lora(adapter)
+        await load_adapter(engine, adapter)
+        await require_applied(engine, adapter, names)
+        await require_changed(engine, adapter)
         for requests in ROUNDS:
             await asyncio.gather(
                 *(sample(engine, f"warm-up-{requests}-{number}", adapter) for number in range(requests))
@@ -46,22 +47,11 @@ async def sample(engine: EngineClient, request_id: str, adapter: LoRARequest | N
         pass
 
 
-def write_adapter(model: str, folder: Path) -> None:
-    """Writes a LoRA adapter of zeros in PEFT's layout. It only needs the shapes of the model."""
-    tensors: dict[str, torch.Tensor] = {}
-    modules: set[str] = set()
-    for name, layer in list_targets(model):
-        tensors[f"base_model.model.{name}.lora_A.weight"] = torch.zeros(RANK, layer.in_features)
-        tensors[f"base_model.model.{name}.lora_B.weight"] = torch.zeros(layer.out_features, RANK)
-        modules.add(name.rpartition(".")[2])
-    save_file(tensors, folder / ADAPTER_WEIGHTS)
-    config = {"peft_type": "LORA", "r": RANK, "lora_alpha": RANK, "target_modules": sorted(modules)}
-    (folder / ADAPTER_CONFIG).write_text(json.dumps(config))
-
-
-def list_targets(model: str) -> Iterator[tuple[str, torch.nn.Linear]]:
-    with torch.device("meta"):
-        shape = AutoModelForCausalLM.from_config(AutoConfig.from_pretrained(model))
-    for name, module in shape.named_modules():
-        if isinstance(module, torch.nn.Linear) and name.rpartition(".")[2] in TARGET_MODULES:
-            yield name, module
+def write_adapter(engine: EngineClient, lora: LoraSettings, folder: Path) -> list[str]:
+    """Takes the files and the trust that the engine itself has used."""
+    config = engine.model_config
+    try:
+        outline = build_outline(config.model, trust_remote_code=config.trust_remote_code)
+        return write_random_adapter(outline, lora, folder)
+    except UnusableTarget as cause:
+        raise StartFailure("UnsupportedTargetModules", f"lora.targetModules of the BaseModel name {cause}.") from cause

@@ -1,16 +1,14 @@
 """Settings of the trainer process. Only this module reads its environment."""
 
-import json
 import os
 from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
+from trainyard_base_model import lora
+from trainyard_base_model.lora import LoraSettings
 
-# ART's defaults, which clients expect if the base model names none.
-DEFAULT_LORA: Mapping[str, Any] = {"rank": 8, "alpha": 16}
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768
 DEFAULT_MAX_JOBS = 4
 # Which jobs may share a pass.
@@ -22,15 +20,6 @@ DEFAULT_GRACE_SECONDS = 25.0
 
 class ConfigError(Exception):
     """A variable is missing or wrong. The message names the variable, never its value."""
-
-
-@dataclass(frozen=True)
-class LoraSettings:
-    """Without names of layers, the default ones that the model has are trained."""
-
-    rank: int
-    alpha: int
-    target_modules: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -125,15 +114,7 @@ def read_choice(env: Mapping[str, str], name: str, choices: tuple[str, ...]) -> 
 
 
 def read_lora(env: Mapping[str, str]) -> LoraSettings:
-    """TRAINYARD_LORA is JSON. Absent members have ART's defaults."""
     try:
-        given = json.loads(env.get("TRAINYARD_LORA") or "{}")
-        lora = {**DEFAULT_LORA} | {key: value for key, value in given.items() if value is not None}
-        targets = lora.get("target_modules")
-        named = None if targets is None else tuple(targets)
-        settings = LoraSettings(int(lora["rank"]), int(lora["alpha"]), named)
-    except (ValueError, TypeError, AttributeError) as cause:
-        raise ConfigError("TRAINYARD_LORA must be a JSON object of rank, alpha and target_modules") from cause
-    if settings.rank < 1 or settings.alpha < 1 or named == ():
-        raise ConfigError("TRAINYARD_LORA: rank and alpha must be positive, target_modules not empty")
-    return settings
+        return lora.read_lora(env)
+    except ValueError as cause:
+        raise ConfigError(str(cause)) from cause

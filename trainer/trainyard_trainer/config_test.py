@@ -1,6 +1,7 @@
 import pytest
 
-from trainyard_trainer.config import ConfigError, LoraSettings, read_settings
+from trainyard_base_model.lora import LoraSettings
+from trainyard_trainer.config import ConfigError, read_settings
 
 ENV = {
     "TRAINYARD_STATUS_URL": "http://127.0.0.1:8082/",

@@ -14,11 +14,12 @@ from trainyard_artifacts.addresses import ArtifactError, StoreUnavailable
 from trainyard_artifacts.checkpoints import OPTIMIZER_STATE, fetch_checkpoint, locate_checkpoint, locate_progress
 from trainyard_artifacts.checkpoints import write_checkpoint as store_checkpoint
 from trainyard_artifacts.files import WriteFiles
+from trainyard_base_model.targets import measure_coverage
 from trainyard_trainer import log
 from trainyard_trainer.compute.model.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
 from trainyard_trainer.compute.model.optimizer import Recipe, require_finite
 from trainyard_trainer.compute.model.slots import AdapterState, Shape, is_same_adapter
-from trainyard_trainer.compute.model.targets import DEFAULT_TARGETS, choose_targets
+from trainyard_trainer.compute.model.targets import choose_targets
 from trainyard_trainer.compute.rows.example import Example
 from trainyard_trainer.compute.rows.step import Numbers, Steps
 from trainyard_trainer.compute.scheduling.scheduler import free_memory
@@ -48,13 +49,16 @@ class TrainingSession:
     progress: Progress = field(default_factory=Progress)
 
     def warn_of_layers(self) -> list[JobWarning]:
-        """Warns of layers that adapters have by default and this model lacks."""
-        left_out = sorted({*DEFAULT_TARGETS} - {*self.shape.target_modules})
-        if self.job.settings.lora.target_modules or not left_out:
+        """Warns of layers without an adapter, if the administrator did not choose the layers."""
+        if self.job.settings.lora.target_modules:
+            return []
+        targets = self.shape.target_modules
+        coverage = self.job.scheduler.call(lambda: measure_coverage(self.job.base.model, targets))
+        if not coverage.left_out:
             return []
         message = (
-            "These layers of the base model are not trained, because they cannot have an adapter: "
-            f"{', '.join(left_out)}. The trained layers are {', '.join(self.shape.target_modules)}. "
+            f"These layers of the base model are not trained ({coverage.share:.0%} of the weights of its layers): "
+            f"{', '.join(coverage.left_out)}. The trained layers are {', '.join(targets)}. "
             "lora.targetModules of the BaseModel can name others."
         )
         return [JobWarning("layers_not_trained", message)]

@@ -152,9 +152,9 @@ def test_layers_that_are_not_trained_are_reported(tmp_path, tokenizer):
         first = jobs.run("SFT", write_data(DIALOGUES), {})
         second = jobs.run("SFT", write_data(DIALOGUES), {}, start=first.checkpoint)
     message = (
-        "These layers of the base model are not trained, because they cannot have an adapter: down_proj, gate_proj, "
-        "up_proj. The trained layers are k_proj, o_proj, q_proj, v_proj. lora.targetModules of the BaseModel can name "
-        "others."
+        "These layers of the base model are not trained (75% of the weights of its layers): experts.down_proj, "
+        "experts.gate_up_proj, gate. The trained layers are k_proj, o_proj, q_proj, v_proj. lora.targetModules of the "
+        "BaseModel can name others."
     )
     assert first.warnings == second.warnings == [("layers_not_trained", message)]
 

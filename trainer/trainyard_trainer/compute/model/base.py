@@ -1,11 +1,12 @@
 """The base model. Its own weights never change."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 from transformers import PreTrainedModel, PreTrainedTokenizerBase
 
+from trainyard_base_model.names import AdapterNames
 from trainyard_trainer.compute.model.sharding import get_head
 
 
@@ -19,6 +20,7 @@ class Base:
     device: torch.device
     vocabulary: int
     packs: bool = True
+    adapter_names: AdapterNames = field(default_factory=AdapterNames)
 
     @property
     def decoder(self) -> torch.nn.Module:

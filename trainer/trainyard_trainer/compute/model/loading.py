@@ -7,6 +7,7 @@ from torch.distributed.device_mesh import DeviceMesh
 from transformers import AutoModelForCausalLM, AutoTokenizer
 from transformers.utils.logging import disable_progress_bar
 
+from trainyard_base_model.names import load_names
 from trainyard_trainer import log
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.kernels import apply_liger, fuse
@@ -40,6 +41,8 @@ def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base
     model = AutoModelForCausalLM.from_pretrained(
         source.path, dtype=torch.bfloat16 if cuda else torch.float32, use_safetensors=True, **options
     )
+    # FSDP changes the classes, by which the names are found.
+    names = load_names(source.path, model, trust_remote_code=source.trust_remote_code)
     model.requires_grad_(False)
     model.config.use_cache = False
     if mesh:
@@ -48,7 +51,7 @@ def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base
     model.train()  # gradient checkpointing requires it
     forbid_dropout(model)
     tokenizer = AutoTokenizer.from_pretrained(source.path, **options)
-    base = Base(name, model, tokenizer, device, get_head(model).out_features)
+    base = Base(name, model, tokenizer, device, get_head(model).out_features, adapter_names=names)
     return prepare(base)
 
 

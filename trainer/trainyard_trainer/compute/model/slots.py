@@ -12,6 +12,8 @@ from torch import Tensor
 from torch.nn import Linear
 from torch.optim import AdamW
 
+from trainyard_base_model.names import PEFT_PREFIX
+from trainyard_base_model.targets import list_outside
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.optimizer import build_optimizer, load_state, read_state
 from trainyard_trainer.compute.model.routing import RoutedLinear
@@ -110,6 +112,16 @@ class Slots:
         slot.free = False
         return slot
 
+    def adopt(self, state: AdapterState) -> AdapterState:
+        """Gives an older checkpoint today's names, without the layers that rows of text do not reach."""
+        outside = tuple(f"{PEFT_PREFIX}{name}." for name in list_outside(self.base.model))
+
+        def select(tensors: Tensors) -> dict[str, Tensor]:
+            to_file = self.base.adapter_names.to_file
+            return {to_file(name): tensor for name, tensor in tensors.items() if not name.startswith(outside)}
+
+        return AdapterState(select(state.weights), select(state.optimizer))
+
     def release(self, slot: Slot) -> None:
         slot.clear_gradients()
         slot.optimizer.state.clear()  # twice as large as the adapter, and no longer needed
@@ -133,6 +145,7 @@ class Slots:
 
     def build(self, name: str, shape: Shape) -> Slot:
         config = describe_adapter(shape)
+        config.exclude_modules = list_outside(self.base.model) or None
         config._register_custom_module({Linear: RoutedLinear})
         torch.manual_seed(INITIAL_SEED)
         if self.model is None:
@@ -164,7 +177,7 @@ class Slots:
             if f".{name}." in key
         }
         saved = get_peft_model_state_dict(self.model, adapter_name=name, save_embedding_layers=False)
-        return {key: marked[key] for key in sorted(saved)}
+        return {self.base.adapter_names.to_file(key): marked[key] for key in sorted(saved)}
 
 
 def describe_adapter(shape: Shape) -> LoraConfig:

@@ -1,0 +1,117 @@
+"""Fetches a model of the hub at its pinned revision. Everything is then read from one folder: weights, tokenizer and
+code cannot come from different commits."""
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from pathlib import Path
+
+from huggingface_hub import DryRunFileInfo, constants, snapshot_download
+from huggingface_hub.errors import (
+    GatedRepoError,
+    HFValidationError,
+    LocalEntryNotFoundError,
+    RepositoryNotFoundError,
+    RevisionNotFoundError,
+)
+
+from trainyard_base_model.download_progress import DownloadProgress, make_progress_bar
+from trainyard_base_model.start_failure import StartFailure
+
+# Neither trainers nor engines read these.
+UNUSED = ("original/*", "onnx/*", "*.gguf", "*.onnx", "*.h5", "*.msgpack", "*.ot", "*.tflite", "*.mlpackage/*")
+# Other forms of the same weights. Trainers read only safetensors.
+DUPLICATES = ("*.bin", "*.pt", "*.pth", "consolidated*")
+# A hub that is away for longer is a failure, which people should see. Kubernetes starts the process again.
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
+
+
+@dataclass(frozen=True)
+class Repository:
+    name: str
+    revision: str | None
+
+
+def fetch_base_model(repository: Repository, progress: DownloadProgress) -> str:
+    """Returns the model's folder. A folder is returned as it is. Raises StartFailure."""
+    if Path(repository.name).is_dir():
+        return repository.name
+    try:
+        return fetch_with_retries(repository, progress)
+    except GatedRepoError as cause:
+        message = (
+            "does not allow access with this pod's token: accept its terms on the hub, and set HF_TOKEN for engines "
+            "and trainers to a token of an account with access."
+        )
+        raise make_failure("GatedModel", repository, message) from cause
+    except RevisionNotFoundError as cause:
+        message = f"has no revision {repository.revision}: correct source.hub.revision of the BaseModel."
+        raise make_failure("RevisionNotFound", repository, message) from cause
+    except (RepositoryNotFoundError, HFValidationError) as cause:
+        message = (
+            "is neither a folder nor a Repo id of the hub. Correct the source of the BaseModel. A private repository "
+            "needs HF_TOKEN."
+        )
+        raise make_failure("ModelNotFound", repository, message) from cause
+    except Exception as cause:  # of the HTTP client, the file system and the hub's client
+        raise make_failure("DownloadFailed", repository, f"cannot be downloaded: {cause!r}"[:500]) from cause
+
+
+def make_failure(reason: str, repository: Repository, message: str) -> StartFailure:
+    return StartFailure(reason, f"The model {repository.name} {message}")
+
+
+def fetch_with_retries(repository: Repository, progress: DownloadProgress) -> str:
+    """Complete files and, while a connection is repaired, parts of files are not fetched again."""
+    pauses, done = iter(PAUSES), 0
+    while True:
+        try:
+            return fetch(repository, progress)
+        except (GatedRepoError, RepositoryNotFoundError, RevisionNotFoundError, HFValidationError):
+            raise
+        except Exception:
+            if progress.done_bytes > done:
+                pauses, done = iter(PAUSES), progress.done_bytes
+            pause = next(pauses, None)
+            if pause is None or constants.HF_HUB_OFFLINE:
+                raise
+        time.sleep(pause)
+
+
+def fetch(repository: Repository, progress: DownloadProgress) -> str:
+    listed = list_files(repository)
+    if listed is None:
+        return snapshot_download(repository.name, revision=repository.revision, local_files_only=True)
+    names = select_files([file.filename for file in listed])
+    wanted = [file for file in listed if file.filename in names]
+    progress.begin(sum(file.file_size for file in wanted), sum(file.file_size for file in wanted if file.is_cached))
+    return snapshot_download(
+        repository.name,
+        revision=listed[0].commit_hash,
+        allow_patterns=names,
+        tqdm_class=make_progress_bar(progress),
+    )
+
+
+def list_files(repository: Repository) -> list[DryRunFileInfo] | None:
+    """None if the hub must not be asked."""
+    if constants.HF_HUB_OFFLINE:
+        return None
+    listed = snapshot_download(repository.name, revision=repository.revision, dry_run=True)
+    if not listed:
+        raise LocalEntryNotFoundError("the repository has no files")
+    return listed
+
+
+def select_files(names: list[str]) -> list[str]:
+    """The files of the model, without other forms of the same weights."""
+    has_safetensors = any(fnmatch(name, "model*.safetensors") for name in names)
+    left_out = (*UNUSED, *DUPLICATES) if has_safetensors else UNUSED
+    return [name for name in names if not any(fnmatch(name, pattern) for pattern in left_out)]
+
+
+def make_reporter(log: Callable[[str], None]) -> Callable[[int, int], None]:
+    """Writes one line of JSON for each report, from which people see how far a download is."""
+    return lambda done, total: log(json.dumps({"message": "downloading", "done_bytes": done, "total_bytes": total}))
