@@ -1,9 +1,7 @@
 """Fetches a model of the hub at its pinned revision. Everything is then read from one folder: weights, tokenizer and
 code cannot come from different commits."""
 
-import json
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
@@ -86,13 +84,17 @@ def fetch(repository: Repository, progress: DownloadProgress) -> str:
         return snapshot_download(repository.name, revision=repository.revision, local_files_only=True)
     names = select_files([file.filename for file in listed])
     wanted = [file for file in listed if file.filename in names]
-    progress.begin(sum(file.file_size for file in wanted), sum(file.file_size for file in wanted if file.is_cached))
+    progress.begin(measure(wanted), measure([file for file in wanted if file.is_cached]))
     return snapshot_download(
         repository.name,
         revision=listed[0].commit_hash,
         allow_patterns=names,
         tqdm_class=make_progress_bar(progress),
     )
+
+
+def measure(files: list[DryRunFileInfo]) -> int:
+    return sum(file.file_size or 0 for file in files)
 
 
 def list_files(repository: Repository) -> list[DryRunFileInfo] | None:
@@ -110,8 +112,3 @@ def select_files(names: list[str]) -> list[str]:
     has_safetensors = any(fnmatch(name, "model*.safetensors") for name in names)
     left_out = (*UNUSED, *DUPLICATES) if has_safetensors else UNUSED
     return [name for name in names if not any(fnmatch(name, pattern) for pattern in left_out)]
-
-
-def make_reporter(log: Callable[[str], None]) -> Callable[[int, int], None]:
-    """Writes one line of JSON for each report, from which people see how far a download is."""
-    return lambda done, total: log(json.dumps({"message": "downloading", "done_bytes": done, "total_bytes": total}))

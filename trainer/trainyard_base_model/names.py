@@ -1,8 +1,8 @@
 """The names of adapter weights in files.
 
-Engines know the layers by their names in the weights of the model's repository. Trainers load only the text decoder of
-some models (Qwen3.5), whose layers have shorter names: `model.layers…` and not `model.language_model.layers…`. An engine
-ignores names that it does not know, and the adapter would change nothing.
+Engines know the layers by their names in the weights of the model's repository. Trainers load only the text decoder
+of some models (Qwen3.5), whose layers have shorter names: `model.layers…` and not `model.language_model.layers…`. An
+engine ignores names that it does not know, and the adapter would change nothing.
 """
 
 from dataclasses import dataclass

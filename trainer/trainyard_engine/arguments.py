@@ -17,8 +17,6 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     # The usage then says how much of a prompt came from the cache, which is divided by entity.
     arguments += ["--enable-prompt-tokens-details"]
     arguments += ["--worker-extension-cls", "trainyard_engine.worker.WorkerExtension"]
-    if settings.model_revision is not None:
-        arguments += ["--revision", settings.model_revision]
     # By itself vLLM aborts all requests at SIGTERM.
     arguments += ["--shutdown-timeout", str(settings.drain_seconds)]
     if settings.max_model_len is not None:

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
+from trainyard_base_model import lora
+from trainyard_base_model.lora import LoraSettings
 
 DEFAULT_PORT = 8000
 
@@ -29,6 +31,8 @@ class Settings:
     max_loras: int
     max_cpu_loras: int
     max_lora_rank: int
+    #: the adapters that trainers write for this base model
+    lora: LoraSettings
     max_model_len: int | None
     #: names of vLLM's parsers; "none" for no parser, None for the one that fits the model
     tool_call_parser: str | None
@@ -57,6 +61,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         max_loras=read_number(env, "TRAINYARD_MAX_LORAS", 4),
         max_cpu_loras=read_number(env, "TRAINYARD_MAX_CPU_LORAS", 32),
         max_lora_rank=read_number(env, "TRAINYARD_MAX_LORA_RANK", 16),
+        lora=read_lora(env),
         max_model_len=read_number(env, "TRAINYARD_MAX_MODEL_LEN", None),
         tool_call_parser=env.get("TRAINYARD_TOOL_CALL_PARSER") or None,
         reasoning_parser=env.get("TRAINYARD_REASONING_PARSER") or None,
@@ -98,6 +103,13 @@ def read_artifacts(env: Mapping[str, str]) -> StoreSettings:
     try:
         return read_store_settings(env)
     except StoreSettingsError as cause:
+        raise ConfigError(str(cause)) from cause
+
+
+def read_lora(env: Mapping[str, str]) -> LoraSettings:
+    try:
+        return lora.read_lora(env)
+    except ValueError as cause:
         raise ConfigError(str(cause)) from cause
 
 

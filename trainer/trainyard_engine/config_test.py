@@ -62,6 +62,6 @@ def test_no_name_is_looked_up_on_a_hub_after_the_model_is_loaded(monkeypatch):
         snapshot_download("nobody/nothing")
 
 
-def test_the_engine_loads_the_given_revision():
-    arguments = build_arguments(read_settings(ENV | {"TRAINYARD_MODEL_REVISION": "abc"}), [])
-    assert arguments[arguments.index("--revision") + 1] == "abc"
+def test_a_wrong_adapter_setting_is_named():
+    with pytest.raises(ConfigError, match="TRAINYARD_LORA"):
+        read_settings(ENV | {"TRAINYARD_LORA": '{"rank": 0}'})

@@ -1,7 +1,6 @@
 """vLLM's own API server, with a warm-up before its socket listens."""
 
 import asyncio
-import signal
 from argparse import Namespace
 from typing import cast
 
@@ -75,7 +74,6 @@ def reject_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> N
 
 async def serve(arguments: Namespace, settings: Settings) -> None:
     """Binds the sockets first, so that a port in use fails at once. They listen after the warm-up."""
-    signal.signal(signal.SIGTERM, interrupt_start)  # vLLM replaces the handler when it serves
     _, listener = setup_server(arguments, reuse_port=False)
     metrics_listener = create_server_socket((arguments.host, settings.metrics_port), reuse_port=False)
     metrics = asyncio.create_task(serve_metrics(get_prometheus_registry(), metrics_listener))
@@ -83,7 +81,7 @@ async def serve(arguments: Namespace, settings: Settings) -> None:
         async with build_async_engine_client(arguments) as engine:
             checker = open_checker(engine, arguments)
             if "generate" in await engine.get_supported_tasks():
-                await warm_up(engine, arguments.model)
+                await warm_up(engine, settings.lora)
             leave_hub()
             ended = await build_and_serve(engine, checker, listener, arguments, settings)
         await ended
@@ -91,7 +89,3 @@ async def serve(arguments: Namespace, settings: Settings) -> None:
         metrics.cancel()
         listener.close()
         metrics_listener.close()
-
-
-def interrupt_start(*_: object) -> None:
-    raise KeyboardInterrupt

@@ -5,8 +5,13 @@ import signal
 import sys
 import time
 
+import torch
 from huggingface_hub import constants
 
+from trainyard_base_model.download import Repository, fetch_base_model
+from trainyard_base_model.download_progress import DownloadProgress
+from trainyard_base_model.gpus import require_gpus
+from trainyard_base_model.start_failure import StartFailure
 from trainyard_trainer import log
 from trainyard_trainer.compute.execution.distributed import Coordinator, DistributedExecutor
 from trainyard_trainer.compute.execution.executor import Executor
@@ -39,14 +44,26 @@ def run(settings: Settings) -> None:
 
 def load(settings: Settings, group: TrainerProcessGroup | None) -> Base:
     """If the base model cannot be used, ends the process with one line, which Kubernetes shows as the reason."""
-    source = Source(settings.model_path, settings.model_revision, settings.trust_remote_code)
     try:
+        source = fetch_source(settings)
         base = load_base(settings.base_model, source, group.mesh if group else None)
+    except StartFailure as cause:
+        sys.exit(f"trainyard_trainer: {cause}")
     except Exception as cause:  # transformers may raise anything for files that are not a model
         reason = " ".join(f"{type(cause).__name__}: {cause}".split())[:1000]
-        sys.exit(f"trainyard_trainer: the base model {source.path} cannot be loaded: {reason}{advise(reason)}")
+        sys.exit(f"trainyard_trainer: the base model {settings.model_path} cannot be loaded: {reason}{advise(reason)}")
     go_offline()
     return base
+
+
+def fetch_source(settings: Settings) -> Source:
+    """Raises StartFailure."""
+    require_gpus(torch.cuda.device_count())
+    progress = DownloadProgress(
+        lambda done, total: log.info("downloading the base model", done_bytes=done, total_bytes=total)
+    )
+    folder = fetch_base_model(Repository(settings.model_path, settings.model_revision), progress)
+    return Source(folder, settings.trust_remote_code)
 
 
 def go_offline() -> None:

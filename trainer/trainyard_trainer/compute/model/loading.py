@@ -21,10 +21,9 @@ EAGER = "eager"
 
 @dataclass(frozen=True)
 class Source:
-    """The source of a base model: a folder, or a name on the hub with its revision."""
+    """The folder of a base model, and whether its code may run."""
 
     path: str
-    revision: str | None = None
     trust_remote_code: bool = False
 
 
@@ -37,7 +36,7 @@ def load_base(name: str, source: Source, mesh: DeviceMesh | None = None) -> Base
     disable_progress_bar()  # standard error is for errors
     cuda = torch.cuda.is_available()
     device = torch.device("cuda", torch.cuda.current_device()) if cuda else torch.device("cpu")
-    options = {"revision": source.revision, "trust_remote_code": source.trust_remote_code}
+    options = {"trust_remote_code": source.trust_remote_code}
     model = AutoModelForCausalLM.from_pretrained(
         source.path, dtype=torch.bfloat16 if cuda else torch.float32, use_safetensors=True, **options
     )
