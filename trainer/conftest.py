@@ -21,6 +21,7 @@ pytest_plugins = [
     "testing.jobs",
     "testing.trainer_processes",
     "testing.scripted_server",
+    "testing.model_hub",
     "testing.seeds",
     "testing.interruption",
     "testing.worker_jobs",

@@ -14,3 +14,10 @@ export function requestGpus({ gpus, resources = {} }: Trainer): Pick<Trainer, 'r
   if (gpus === undefined || named.some((name) => gpuResource.test(name))) return {}
   return { resources: { ...resources, limits: { ...resources.limits, 'nvidia.com/gpu': gpus } } }
 }
+
+/** The GPUs in a container's limits, of any kind. The process then refuses to compute on the processor instead. */
+export function countGpus({ limits = {} }: NonNullable<Trainer['resources']> = {}): number | undefined {
+  const counts = Object.entries(limits).filter(([name]) => gpuResource.test(name))
+  const total = counts.reduce((sum, [, count]) => sum + Number(count), 0)
+  return total > 0 ? total : undefined
+}

@@ -23,10 +23,20 @@ export function explainPod(pod: Pod): StatusReason {
 
 function explainContainers(pod: Pod, name: string): StatusReason | undefined {
   for (const container of pod.status?.containerStatuses ?? []) {
-    const found = explainContainer(container)
+    const found = explainOwnFailure(container) ?? explainContainer(container)
     if (found) return describePod(found.reason, name, found.message)
   }
   return undefined
+}
+
+// Engines and trainers that cannot begin end with such a line.
+const ownReason = /^trainyard_(?:engine|trainer): ([A-Z][A-Za-z]{2,60}): (.+)$/gm
+
+/** While a container runs again, the reason of its last end still holds. */
+function explainOwnFailure({ state, lastState, restartCount }: ContainerStatus): StatusReason | undefined {
+  const message = (state?.terminated ?? lastState?.terminated)?.message ?? ''
+  const [, reason = '', why = ''] = [...message.matchAll(ownReason)].at(-1) ?? []
+  return reason === '' ? undefined : { reason, message: `${why} (restarts: ${restartCount})` }
 }
 
 function explainContainer({ state, lastState, restartCount }: ContainerStatus): StatusReason | undefined {

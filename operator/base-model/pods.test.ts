@@ -61,6 +61,7 @@ test('an engine gets its names, its model, its limits and its key', () => {
     },
     TRAINYARD_MAX_LORAS: '4',
     TRAINYARD_MAX_CPU_LORAS: '32',
+    TRAINYARD_LORA: '{"rank":8,"alpha":16}',
     TRAINYARD_MAX_LORA_RANK: '16',
   })
 })
@@ -158,6 +159,18 @@ test('a variable that comes from a Secret is not replaced by a BaseModel', () =>
     VLLM_API_KEY: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } },
     TRAINYARD_MAX_LORAS: '9',
   })
+})
+
+test('a process whose pod asks for GPUs knows how many', () => {
+  const gpus = { resources: { limits: { 'nvidia.com/gpu': 2, memory: '8Gi' } } }
+  const on = withSpec({
+    engine: { ...baseModel.spec.engine, ...gpus },
+    trainer: { ...baseModel.spec.trainer, gpus: 4 },
+  })
+  expect(envOf(engineOf(on))).toMatchObject({ TRAINYARD_GPUS: '2' })
+  expect(envOf(trainerOf(on))).toMatchObject({ TRAINYARD_GPUS: '4' })
+  for (const container of [engineOf(baseModel), trainerOf(baseModel)])
+    expect(envOf(container)).not.toHaveProperty('TRAINYARD_GPUS')
 })
 
 test('a trainer exits before its grace period is over', () => {

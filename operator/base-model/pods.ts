@@ -7,7 +7,7 @@ import type { Component } from '../component-pods.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
 import { engineProbes } from './engine-probes.ts'
 import { describeFailures, type TrainerFailures } from './failed-trainers.ts'
-import { requestGpus } from './gpus.ts'
+import { countGpus, requestGpus } from './gpus.ts'
 import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
 import { describePods, ownerOf } from './pod-labels.ts'
 import { readyFile, runMount, runVolume, sharedMemory, sharedMemoryMount } from './pod-volumes.ts'
@@ -81,6 +81,8 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     { name: 'TRAINYARD_DRAIN_SECONDS', value: String(engineDrainSeconds) },
     ...statusServerEnv(baseModel, settings),
     ...sourceEnv(baseModel),
+    loraEnv(baseModel),
+    ...optionalEnv('TRAINYARD_GPUS', countGpus(engine.resources)),
     { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
     ...artifactsEnv(settings.artifacts),
     { name: 'VLLM_API_KEY', valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } } },
@@ -150,18 +152,24 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
 }
 
 function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
-  const { names, source, trainer = {}, lora = {} } = baseModel.spec
-  const { rank, alpha, targetModules } = lora
+  const { names, source, trainer = {} } = baseModel.spec
   return [
     ...statusServerEnv(baseModel, settings),
     { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),
     ...artifactsEnv(settings.artifacts),
-    { name: 'TRAINYARD_LORA', value: JSON.stringify({ rank, alpha, target_modules: targetModules }) },
+    loraEnv(baseModel),
+    ...optionalEnv('TRAINYARD_GPUS', countGpus({ ...trainer.resources, ...requestGpus(trainer).resources })),
     ...limitsEnv(trainer),
     ...optionalEnv('TRAINYARD_TRUST_REMOTE_CODE', source.trustRemoteCode || undefined),
   ]
+}
+
+/** The adapters that trainers write. Engines check with one of this kind that they apply. */
+function loraEnv({ spec }: BaseModel): EnvVar {
+  const { rank, alpha, targetModules } = spec.lora ?? {}
+  return { name: 'TRAINYARD_LORA', value: JSON.stringify({ rank, alpha, target_modules: targetModules }) }
 }
 
 function sourceEnv(baseModel: BaseModel): EnvVar[] {

@@ -26,11 +26,20 @@ const unscheduled = (message: string): PodStatus => ({
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
 })
 
-const cases: [
+const ownEnd = {
+  terminated: {
+    exitCode: 1,
+    reason: 'Error',
+    message: 'a log line\ntrainyard_engine: AdapterNotApplied: vLLM applies 0 of the 14 layers. Serve another.\n',
+  },
+}
+
+type Case = [
   string,
   Partial<WorkloadFacts> & { spec?: Partial<BaseModel['spec']> },
   { reason: string; ready: string; message?: string },
-][] = [
+]
+const cases: Case[] = [
   ['all is well', {}, { reason: 'Ready', ready: 'True' }],
   ['no pods yet', { enginePods: [] }, { reason: 'EngineNotReady', ready: 'False' }],
   ['no trainer', { trainerPods: [] }, { reason: 'TrainerNotReady', ready: 'False' }],
@@ -78,6 +87,19 @@ const cases: [
       message: 'pod pod: its process ended with exit code 3 (restarts: 2): no weights',
     },
   ],
+  ...[
+    { state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off' } }, lastState: ownEnd },
+    { state: ownEnd },
+    { state: { running: {} }, lastState: ownEnd },
+  ].map((states): Case => [
+    `an engine that says why it cannot begin, while it is ${Object.keys(states.state).join()}`,
+    { enginePods: [pod(container(states))] },
+    {
+      reason: 'AdapterNotApplied',
+      ready: 'False',
+      message: 'pod pod: vLLM applies 0 of the 14 layers. Serve another. (restarts: 2)',
+    },
+  ]),
   [
     'a process that was killed for memory',
     { trainerPods: [pod(container({ state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }))] },

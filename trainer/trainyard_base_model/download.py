@@ -1,6 +1,7 @@
 """Fetches a model of the hub at its pinned revision. Everything is then read from one folder: weights, tokenizer and
 code cannot come from different commits."""
 
+import re
 import time
 from dataclasses import dataclass
 from fnmatch import fnmatch
@@ -23,6 +24,7 @@ UNUSED = ("original/*", "onnx/*", "*.gguf", "*.onnx", "*.h5", "*.msgpack", "*.ot
 # Other forms of the same weights. Trainers read only safetensors.
 DUPLICATES = ("*.bin", "*.pt", "*.pth", "consolidated*")
 # A hub that is away for longer is a failure, which people should see. Kubernetes starts the process again.
+COMMIT = re.compile("[0-9a-f]{40}")
 PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 32.0)
 
 
@@ -62,7 +64,11 @@ def make_failure(reason: str, repository: Repository, message: str) -> StartFail
 
 
 def fetch_with_retries(repository: Repository, progress: DownloadProgress) -> str:
-    """Complete files and, while a connection is repaired, parts of files are not fetched again."""
+    """Complete files and, while a connection is repaired, parts of files are not fetched again. A commit never changes,
+    so that the hub is not asked about one that is there."""
+    cached = find_cached(repository)
+    if cached and (constants.HF_HUB_OFFLINE or COMMIT.fullmatch(repository.revision or "")):
+        return cached
     pauses, done = iter(PAUSES), 0
     while True:
         try:
@@ -73,15 +79,31 @@ def fetch_with_retries(repository: Repository, progress: DownloadProgress) -> st
             if progress.done_bytes > done:
                 pauses, done = iter(PAUSES), progress.done_bytes
             pause = next(pauses, None)
+            if pause is None and cached:
+                return cached
             if pause is None or constants.HF_HUB_OFFLINE:
                 raise
         time.sleep(pause)
 
 
+def find_cached(repository: Repository) -> str | None:
+    """The folder of an earlier download, if it was complete."""
+    try:
+        folder = snapshot_download(
+            repository.name,
+            revision=repository.revision,
+            local_files_only=True,
+            ignore_patterns=[*UNUSED, *DUPLICATES],
+        )
+    except LocalEntryNotFoundError:
+        return None
+    return folder if any(Path(folder).glob("*.safetensors")) else None
+
+
 def fetch(repository: Repository, progress: DownloadProgress) -> str:
-    listed = list_files(repository)
-    if listed is None:
-        return snapshot_download(repository.name, revision=repository.revision, local_files_only=True)
+    listed = snapshot_download(repository.name, revision=repository.revision, dry_run=True)
+    if not listed:
+        raise LocalEntryNotFoundError("the repository has no files")
     names = select_files([file.filename for file in listed])
     wanted = [file for file in listed if file.filename in names]
     progress.begin(measure(wanted), measure([file for file in wanted if file.is_cached]))
@@ -95,16 +117,6 @@ def fetch(repository: Repository, progress: DownloadProgress) -> str:
 
 def measure(files: list[DryRunFileInfo]) -> int:
     return sum(file.file_size or 0 for file in files)
-
-
-def list_files(repository: Repository) -> list[DryRunFileInfo] | None:
-    """None if the hub must not be asked."""
-    if constants.HF_HUB_OFFLINE:
-        return None
-    listed = snapshot_download(repository.name, revision=repository.revision, dry_run=True)
-    if not listed:
-        raise LocalEntryNotFoundError("the repository has no files")
-    return listed
 
 
 def select_files(names: list[str]) -> list[str]:
