@@ -8,6 +8,7 @@ GET  /ID/resolve/COMMIT/PATH                 the file, or with Range its rest
 
 import hashlib
 import json
+import os
 import threading
 import time
 from collections.abc import Iterator
@@ -17,6 +18,9 @@ from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from huggingface_hub import constants
+
+from trainyard_trainer.__main__ import main
 
 
 @dataclass
@@ -122,6 +126,12 @@ def describe_file(folder: Path, file: Path) -> dict:
         "oid": digest[:40],
         "lfs": {"oid": digest, "size": len(content), "pointerSize": 134},
     }
+
+
+def run_trainer() -> None:
+    """`python -m trainyard_trainer` in a process that imported the hub's client with another environment."""
+    constants.ENDPOINT, constants.HF_HUB_CACHE = os.environ["HF_ENDPOINT"], os.environ["HF_HUB_CACHE"]
+    main()
 
 
 @pytest.fixture

@@ -12,6 +12,7 @@ from trainyard_base_model.download import Repository, fetch_base_model
 from trainyard_base_model.download_progress import DownloadProgress
 from trainyard_base_model.gpus import require_gpus
 from trainyard_base_model.start_failure import StartFailure
+from trainyard_base_model.targets import UnusableTarget, choose_targets, measure_coverage
 from trainyard_trainer import log
 from trainyard_trainer.compute.execution.distributed import Coordinator, DistributedExecutor
 from trainyard_trainer.compute.execution.executor import Executor
@@ -33,6 +34,7 @@ def run(settings: Settings) -> None:
     group = TrainerProcessGroup() if settings.num_processes > 1 else None
     base = load(settings, group)
     log.info("base model loaded", base_model=base.name, device=str(base.device), seconds=time.monotonic() - started)
+    log_coverage(settings, base)
     if group is None:
         serve(settings, Executor(base))
     elif group.rank == 0:
@@ -54,6 +56,17 @@ def load(settings: Settings, group: TrainerProcessGroup | None) -> Base:
         sys.exit(f"trainyard_trainer: the base model {settings.model_path} cannot be loaded: {reason}{advise(reason)}")
     go_offline()
     return base
+
+
+def log_coverage(settings: Settings, base: Base) -> None:
+    """Logs the layers that get no adapter. Each job warns of them too. Unusable names fail the jobs."""
+    try:
+        coverage = measure_coverage(base.model, choose_targets(base.model, settings.lora.target_modules))
+    except UnusableTarget as cause:
+        log.warn("lora.targetModules cannot be used", target=str(cause))
+        return
+    if coverage.left_out:
+        log.warn("layers are not trained", layers=list(coverage.left_out), share_of_weights=round(coverage.share, 3))
 
 
 def fetch_source(settings: Settings) -> Source:
