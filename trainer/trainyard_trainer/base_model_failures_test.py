@@ -1,6 +1,5 @@
 """Base models that cannot be loaded, or that contain code: one line of output, and only trusted code runs."""
 
-import json
 import os
 import shutil
 
@@ -9,17 +8,8 @@ import torch
 from safetensors.torch import load_file
 
 from testing.jobs import MODEL
+from testing.own_code import add_own_code
 from testing.worker_jobs import offer_sft
-
-REMOTE = """
-import pathlib
-from transformers import LlamaConfig, LlamaForCausalLM
-pathlib.Path({marker!r}).write_text("ran")
-class StrangeConfig(LlamaConfig):
-    model_type = "strange"
-class Strange(LlamaForCausalLM):
-    config_class = StrangeConfig
-"""
 
 
 @pytest.fixture
@@ -32,11 +22,7 @@ def strange_model(tmp_path, marker):
     """A model whose folder contains its own code."""
     folder = tmp_path / "strange"
     shutil.copytree(MODEL, folder)
-    config = json.loads((folder / "config.json").read_text())
-    code = {"AutoConfig": "strange.StrangeConfig", "AutoModelForCausalLM": "strange.Strange"}
-    config |= {"model_type": "strange", "architectures": ["Strange"], "auto_map": code}
-    (folder / "config.json").write_text(json.dumps(config))
-    (folder / "strange.py").write_text(REMOTE.format(marker=str(marker)))
+    add_own_code(folder, marker)
     return folder
 
 

@@ -1,0 +1,124 @@
+"""Started engines: what they serve, and why they end. A start takes twenty seconds, so that most are deep tests."""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig
+
+from testing.own_code import add_own_code
+from testing.seeds import IS_DEEP
+from testing.tiny_models import CONFIGS
+
+TRAINER = Path(__file__).parents[1]
+MODEL = TRAINER / "models" / "tiny-chat"
+MAX_SECONDS = 300  # on a machine that does other things
+deep = pytest.mark.skipif(not IS_DEEP, reason="a deep test")
+
+
+class Engine:
+    def __init__(self, process: subprocess.Popen, port: int, log: Path) -> None:
+        self.process, self.port, self.log = process, port, log
+
+    def wait_until_ready(self) -> None:
+        """Waits until the engine answers or ends."""
+        deadline = time.monotonic() + MAX_SECONDS
+        while time.monotonic() < deadline and self.process.poll() is None:
+            with suppress(OSError), urllib.request.urlopen(f"http://127.0.0.1:{self.port}/health") as answer:
+                if answer.status == 200:
+                    return
+            time.sleep(0.1)
+        raise AssertionError(f"the engine is not ready: {self.log.read_text()[-5000:]}")
+
+    def wait_for_end(self) -> str:
+        """Returns its last line, from which Kubernetes takes the reason."""
+        assert self.process.wait(MAX_SECONDS) == 1
+        return self.log.read_text().splitlines()[-1]
+
+
+@pytest.fixture
+def start_engine(tmp_path):
+    engines: list[Engine] = []
+
+    def start(model: str, *arguments: str, **env: str) -> Engine:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        settings = {
+            "TRAINYARD_HOST": "127.0.0.1",
+            "TRAINYARD_PORT": str(port),
+            "TRAINYARD_MODEL": model,
+            "TRAINYARD_MODEL_NAMES": "tiny",
+            "TRAINYARD_ARTIFACTS": str(tmp_path),
+            "TRAINYARD_MAX_MODEL_LEN": "128",
+            "VLLM_API_KEY": "key",
+            "VLLM_CPU_KVCACHE_SPACE": "1",
+            "HF_HOME": str(tmp_path / "hf"),
+        }
+        log = tmp_path / f"engine-{len(engines)}.log"
+        command = [sys.executable, "-m", "trainyard_engine", "--dtype", "float32", *arguments]
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                command, cwd=TRAINER, env=os.environ | settings | env, stdout=output, stderr=subprocess.STDOUT
+            )
+        engines.append(Engine(process, port, log))
+        return engines[-1]
+
+    yield start
+    for engine in engines:
+        engine.process.kill()
+        engine.process.wait()
+
+
+def save_random(config: PreTrainedConfig, folder: Path) -> Path:
+    """A model of this architecture with the tiny chat model's tokenizer."""
+    shutil.copytree(MODEL, folder)
+    vocabulary = AutoConfig.from_pretrained(MODEL).vocab_size
+    config = config.__class__.from_dict(config.to_dict() | {"vocab_size": vocabulary})
+    AutoModelForCausalLM.from_config(config).save_pretrained(folder)
+    return folder
+
+
+def test_an_engine_serves_the_pinned_commit_with_its_code(hub, start_engine, tmp_path):
+    folder = shutil.copytree(MODEL, tmp_path / "first")
+    add_own_code(folder, tmp_path / "marker")
+    first = hub.push(folder)
+    broken = shutil.copytree(folder, tmp_path / "second")
+    for name in ("strange.py", "model.safetensors", "tokenizer.json", "config.json"):
+        (broken / name).write_text("broken")
+    hub.push(broken)
+    engine = start_engine("org/strange", "--trust-remote-code", HF_ENDPOINT=hub.address, TRAINYARD_MODEL_REVISION=first)
+    engine.wait_until_ready()
+    assert (tmp_path / "marker").exists()
+
+
+def test_an_engine_whose_pod_asks_for_gpus_does_not_compute_on_the_processor(start_engine):
+    engine = start_engine(str(MODEL), TRAINYARD_GPUS="1", CUDA_VISIBLE_DEVICES="")
+    assert engine.wait_for_end().startswith("trainyard_engine: NoGpuVisible: The pod asks for GPUs (1)")
+
+
+def test_an_engine_of_a_gated_model_says_so(hub, start_engine):
+    commit = hub.push(MODEL)
+    hub.gated = True
+    engine = start_engine("org/gated", HF_ENDPOINT=hub.address, TRAINYARD_MODEL_REVISION=commit)
+    assert engine.wait_for_end().startswith("trainyard_engine: GatedModel: The model org/gated does not allow access")
+
+
+@deep
+@pytest.mark.parametrize("name", ["Qwen3", "Phi3 with a window", "Gemma3 with windows"])
+def test_engines_of_other_architectures_become_ready(start_engine, tmp_path, name):
+    start_engine(str(save_random(CONFIGS[name], tmp_path / "model"))).wait_until_ready()
+
+
+@deep
+def test_an_engine_that_ignores_layers_of_adapters_ends_with_their_names(start_engine):
+    last = start_engine(str(MODEL), "--lora-target-modules", "o_proj").wait_for_end()
+    assert last.startswith("trainyard_engine: AdapterNotApplied: vLLM applies ")
+    assert "model.layers.0.mlp.down_proj" in last
