@@ -130,7 +130,9 @@ def describe_file(folder: Path, file: Path) -> dict:
 
 def run_trainer() -> None:
     """`python -m trainyard_trainer` in a process that imported the hub's client with another environment."""
+    template = constants.HUGGINGFACE_CO_URL_TEMPLATE.removeprefix(constants.ENDPOINT)
     constants.ENDPOINT, constants.HF_HUB_CACHE = os.environ["HF_ENDPOINT"], os.environ["HF_HUB_CACHE"]
+    constants.HUGGINGFACE_CO_URL_TEMPLATE = constants.ENDPOINT + template
     main()
 
 

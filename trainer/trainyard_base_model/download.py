@@ -101,7 +101,8 @@ def find_cached(repository: Repository) -> str | None:
 
 
 def fetch(repository: Repository, progress: DownloadProgress) -> str:
-    listed = snapshot_download(repository.name, revision=repository.revision, dry_run=True)
+    bars = make_progress_bar(progress)
+    listed = snapshot_download(repository.name, revision=repository.revision, dry_run=True, tqdm_class=bars)
     if not listed:
         raise LocalEntryNotFoundError("the repository has no files")
     names = select_files([file.filename for file in listed])
@@ -111,7 +112,7 @@ def fetch(repository: Repository, progress: DownloadProgress) -> str:
         repository.name,
         revision=listed[0].commit_hash,
         allow_patterns=names,
-        tqdm_class=make_progress_bar(progress),
+        tqdm_class=bars,
     )
 
 
