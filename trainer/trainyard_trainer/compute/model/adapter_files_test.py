@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import pytest
 import torch
@@ -7,10 +8,11 @@ from safetensors.torch import load_file, save_file
 
 from testing.tiny_models import LLAMA_TARGETS, backward, make_base, make_families, open_random
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
+from trainyard_base_model.names import AdapterNames
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.model.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
 from trainyard_trainer.compute.model.optimizer import SFT
-from trainyard_trainer.compute.model.slots import Shape
+from trainyard_trainer.compute.model.slots import AdapterState, Shape
 from trainyard_trainer.failures import JobFailure
 
 SHAPE = Shape(4, 16, LLAMA_TARGETS)
@@ -98,6 +100,31 @@ def test_a_released_slot_is_used_again_only_by_adapters_of_its_shape(executor):
     assert executor.open(SHAPE, None) == one
     for slot in (one, two, other):
         executor.close(slot)
+
+
+def test_files_have_the_names_of_the_repository_and_older_ones_are_read(tmp_path):
+    executor = Executor(replace(make_base(), adapter_names=AdapterNames("model", "model.language_model")))
+    slot = open_random(executor, SHAPE)
+    state = executor.read(slot)
+    save_adapter(state, SHAPE, "trainyard/tiny", tmp_path)
+    names = load_file(tmp_path / ADAPTER_WEIGHTS).keys()
+    assert all(name.startswith("base_model.model.model.language_model.layers.") for name in names)
+    older = {name.replace(".language_model.", "."): tensor * 2 for name, tensor in state.weights.items()}
+    executor.refill(slot, AdapterState(older, {}))
+    assert all(torch.equal(tensor, state.weights[name] * 2) for name, tensor in executor.read(slot).weights.items())
+
+
+def test_layers_outside_of_the_text_decoder_have_no_adapter():
+    """Older adapters have some there, which were never trained."""
+    base = make_base()
+    base.model.tower = torch.nn.ModuleDict({"q_proj": torch.nn.Linear(4, 4)})
+    executor = Executor(base)
+    slot = open_random(executor, SHAPE)
+    state = executor.read(slot)
+    assert not any(".tower." in name for name in state.weights)
+    tower = {"base_model.model.tower.q_proj.lora_A.weight": torch.zeros(4, 4)}
+    executor.refill(slot, AdapterState({**state.weights, **tower}, {}))
+    assert executor.read(slot).weights.keys() == state.weights.keys()
 
 
 @pytest.mark.parametrize(
