@@ -40,8 +40,8 @@ function readFields(plural: string): [string, Schema][] {
 
 /** Whether explaining a field says its default: a plain value is named. */
 function saysDefault({ description = '', default: value }: Schema): boolean {
-  if (value === undefined || typeof value === 'object') return true
-  return description.includes(`Default: ${String(value)}`)
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return true
+  return description.includes(`Default: ${value}`)
 }
 
 test.each(kinds)('kubectl explain has a sentence for every field of %s, also in lists and maps', (plural) => {

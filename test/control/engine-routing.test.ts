@@ -195,7 +195,7 @@ test('the turns of a conversation go to one engine, in each apiserver, and conve
   const seen: Set<string | undefined>[] = []
   for (let number = 0; number < 16; number++) seen.push(await converse(number))
   expect(seen.map(({ size }) => size)).toEqual(Array(16).fill(1))
-  expect(new Set(seen.flatMap((engines) => [...engines])).size).toBe(2)
+  expect(new Set(seen.flatMap((names) => [...names])).size).toBe(2)
 })
 
 describe('an engine that ends', () => {
