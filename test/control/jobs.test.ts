@@ -5,6 +5,7 @@ import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { useApiServer } from '../support/api-server.ts'
+import { addBaseModel } from '../support/fake-engine.ts'
 import { type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
@@ -34,6 +35,8 @@ beforeAll(async () => {
 beforeEach(async () => {
   rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
   api = await own.join(rows.entity)
+  const { kubectl } = stack
+  await addBaseModel({ kubectl, pool: own.database.pool, baseModel: rows.baseModel, namespace: 'trainyard' })
 })
 
 const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
