@@ -55,6 +55,8 @@ test('an engine gets its names, its model, its limits and its key', () => {
     TRAINYARD_MODEL: 'models/tiny',
     TRAINYARD_MODEL_NAMES: 'trainyard/tiny,tiny',
     TRAINYARD_ARTIFACTS: '/artifacts',
+    TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',
+    TRAINYARD_TOKEN_FILE: '/var/run/secrets/trainyard/token',
     VLLM_API_KEY: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } },
     TRAINYARD_PREVIOUS_ENGINE_KEY: {
       secretKeyRef: { name: 'trainyard-secrets', key: 'previous-engine-key', optional: true },
@@ -90,12 +92,14 @@ test('on a cluster an engine listens on all addresses of its pod', () => {
 test('an engine can only read the store', () => {
   const store = { name: 'artifacts', mountPath: '/artifacts' }
   const sharedMemory = { name: 'shared-memory', mountPath: '/dev/shm' }
-  expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }, sharedMemory])
+  const token = { name: 'status-token', mountPath: '/var/run/secrets/trainyard', readOnly: true }
+  expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }, sharedMemory, token])
   expect(trainerOf(baseModel).volumeMounts).toContainEqual(store)
   const bucket = { ...settings, artifacts: { s3: { address: 's3://bucket' } } }
   expect(engineOf(baseModel, bucket).volumeMounts).toEqual([
     { name: 'artifacts', mountPath: '/artifact-cache' },
     sharedMemory,
+    token,
   ])
 })
 
