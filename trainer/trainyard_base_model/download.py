@@ -17,6 +17,7 @@ from huggingface_hub.errors import (
 )
 
 from trainyard_base_model.download_progress import DownloadProgress, make_progress_bar
+from trainyard_base_model.interruption import exit_on_sigterm
 from trainyard_base_model.start_failure import StartFailure
 
 # Neither trainers nor engines read these.
@@ -39,7 +40,8 @@ def fetch_base_model(repository: Repository, progress: DownloadProgress) -> str:
     if Path(repository.name).is_dir():
         return repository.name
     try:
-        return fetch_with_retries(repository, progress)
+        with exit_on_sigterm():
+            return fetch_with_retries(repository, progress)
     except GatedRepoError as cause:
         message = (
             "does not allow access with this pod's token: accept its terms on the hub, and set HF_TOKEN for engines "

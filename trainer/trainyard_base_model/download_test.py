@@ -2,12 +2,15 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
+from testing.deadlines import MAX_WAIT_SECONDS
 from testing.model_hub import list_files
 
 MIB = 2**20  # the hub's client writes pieces of ten
@@ -27,14 +30,22 @@ except StartFailure as cause:
 
 
 @pytest.fixture
-def fetch(hub, tmp_path):
-    def fetch(revision: str, **env: str) -> dict:
+def start(hub, tmp_path):
+    def start(revision: str, **env: str) -> subprocess.Popen:
         given = {"HF_ENDPOINT": hub.address, "HF_HOME": str(tmp_path / "hf"), "HF_HUB_OFFLINE": "0", **env}
-        found = subprocess.run(
-            [sys.executable, "-c", FETCH, revision], cwd=TRAINER, env=os.environ | given, capture_output=True, text=True
-        )
-        assert found.returncode == 0, found.stderr
-        return json.loads(found.stdout.splitlines()[-1])
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        return subprocess.Popen([sys.executable, "-c", FETCH, revision], cwd=TRAINER, env=os.environ | given, **pipes)
+
+    return start
+
+
+@pytest.fixture
+def fetch(start):
+    def fetch(revision: str, **env: str) -> dict:
+        process = start(revision, **env)
+        output, errors = process.communicate()
+        assert process.returncode == 0, errors
+        return json.loads(output.splitlines()[-1])
 
     return fetch
 
@@ -79,6 +90,19 @@ def test_a_download_that_breaks_off_is_resumed(fetch, push, hub):
     ranges = [span for method, path, span in hub.asked if method == "GET" and path.endswith(".safetensors")]
     assert ranges == ["", f"bytes={10 * MIB}-"]
     assert found["seen"][-1] == [len(content) + 2] * 2
+
+
+def test_a_download_ends_at_once_when_its_process_is_stopped(start, push, hub):
+    commit = push(config__json=b"{}", model__safetensors=os.urandom(4 * MIB))
+    hub.bytes_per_second = 64 * 1024
+    process = start(commit)
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
+    while not any(method == "GET" and path.endswith(".safetensors") for method, path, _ in hub.asked):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(MAX_WAIT_SECONDS) == 0
+    assert time.monotonic() < deadline
 
 
 @pytest.mark.parametrize(
