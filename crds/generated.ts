@@ -261,7 +261,7 @@ export interface BaseModel {
        */
       alpha?: number
       /**
-       * Names of the layers that get an adapter. The default is the trainer's list.
+       * Names of the layers that get an adapter. The default is every linear layer of the text decoder, except experts.
        *
        * @minItems 1
        * @maxItems 64

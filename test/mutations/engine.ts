@@ -78,4 +78,25 @@ export const engineMutations: Mutation[] = [
     replace: 'not in (0,)',
     test: 'trainer/trainyard_engine/prompt_logits_test.py',
   },
+  {
+    fault: 'layers of an adapter that vLLM ignores are not found',
+    file: 'trainer/trainyard_engine/applied_layers.py',
+    find: 'frozenset(layers.keys() - manager.modules.keys())',
+    replace: 'frozenset()',
+    test: 'trainer/trainyard_engine/adapter_names_test.py',
+  },
+  {
+    fault: 'adapters of a part of a model have other names than the model has in its repository',
+    file: 'trainer/trainyard_base_model/names.py',
+    find: 'return stored + name.removeprefix(start)',
+    replace: 'return name',
+    test: 'trainer/trainyard_base_model/names_test.py',
+  },
+  {
+    fault: 'a trainer whose pod asks for GPUs and has none computes on the processor',
+    file: 'trainer/trainyard_base_model/gpus.py',
+    find: 'and num_visible == 0',
+    replace: 'and num_visible < 0',
+    test: 'trainer/trainyard_trainer/base_model_failures_test.py',
+  },
 ]
