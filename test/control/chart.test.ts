@@ -185,6 +185,21 @@ test('an upgrade keeps the engine key and the databases of the installation', as
   expect(await readSecret()).toEqual(shared)
 })
 
+test('an upgrade with another engine key keeps the previous one, for engines that still run', async () => {
+  const quiet = { replicas: 0 }
+  const values = { apiserver: quiet, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
+  const upgrade = async (secrets: object) => {
+    await helm.upgrade(namespace, { ...values, secrets })
+    return readSecret()
+  }
+  const { engineKey: first } = await readSecret()
+  const [second, third] = ['second'.repeat(8), 'third'.repeat(8)]
+  expect(await upgrade({ engineKey: second })).toMatchObject({ engineKey: second, previousEngineKey: first })
+  expect(await upgrade({})).toMatchObject({ engineKey: second, previousEngineKey: first })
+  expect(await upgrade({ engineKey: third })).toMatchObject({ engineKey: third, previousEngineKey: second })
+  expect(await upgrade({ previousEngineKey: 'none' })).toMatchObject({ engineKey: third, previousEngineKey: '' })
+})
+
 test('a password cannot be guessed from the checksum on the pods, which includes the random engine key', async () => {
   const render = async (engineKey: string) => {
     const manifests = parseManifests(await helm.render(`${namespace}-new`, { secrets: { databaseUrl, engineKey } }))
@@ -224,6 +239,7 @@ async function readSecret() {
   const decode = (key: string) => Buffer.from(secret.data[key] ?? '', 'base64').toString()
   return {
     engineKey: decode('engine-key'),
+    previousEngineKey: decode('previous-engine-key'),
     databaseUrl: decode('database-url'),
     tracingDatabaseUrl: decode('tracing-database-url'),
   }

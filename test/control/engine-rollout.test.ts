@@ -18,15 +18,19 @@ const specOf = (engine: object, name = model) => ({
   trainer: { warm: { min: 0 } },
 })
 
-async function answerAt(address: string): Promise<Server> {
+/** An engine that takes these keys. */
+async function answerAt(address: string, keys: string[]): Promise<Server> {
   return listenAsEngine(address, (request, response) => {
     request.resume()
+    const { authorization } = request.headers
+    if (!keys.some((key) => authorization === `Bearer ${key}`)) {
+      response.writeHead(401).end('{}')
+      return
+    }
     const choices = [{ index: 0, message: { role: 'assistant', content: 'hello' }, finish_reason: 'stop' }]
     response.setHeader('content-type', 'application/json')
-    setTimeout(
-      () => response.end(JSON.stringify({ id: '1', object: 'chat.completion', created: 0, model, choices })),
-      50,
-    )
+    const reply = JSON.stringify({ id: '1', object: 'chat.completion', created: 0, model, choices })
+    setTimeout(() => response.end(reply), 20)
   })
 }
 
@@ -35,11 +39,13 @@ interface Engines {
   hashes: string[]
   /** Pods that do not become Ready while it returns true. */
   isStuck: (pod: Pod) => boolean
+  /** What an engine takes that starts now. */
+  keys: string[]
 }
 
 /** Plays the nodes: each engine pod becomes Ready, and an engine that is gone takes no more connections. */
 function runEngines({ listPods, setReady }: OperatedNamespace): Engines {
-  const engines: Engines = { hashes: [], isStuck: () => false }
+  const engines: Engines = { hashes: [], isStuck: () => false, keys: ['none'] }
   const running = new Map<string, Server>()
   const stop = new AbortController()
   const step = async () => {
@@ -52,7 +58,7 @@ function runEngines({ listPods, setReady }: OperatedNamespace): Engines {
     }
     for (const pod of pods.filter(({ metadata }) => !running.has(metadata.uid ?? ''))) {
       const address = randomAddress()
-      running.set(pod.metadata.uid ?? '', await answerAt(address))
+      running.set(pod.metadata.uid ?? '', await answerAt(address, engines.keys))
       engines.hashes.push(pod.metadata.labels?.[labels.specHash] ?? '')
       await setReady(pod, address)
     }
@@ -78,21 +84,25 @@ function runEngines({ listPods, setReady }: OperatedNamespace): Engines {
 async function serve(engine: object) {
   const operated = await operateNamespace(stack)
   const { namespace, database } = operated
-  const env = { TRAINYARD_NAMESPACE: namespace, TRAINYARD_HOLD_SECONDS: '60' }
-  const server = await startApiServer(stack, database.databaseUrl, env)
-  onTestFinished(() => server.remove())
+  const start = async (more: Record<string, string> = {}) => {
+    const env = { TRAINYARD_NAMESPACE: namespace, TRAINYARD_HOLD_SECONDS: '60', ...more }
+    const started = await startApiServer(stack, database.databaseUrl, env)
+    onTestFinished(() => started.remove())
+    return started
+  }
+  const server = await start()
   const engines = runEngines(operated)
   await operated.applyBaseModel(model, specOf(engine))
   const key = await addKey(database.pool, 'acme', 'read')
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
-  const chat = async () => {
-    const response = await fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body })
+  const chat = async (url = server.url) => {
+    const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
     await response.text()
     return response.status
   }
   await eventually(async () => expect(await chat()).toBe(200), 30_000, 100)
-  return { ...operated, engines, chat }
+  return { ...operated, engines, chat, start }
 }
 
 /** Sends chats, some at once, until `isOver`, but not fewer than 1,000. Returns how many had which status. */
@@ -106,7 +116,7 @@ async function chatUntil(chat: () => Promise<number>, isOver: () => boolean): Pr
       counts[status] = (counts[status] ?? 0) + 1
     }
   }
-  await Promise.all(Array.from({ length: 8 }, send))
+  await Promise.all(Array.from({ length: 4 }, send))
   return counts
 }
 
@@ -115,7 +125,10 @@ test.each([2, 1])('with engines: %i, no chat fails while they are replaced', asy
   await eventually(() => expect(engines.hashes).toHaveLength(replicas), 10_000, 100)
   const [old] = engines.hashes
   let isOver = false
-  const chats = chatUntil(chat, () => isOver)
+  const chats = chatUntil(
+    () => chat(),
+    () => isOver,
+  )
   await applyBaseModel(model, specOf({ replicas, args: ['--more'] }))
   await eventually(
     async () => {
@@ -157,6 +170,26 @@ test('if no node takes the successor of a single engine, the engine makes room, 
   const held = chat()
   engines.isStuck = () => false
   expect(await held).toBe(200)
+})
+
+test('no chat fails while the key of engines is changed, before old and new gateways', async () => {
+  const { engines, chat, start, restart } = await serve({ replicas: 1 })
+  const [old] = engines.hashes
+  const keys = { TRAINYARD_ENGINE_KEY: 'new', TRAINYARD_PREVIOUS_ENGINE_KEY: 'none' }
+  engines.keys = ['new', 'none']
+  const { url } = await start(keys)
+  let isOver = false
+  const chats = [undefined, url].map((each) =>
+    chatUntil(
+      () => chat(each),
+      () => isOver,
+    ),
+  )
+  await restart(keys)
+  await eventually(() => expect(engines.hashes.filter((hash) => hash !== old)).toHaveLength(1), 60_000, 100)
+  await delay(2_000)
+  isOver = true
+  for (const counts of await Promise.all(chats)) expect(Object.keys(counts)).toEqual(['200'])
 })
 
 test('when the default image changes, one base model after the other replaces its engine', async () => {

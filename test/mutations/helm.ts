@@ -15,4 +15,11 @@ export const helmMutations: Mutation[] = [
     replace: 'index $kept "engineKey" |',
     test: 'test/control/chart.test.ts',
   },
+  {
+    fault: 'an upgrade with another engine key forgets the previous one',
+    file: 'helm/trainyard/templates/_trainyard.tpl',
+    find: '(ternary $keptPrevious $before',
+    replace: '(ternary $keptPrevious $keptPrevious',
+    test: 'test/control/chart.test.ts',
+  },
 ]

@@ -2,6 +2,41 @@ import type { Mutation } from './mutation.ts'
 
 export const operatorMutations: Mutation[] = [
   {
+    fault: 'engines are stopped before the delay',
+    file: 'operator/base-model/scale.ts',
+    find: 'nowMs - atMs < delayMs',
+    replace: 'nowMs - atMs < 0',
+    test: 'operator/base-model/scale.test.ts',
+  },
+  {
+    fault: 'a time without observations counts as one without requests',
+    file: 'operator/base-model/scale.ts',
+    find: '> maxGapMs',
+    replace: '> Infinity',
+    test: 'operator/base-model/scale.test.ts',
+  },
+  {
+    fault: 'a single engine makes room at once',
+    file: 'operator/base-model/rollout.ts',
+    find: '>= surgeMs',
+    replace: '>= 0',
+    test: 'operator/base-model/rollout.test.ts',
+  },
+  {
+    fault: 'all base models replace their engines at once',
+    file: 'operator/base-model/rollout.ts',
+    find: 'if (isAnyRollingOut || isTaken) return false',
+    replace: 'if (isAnyRollingOut && isTaken) return false',
+    test: 'operator/base-model/rollout.test.ts',
+  },
+  {
+    fault: 'a trainer that is about to be stopped claims a job',
+    file: 'db/jobs/busy-trainers.ts',
+    find: 'SELECT pg_advisory_xact_lock(hashtextextended(pod, 0)) FROM',
+    replace: 'SELECT pod FROM',
+    test: 'test/control/trainer-autoscaling.test.ts',
+  },
+  {
     fault: 'a job made with kubectl may read the data of another entity',
     file: 'operator/training-job/plan.ts',
     find: '  if (!isInputAllowed(job)) return',

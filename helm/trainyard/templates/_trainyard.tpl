@@ -121,12 +121,12 @@ templates ask: it is kept among the values for the rest of this rendering.
 {{- define "trainyard.secretData" -}}
 {{- $kept := (lookup "v1" "Secret" .Release.Namespace "trainyard-secrets").data | default dict -}}
 {{- $given := .Values.secrets -}}
+{{- $before := index $kept "engine-key" | default "" | b64dec -}}
 {{- if not $given.engineKey -}}
-{{- $_ := set $given "engineKey" (index $kept "engine-key" | default "" | b64dec | default (randAlphaNum 48)) -}}
+{{- $_ := set $given "engineKey" ($before | default (randAlphaNum 48)) -}}
 {{- end -}}
 {{- $data := dict "engine-key" $given.engineKey -}}
 {{- /* Engines that run know the key of their start. It is kept until the key changes again. */ -}}
-{{- $before := index $kept "engine-key" | default "" | b64dec -}}
 {{- $keptPrevious := index $kept "previous-engine-key" | default "" | b64dec -}}
 {{- $previous := $given.previousEngineKey | default (ternary $keptPrevious $before (eq $before $given.engineKey)) -}}
 {{- if and $previous (ne $previous "none") -}}
