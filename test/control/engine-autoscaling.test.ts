@@ -7,7 +7,7 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const model = 'sleepy'
-const autoscaling = { min: 0, max: 2, targetInFlight: 600, scaleDownDelaySeconds: 1 }
+const autoscaling = { min: 0, max: 2, targetInFlight: 100, scaleDownDelaySeconds: 1 }
 const spec = {
   names: [model],
   source: { path: 'models/none' },
