@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { addKey, startApiServer } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
+import { isDeep } from '../support/random-cases.ts'
 import { nowhere, operateNamespace, randomAddress } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -95,7 +96,7 @@ test('1,000 chats sent to an engine at zero start engines and are all answered; 
   await eventually(async () => expect(await listPods(model, 'engine')).toEqual([]), 10_000, 100)
 })
 
-test('a chat that comes while the last engine ends is held, and starts another one', async () => {
+test.runIf(isDeep())('a chat that comes while the last engine ends is held, and starts another one', async () => {
   const { namespace, chat, waitForZero, listPods, setReady } = await startAtZero()
   const start = async () => {
     const [pod] = await eventually(

@@ -6,6 +6,7 @@ import type { Pod } from '../../lib/kube/objects.ts'
 import { addKey, startApiServer } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
+import { isDeep } from '../support/random-cases.ts'
 import { nowhere, operateNamespace, randomAddress, type OperatedNamespace } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -120,7 +121,10 @@ async function chatUntil(chat: () => Promise<number>, isOver: () => boolean): Pr
   return counts
 }
 
-test.each([2, 1])('with engines: %i, no chat fails while they are replaced', async (replicas) => {
+// The others take longer.
+const deepTest = test.runIf(isDeep())
+
+test.each(isDeep() ? [2, 1] : [2])('with engines: %i, no chat fails while they are replaced', async (replicas) => {
   const { engines, chat, applyBaseModel, readBaseModel } = await serve({ replicas })
   await eventually(() => expect(engines.hashes).toHaveLength(replicas), 10_000, 100)
   const [old] = engines.hashes
@@ -144,7 +148,7 @@ test.each([2, 1])('with engines: %i, no chat fails while they are replaced', asy
   expect(counts[200]).toBeGreaterThanOrEqual(1_000)
 })
 
-test('if no node takes the successor of a single engine, the engine makes room, and chats are held', async () => {
+deepTest('if no node takes the successor of a single engine, the engine makes room, and chats are held', async () => {
   const { engines, namespace, chat, applyBaseModel, listPods } = await serve({})
   const [old] = await listPods(model, 'engine')
   const isOld = ({ metadata }: Pod) => metadata.uid === old?.metadata.uid
@@ -172,7 +176,7 @@ test('if no node takes the successor of a single engine, the engine makes room, 
   expect(await held).toBe(200)
 })
 
-test('no chat fails while the key of engines is changed, before old and new gateways', async () => {
+deepTest('no chat fails while the key of engines is changed, before old and new gateways', async () => {
   const { engines, chat, start, restart } = await serve({ replicas: 1 })
   const [old] = engines.hashes
   const keys = { TRAINYARD_ENGINE_KEY: 'new', TRAINYARD_PREVIOUS_ENGINE_KEY: 'none' }
