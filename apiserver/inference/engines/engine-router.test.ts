@@ -7,12 +7,18 @@ import { EngineRouter } from './engine-router.ts'
 const pod = (name: string): EnginePod => ({ name, ip: `10.0.0.${name}` })
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
+interface RouterOptions {
+  pods?: EnginePod[]
+  seconds?: number
+  requests?: number
+}
+
 /** Creates a router over pods that the test sets. */
-function openRouter({ pods = [], seconds = 60 }: { pods?: EnginePod[]; seconds?: number } = {}) {
+function openRouter({ pods = [], seconds = 60, requests = 100 }: RouterOptions = {}) {
   let ready = pods
   const listeners: (() => void)[] = []
   const source = { listReady: () => ready, onChange: (listener: () => void) => void listeners.push(listener) }
-  const router = new EngineRouter(source, { has: () => false }, { seconds, requests: 100 })
+  const router = new EngineRouter(source, { has: () => false }, { seconds, requests })
   const setPods = (...next: EnginePod[]) => {
     ready = next
     for (const listener of listeners) listener()
@@ -50,6 +56,35 @@ describe('while no pod is ready', () => {
     const waiting = acquire({ client })
     client.leave()
     await expect(waiting).rejects.toThrow('aborted')
+  })
+})
+
+describe('the requests that are reported', () => {
+  test('are the most at once since the last look: those that wait and those that are being answered', async () => {
+    const { router, acquire, setPods } = openRouter()
+    let held = 0
+    router.onHeld(() => held++)
+    const waiting = [acquire(), acquire()]
+    await settle()
+    expect([held, router.takePeaks()]).toEqual([2, new Map([['tiny', 2]])])
+    setPods(pod('1'))
+    const [one, other] = await Promise.all(waiting)
+    one!.release()
+    other!.release()
+    expect(router.takePeaks()).toEqual(new Map([['tiny', 2]]))
+    expect(router.takePeaks()).toEqual(new Map())
+    const lease = await acquire()
+    lease.release()
+    expect(router.takePeaks()).toEqual(new Map([['tiny', 1]]))
+    expect(held).toBe(2)
+  })
+
+  test('contain one that is rejected because no more may be held, so that it starts an engine too', async () => {
+    const { router, acquire } = openRouter({ requests: 0 })
+    let held = 0
+    router.onHeld(() => held++)
+    await expect(acquire()).rejects.toMatchObject({ status: 503 })
+    expect([held, router.takePeaks()]).toEqual([1, new Map([['tiny', 1]])])
   })
 })
 
