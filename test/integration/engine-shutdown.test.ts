@@ -85,9 +85,12 @@ describe.runIf(isDeep())('an engine with a short time for its responses', () => 
     await Promise.all(streams.map(({ promise }) => promise))
     const labels = `trainyard.dev/component=engine,trainyard.dev/base-model=${name}`
     await stack.kubectl('delete', 'pods', '-n', 'trainyard', '-l', labels, '--wait=false')
+    const deletedAtMs = performance.now()
     expect(await ends.plainOfSome).toBe('whole')
     expect(await ends.streamOfSome).toBe('whole')
     expect(['whole', 'error']).toContain(await ends.streamOfAll)
+    // When the engine is dead, its responses do not wait until the pod is killed after 330 s.
+    expect(performance.now() - deletedAtMs).toBeLessThan(120_000)
     // The engine that is started in its place may be asked again.
     expect(['whole', 'error']).toContain(await ends.plainOfAll)
   })

@@ -30,6 +30,9 @@ from trainyard_engine.loaded_adapters import LoadedAdapters, count_running
 from trainyard_engine.parsers.tolerant import make_tolerant
 from trainyard_engine.wanted_adapters import load_wanted_adapters
 
+# At a shutdown, responses have had their time when the engine ends. Those that are complete need this to be sent. The others
+# would wait for the dead engine until the pod is killed.
+SEND_SECONDS = 10
 # The engine's cache measures sizes a little differently.
 CACHE_SHARE = 0.8
 
@@ -73,6 +76,7 @@ async def build_and_serve(
         log_level=arguments.uvicorn_log_level,
         access_log=not arguments.disable_uvicorn_access_log,
         timeout_keep_alive=envs.VLLM_HTTP_TIMEOUT_KEEP_ALIVE,
+        timeout_graceful_shutdown=SEND_SECONDS,
         h11_max_incomplete_event_size=arguments.h11_max_incomplete_event_size,
         h11_max_header_count=arguments.h11_max_header_count,
         log_config=get_uvicorn_log_config(arguments) or LOGGING_CONFIG,
