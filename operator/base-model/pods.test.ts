@@ -61,6 +61,8 @@ test('an engine gets its names, its model, its limits and its key', () => {
     TRAINYARD_PREVIOUS_ENGINE_KEY: {
       secretKeyRef: { name: 'trainyard-secrets', key: 'previous-engine-key', optional: true },
     },
+    TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',
+    TRAINYARD_TOKEN_FILE: '/var/run/secrets/trainyard/token',
     TRAINYARD_MAX_LORAS: '4',
     TRAINYARD_MAX_CPU_LORAS: '32',
     TRAINYARD_LORA: '{"rank":8,"alpha":16}',

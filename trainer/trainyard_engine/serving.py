@@ -30,7 +30,7 @@ from trainyard_engine.loaded_adapters import LoadedAdapters, count_running
 from trainyard_engine.parsers.tolerant import make_tolerant
 from trainyard_engine.wanted_adapters import load_wanted_adapters
 
-# At a shutdown, responses have had their time when the engine ends. Those that are complete need this to be sent. The others
+# At a shutdown, responses have had their time when the engine ends. Complete ones get this long to be sent. Others
 # would wait for the dead engine until the pod is killed.
 SEND_SECONDS = 10
 # The engine's cache measures sizes a little differently.
