@@ -60,6 +60,9 @@ function generateType(definition: CustomResourceDefinition): Promise<string> {
 /** Names the value type of a map (`additionalProperties`), and drops what only concerns Kubernetes. */
 function closeObjects(schema: JSONSchema): JSONSchema {
   if (schema['x-kubernetes-int-or-string']) return { tsType: 'string | number' }
+  const { description } = schema
+  const open = { tsType: 'Record<string, unknown>', ...(description !== undefined && { description }) }
+  if (schema['x-kubernetes-preserve-unknown-fields']) return open
   const { properties, items, additionalProperties, default: _default, ...rest } = schema
   return {
     ...rest,

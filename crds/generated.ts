@@ -35,7 +35,7 @@ export interface BaseModel {
      */
     names: string[]
     /**
-     * The source of the weights. Set exactly one of path and hub.
+     * The source of the weights. Set exactly one of path, hub, s3 and pvc.
      */
     source: {
       /**
@@ -56,6 +56,45 @@ export interface BaseModel {
         revision: string
       }
       /**
+       * A folder in a bucket. Each cache gets it once. Its objects must not change, and must be complete when the BaseModel is created.
+       */
+      s3?: {
+        /**
+         * The folder, as s3://BUCKET/PREFIX.
+         */
+        uri: string
+        /**
+         * The address of an S3 service, as https://HOST[:PORT]. The default is Amazon's.
+         */
+        endpoint?: string
+        /**
+         * The region of the bucket. The default is that of the pod's AWS settings, or us-east-1 with an endpoint.
+         */
+        region?: string
+      }
+      /**
+       * A folder in a persistent volume claim, which pods mount read-only.
+       */
+      pvc?: {
+        /**
+         * The name of the claim in the namespace of the BaseModel.
+         */
+        claimName: string
+        /**
+         * The folder in the claim. The default is the claim's root.
+         */
+        path?: string
+      }
+      /**
+       * A Secret in the namespace of the BaseModel. For hub, its key token is the access token. For s3, its keys access-key-id and secret-access-key are the credentials; by default, s3 uses those that pods have.
+       */
+      secretRef?: {
+        /**
+         * The name of the Secret.
+         */
+        name: string
+      }
+      /**
        * Run the Python code that is stored beside the weights, in engines and trainers. A few architectures need it. Anyone who can change the repository then runs code in your pods. Default: false.
        */
       trustRemoteCode?: boolean
@@ -65,6 +104,106 @@ export interface BaseModel {
      */
     default?: boolean
     /**
+     * Secrets for the registries of the images, in addition to the chart's images.pullSecrets.
+     *
+     * @maxItems 16
+     *
+     * Items: One Secret.
+     */
+    imagePullSecrets?: {
+      /**
+       * The name of the Secret.
+       */
+      name: string
+    }[]
+    /**
+     * Where the pods of engines and trainers may run. By default, wherever their resources are.
+     */
+    scheduling?: {
+      /**
+       * Labels that a node must have. By default, none.
+       */
+      nodeSelector?: {
+        /**
+         * The value of a label.
+         */
+        [k: string]: string
+      }
+      /**
+       * Taints of nodes that the pods tolerate. By default, none.
+       *
+       * @maxItems 32
+       *
+       * Items: One toleration.
+       */
+      tolerations?: {
+        /**
+         * The key of the taint. The default is all keys.
+         */
+        key?: string
+        /**
+         * How the value is compared. The default is Equal.
+         */
+        operator?: 'Exists' | 'Equal'
+        /**
+         * The value of the taint. The default is empty.
+         */
+        value?: string
+        /**
+         * The effect of the taint. The default is all effects.
+         */
+        effect?: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute'
+        /**
+         * How long NoExecute is tolerated, in seconds. The default is forever.
+         */
+        tolerationSeconds?: number
+      }[]
+      /**
+       * Kubernetes' affinity of pods (kubectl explain pod.spec.affinity). By default, none.
+       */
+      affinity?: Record<string, unknown>
+      /**
+       * The RuntimeClass, for example nvidia. The default is the cluster's.
+       */
+      runtimeClassName?: string
+      /**
+       * The PriorityClass. The default is the cluster's.
+       */
+      priorityClassName?: string
+    }
+    /**
+     * The volume of downloaded weights and of compiled code. Pods mount it at /cache. The default is the chart's cache, which is an emptyDir: it survives restarts of containers. Set exactly one member.
+     */
+    cache?: {
+      /**
+       * A folder of the pod.
+       */
+      emptyDir?: {
+        /**
+         * The size above which the pod is evicted, for example 200Gi. By default, there is no limit.
+         */
+        sizeLimit?: string
+      }
+      /**
+       * A claim. Pods on several nodes need one that is ReadWriteMany.
+       */
+      persistentVolumeClaim?: {
+        /**
+         * The name of the claim in the namespace of the BaseModel.
+         */
+        claimName: string
+      }
+      /**
+       * A folder of the node. It is created if it is missing, and must be writable for the user of the images.
+       */
+      hostPath?: {
+        /**
+         * The absolute path.
+         */
+        path: string
+      }
+    }
+    /**
      * The vLLM pods that serve the base model and its adapters.
      */
     engine?: {
@@ -72,6 +211,14 @@ export interface BaseModel {
        * An image to use instead of the operator's runtime image.
        */
       image?: string
+      /**
+       * The service account of engines. The default is trainyard-engine. The status server accepts another one only if the chart's statusServer.accounts.engine names it.
+       */
+      serviceAccountName?: string
+      /**
+       * When nodes pull the image. Default: IfNotPresent.
+       */
+      imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never'
       /**
        * The number of engine pods. 0 serves no chats. Give either replicas or autoscaling. Default: 1.
        */
@@ -98,7 +245,7 @@ export interface BaseModel {
         scaleDownDelaySeconds?: number
       }
       /**
-       * Additional arguments of vLLM's API server.
+       * Additional arguments of vLLM's API server. With several GPUs in resources, --tensor-parallel-size is their number unless an argument of parallelism is here.
        *
        * @maxItems 64
        *
@@ -120,7 +267,55 @@ export interface BaseModel {
         /**
          * The value of the variable.
          */
-        value: string
+        value?: string
+        /**
+         * Where the value comes from. Set exactly one member.
+         */
+        valueFrom?: {
+          /**
+           * A key of an object in the namespace of the BaseModel.
+           */
+          secretKeyRef?: {
+            /**
+             * The name of the object.
+             */
+            name: string
+            /**
+             * The key in it.
+             */
+            key: string
+            /**
+             * Whether the object or the key may be missing. The default is false.
+             */
+            optional?: boolean
+          }
+          /**
+           * A key of an object in the namespace of the BaseModel.
+           */
+          configMapKeyRef?: {
+            /**
+             * The name of the object.
+             */
+            name: string
+            /**
+             * The key in it.
+             */
+            key: string
+            /**
+             * Whether the object or the key may be missing. The default is false.
+             */
+            optional?: boolean
+          }
+          /**
+           * A field of the pod.
+           */
+          fieldRef?: {
+            /**
+             * The path of the field, for example status.hostIP.
+             */
+            fieldPath: string
+          }
+        }
       }[]
       /**
        * Resource requests and limits of the container.
@@ -138,6 +333,38 @@ export interface BaseModel {
         limits?: {
           [k: string]: string | number
         }
+      }
+      /**
+       * Additions to the pods, merged as kubectl patch --type strategic does. The operator's labels, service accounts, commands and security settings stay. If the API server rejects the result, the condition Ready says why.
+       */
+      podTemplate?: {
+        /**
+         * Labels and annotations of the pods.
+         */
+        metadata?: {
+          /**
+           * Added keys and their values. Keys of trainyard.dev and app.kubernetes.io are the operator's.
+           */
+          labels?: {
+            /**
+             * The value of a key.
+             */
+            [k: string]: string
+          }
+          /**
+           * Added keys and their values. Keys of trainyard.dev and app.kubernetes.io are the operator's.
+           */
+          annotations?: {
+            /**
+             * The value of a key.
+             */
+            [k: string]: string
+          }
+        }
+        /**
+         * Fields of the pods (kubectl explain pod.spec). A container named engine or trainer is the operator's.
+         */
+        spec?: Record<string, unknown>
       }
       /**
        * Maximum number of adapters in one batch. Default: 4.
@@ -173,6 +400,14 @@ export interface BaseModel {
        */
       image?: string
       /**
+       * The service account of trainers. The default is trainyard-trainer. The status server accepts another one only if the chart's statusServer.accounts.trainer names it.
+       */
+      serviceAccountName?: string
+      /**
+       * When nodes pull the image. Default: IfNotPresent.
+       */
+      imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never'
+      /**
        * Additional environment variables of the trainer.
        *
        * @maxItems 64
@@ -187,7 +422,55 @@ export interface BaseModel {
         /**
          * The value of the variable.
          */
-        value: string
+        value?: string
+        /**
+         * Where the value comes from. Set exactly one member.
+         */
+        valueFrom?: {
+          /**
+           * A key of an object in the namespace of the BaseModel.
+           */
+          secretKeyRef?: {
+            /**
+             * The name of the object.
+             */
+            name: string
+            /**
+             * The key in it.
+             */
+            key: string
+            /**
+             * Whether the object or the key may be missing. The default is false.
+             */
+            optional?: boolean
+          }
+          /**
+           * A key of an object in the namespace of the BaseModel.
+           */
+          configMapKeyRef?: {
+            /**
+             * The name of the object.
+             */
+            name: string
+            /**
+             * The key in it.
+             */
+            key: string
+            /**
+             * Whether the object or the key may be missing. The default is false.
+             */
+            optional?: boolean
+          }
+          /**
+           * A field of the pod.
+           */
+          fieldRef?: {
+            /**
+             * The path of the field, for example status.hostIP.
+             */
+            fieldPath: string
+          }
+        }
       }[]
       /**
        * Resource requests and limits of the container.
@@ -205,6 +488,38 @@ export interface BaseModel {
         limits?: {
           [k: string]: string | number
         }
+      }
+      /**
+       * Additions to the pods, merged as kubectl patch --type strategic does. The operator's labels, service accounts, commands and security settings stay. If the API server rejects the result, the condition Ready says why.
+       */
+      podTemplate?: {
+        /**
+         * Labels and annotations of the pods.
+         */
+        metadata?: {
+          /**
+           * Added keys and their values. Keys of trainyard.dev and app.kubernetes.io are the operator's.
+           */
+          labels?: {
+            /**
+             * The value of a key.
+             */
+            [k: string]: string
+          }
+          /**
+           * Added keys and their values. Keys of trainyard.dev and app.kubernetes.io are the operator's.
+           */
+          annotations?: {
+            /**
+             * The value of a key.
+             */
+            [k: string]: string
+          }
+        }
+        /**
+         * Fields of the pods (kubectl explain pod.spec). A container named engine or trainer is the operator's.
+         */
+        spec?: Record<string, unknown>
       }
       /**
        * GPUs of each trainer. Requests this number of nvidia.com/gpu, unless resources name GPUs of any kind. Above 1, torchrun starts one process per GPU. When absent, resources alone decide.

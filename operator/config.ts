@@ -6,7 +6,7 @@ import { isObject } from '../lib/json/is-object.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import type { PodArtifacts } from './base-model/pod-artifacts.ts'
-import type { PodSettings } from './base-model/pods.ts'
+import type { PodSettings } from './base-model/common-pod.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
@@ -33,6 +33,12 @@ const schema = Type.Object({
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),
   // If the store is on S3: the pods' Secret with access-key-id and secret-access-key. Empty: none.
   TRAINYARD_S3_SECRET: Type.String({ default: '' }),
+  // Names of Secrets for the registry of that image, separated by commas.
+  TRAINYARD_PULL_SECRETS: Type.String({ default: '' }),
+  // The security context of engines and trainers as JSON. Empty: the seccomp profile of the runtime.
+  TRAINYARD_POD_SECURITY_CONTEXT: Type.String({ default: '' }),
+  // The source of the volume that keeps weights and compiled code as JSON, for base models that name none. Empty: none.
+  TRAINYARD_CACHE_VOLUME: Type.String({ default: '' }),
   TRAINYARD_LISTEN_ON_POD_IP: Type.Boolean({ default: false }),
   ...kubeSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
@@ -48,27 +54,40 @@ export function loadConfig(): Config {
 /** The settings of pods. @throws {ConfigError} */
 export function readPodSettings(config: Config): PodSettings {
   const { TRAINYARD_ENGINE_KEY: key, TRAINYARD_PREVIOUS_ENGINE_KEY: previous } = config
+  const cache = parseObject('TRAINYARD_CACHE_VOLUME', config.TRAINYARD_CACHE_VOLUME)
+  const securityContext = parseObject('TRAINYARD_POD_SECURITY_CONTEXT', config.TRAINYARD_POD_SECURITY_CONTEXT)
   return {
     engineKeys: previous === undefined ? [key] : [key, previous],
     runtimeImage: config.TRAINYARD_RUNTIME_IMAGE,
     artifacts: readPodArtifacts(config),
     listenOnPodIp: config.TRAINYARD_LISTEN_ON_POD_IP,
+    pullSecrets: config.TRAINYARD_PULL_SECRETS.split(',').filter((name) => name !== ''),
+    ...(securityContext && { podSecurityContext: securityContext }),
+    ...(cache && { cache }),
   }
 }
 
 function readPodArtifacts(config: Config): PodArtifacts {
   const address = config.TRAINYARD_ARTIFACTS
-  if (address.startsWith('/')) return { volume: parseVolume(config.TRAINYARD_ARTIFACTS_VOLUME) }
+  if (address.startsWith('/')) return { volume: readStoreVolume(config) }
   const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region, TRAINYARD_S3_SECRET: secretName } = config
   return { s3: { address, endpoint, region, secretName } }
 }
 
-function parseVolume(text: string): Record<string, unknown> {
+function readStoreVolume(config: Config): Record<string, unknown> {
+  const volume = parseObject('TRAINYARD_ARTIFACTS_VOLUME', config.TRAINYARD_ARTIFACTS_VOLUME)
+  if (volume) return volume
+  throw new ConfigError('bad configuration: TRAINYARD_ARTIFACTS_VOLUME must be set if TRAINYARD_ARTIFACTS is a folder')
+}
+
+/** Undefined for an empty text. The error does not contain the value. */
+function parseObject(name: string, text: string): Record<string, unknown> | undefined {
+  if (text === '') return undefined
   try {
-    const volume: unknown = JSON.parse(text)
-    if (isObject(volume)) return { ...volume }
+    const value: unknown = JSON.parse(text)
+    if (isObject(value)) return { ...value }
   } catch {
-    // The error below does not contain the value.
+    // The error below is for this case too.
   }
-  throw new ConfigError('bad configuration: TRAINYARD_ARTIFACTS_VOLUME must be a JSON object, a pod volume source')
+  throw new ConfigError(`bad configuration: ${name} must be a JSON object`)
 }

@@ -8,6 +8,7 @@ import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/open.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { loadConfig, readPodSettings } from './config.ts'
+import { AppliedGenerations } from './base-model/applied-generations.ts'
 import { RolloutTurns } from './base-model/rollout.ts'
 import { Scales } from './base-model/scales.ts'
 import { Controllers } from './controllers.ts'
@@ -48,15 +49,17 @@ const elector = new LeaderElector({
 })
 
 const watches = new Watches({ client, namespace, log })
-const { baseModels, models, trainingJobs, pods, deployments } = watches
+const { baseModels, models, trainingJobs, pods, deployments, services, disruptionBudgets } = watches
 const { engineKeys } = podSettings
 const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
-const cluster = { client, namespace, baseModels, models, trainingJobs, pods, deployments }
+const children = { pods, deployments, services, disruptionBudgets }
+const cluster = { client, namespace, baseModels, models, trainingJobs, ...children }
 const controllers = new Controllers({
   ...cluster,
   pool,
   log,
   podSettings,
+  applied: new AppliedGenerations(),
   podAdapters: new PodAdapters({ pool, log, engineKeys, baseModels, pods }),
   rollouts: new RolloutTurns(),
   scales: new Scales(),

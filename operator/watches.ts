@@ -1,10 +1,10 @@
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
-import { apiVersion, labels, type Kind } from '../crds/names.ts'
+import { apiVersion, labels, plurals, type Kind } from '../crds/names.ts'
 import { customPath } from '../crds/paths.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
 import type { Deployment, Pod } from '../lib/kube/objects.ts'
-import { deploymentPath, podPath } from '../lib/kube/paths.ts'
+import { deploymentPath, disruptionBudgetPath, podPath, servicePath } from '../lib/kube/paths.ts'
 import { Reflector } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 
@@ -14,7 +14,7 @@ interface Deps {
   log: Logger
 }
 
-type WatchedKind = Kind | 'Pod' | 'Deployment'
+type WatchedKind = Kind | 'Pod' | 'Deployment' | 'Service' | 'PodDisruptionBudget'
 
 /** An object that was added, changed or deleted, and what it was before it was changed. */
 export interface WatchedChange {
@@ -32,6 +32,8 @@ export class Watches {
   readonly trainingJobs: Reflector<TrainingJob>
   readonly pods: Reflector<Pod>
   readonly deployments: Reflector<Deployment>
+  readonly services: Reflector<KubeObject>
+  readonly disruptionBudgets: Reflector<KubeObject>
   #onChange: ChangeHandler = () => {}
 
   constructor({ client, namespace, log }: Deps) {
@@ -51,6 +53,9 @@ export class Watches {
     this.trainingJobs = watchCustom<TrainingJob>('TrainingJob')
     this.pods = watch<Pod>('Pod', { apiVersion: 'v1', path: podPath(namespace) })
     this.deployments = watch<Deployment>('Deployment', { apiVersion: 'apps/v1', path: deploymentPath(namespace) })
+    this.services = watch('Service', { apiVersion: 'v1', path: servicePath(namespace) })
+    const budgets = { apiVersion: 'policy/v1', path: disruptionBudgetPath(namespace) }
+    this.disruptionBudgets = watch('PodDisruptionBudget', budgets)
   }
 
   /**
@@ -78,11 +83,12 @@ export class Watches {
   }
 
   #all() {
-    return [this.baseModels, this.models, this.trainingJobs, this.pods, this.deployments]
+    const children = [this.pods, this.deployments, this.services, this.disruptionBudgets]
+    return [this.baseModels, this.models, this.trainingJobs, ...children]
   }
 }
 
-/** Of pods and Deployments, only the children of BaseModels are watched. */
+/** Of Kubernetes' own kinds, only the children of BaseModels are watched. */
 function selectorOf(kind: WatchedKind): { selector?: Record<string, string> } {
-  return kind === 'Pod' || kind === 'Deployment' ? { selector: { labelSelector: labels.baseModel } } : {}
+  return kind in plurals ? {} : { selector: { labelSelector: labels.baseModel } }
 }

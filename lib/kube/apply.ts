@@ -31,9 +31,17 @@ export function applyObject<T extends KubeObject>(client: KubeClient, path: stri
   })
 }
 
-/** Creates the object under the `path` of its kind. Returns false if its name exists. */
-export async function createObject(client: KubeClient, path: string, object: KubeObject): Promise<boolean> {
-  const query = { fieldManager: client.userAgent }
+/**
+ * Creates the object under the `path` of its kind. Returns false if its name exists. If it is strict, the server rejects
+ * unknown fields instead of dropping them.
+ */
+export async function createObject(
+  client: KubeClient,
+  path: string,
+  object: KubeObject,
+  { isStrict = false } = {},
+): Promise<boolean> {
+  const query = { fieldManager: client.userAgent, ...(isStrict && { fieldValidation: 'Strict' }) }
   const created = await client.request({ method: 'POST', path, query, body: object }).catch(ignoreErrors(isConflict))
   return created !== undefined
 }

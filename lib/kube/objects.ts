@@ -30,6 +30,7 @@ export interface PodStatus {
   podIP?: string
   startTime?: string
   conditions?: StatusCondition[]
+  initContainerStatuses?: ContainerStatus[]
   containerStatuses?: ContainerStatus[]
 }
 

@@ -15,6 +15,14 @@ export function deploymentPath(namespace: string, name?: string): string {
   return `/apis/apps/v1/namespaces/${namespace}/deployments${name ? `/${name}` : ''}`
 }
 
+export function servicePath(namespace: string, name?: string): string {
+  return `/api/v1/namespaces/${namespace}/services${name ? `/${name}` : ''}`
+}
+
+export function disruptionBudgetPath(namespace: string, name?: string): string {
+  return `/apis/policy/v1/namespaces/${namespace}/poddisruptionbudgets${name ? `/${name}` : ''}`
+}
+
 export function leasePath(namespace: string, name?: string): string {
   return `/apis/coordination.k8s.io/v1/namespaces/${namespace}/leases${name ? `/${name}` : ''}`
 }

@@ -1,8 +1,11 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { annotations, labels } from '../../crds/names.ts'
 import type { Deployment } from '../../lib/kube/objects.ts'
+import type { PodSettings } from './common-pod.ts'
+import { hashOf } from './hash.ts'
 import { describePods, ownerOf, selectPods } from './pod-labels.ts'
-import { buildEnginePodSpec, engineHash, hashOf, type PodSettings } from './pods.ts'
+import { overlayMetadata } from './pod-template.ts'
+import { buildEnginePodSpec, engineHash } from './pods.ts'
 import type { RollingUpdate } from './rollout.ts'
 
 /** How many engines there are, how they are replaced, and when they were last told to be replaced. */
@@ -20,6 +23,7 @@ export function buildEngineDeployment(
 ): Deployment {
   const spec = buildEnginePodSpec(baseModel, settings)
   const hash = engineHash(baseModel, settings)
+  const podLabels = { ...describePods(baseModel, 'engine'), [labels.specHash]: hash }
   const selector = selectPods(baseModel, 'engine')
   return {
     apiVersion: 'apps/v1',
@@ -39,7 +43,7 @@ export function buildEngineDeployment(
       strategy: { type: 'RollingUpdate', rollingUpdate: rollout.rollingUpdate },
       selector: { matchLabels: selector },
       template: {
-        metadata: { labels: { ...describePods(baseModel, 'engine'), [labels.specHash]: hash } },
+        metadata: overlayMetadata({ labels: podLabels }, baseModel.spec.engine?.podTemplate),
         spec,
       },
     },

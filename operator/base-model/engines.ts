@@ -7,8 +7,10 @@ import { deploymentPath } from '../../lib/kube/paths.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import type { Logger } from '../../lib/log.ts'
 import { listPods } from '../component-pods.ts'
+import type { AppliedGenerations } from './applied-generations.ts'
+import type { PodSettings } from './common-pod.ts'
 import { buildEngineDeployment, engineName, generationOf } from './engine-deployment.ts'
-import { engineHash, type PodSettings } from './pods.ts'
+import { engineHash } from './pods.ts'
 import { isRollingOut, planRollingUpdate, templateHash, type RolloutTurns } from './rollout.ts'
 
 export interface EngineDeps {
@@ -17,14 +19,15 @@ export interface EngineDeps {
   namespace: string
   podSettings: PodSettings
   rollouts: RolloutTurns
+  applied: AppliedGenerations
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
   deployments: ObjectCache<Deployment>
 }
 
 /**
- * Applies the Deployment of a base model if it is not as it should be. Without autoscaling, an admin's changes to it
- * stay. Returns the hash of the engines that are wanted now: while it waits for its turn, that of the present ones.
+ * Applies the Deployment of a base model if it is not as it should be, or if somebody else has changed it: our fields get
+ * their values back. Returns the hash of the engines that are wanted now: while it waits for its turn, that of the present ones.
  */
 export async function deployEngines(deps: EngineDeps, baseModel: BaseModel, replicas: number): Promise<string> {
   const { client, namespace, log } = deps
@@ -37,9 +40,11 @@ export async function deployEngines(deps: EngineDeps, baseModel: BaseModel, repl
     return presentHash
   }
   const wanted = buildWanted(deps, baseModel, replicas)
-  if (isAsWanted(baseModel, present, wanted)) return hash
-  await applyObject(client, deploymentPath(namespace, name), wanted)
-  log.info({ baseModel: baseModel.metadata.name, deployment: name, replicas }, 'engines deployed')
+  const isDrifted = present !== undefined && deps.applied.isDrifted(present)
+  if (!isDrifted && isAsWanted(baseModel, present, wanted)) return hash
+  const applied = await applyObject(client, deploymentPath(namespace, name), wanted)
+  deps.applied.record(applied, deps.deployments.list())
+  log.info({ baseModel: baseModel.metadata.name, deployment: name, replicas, isDrifted }, 'engines deployed')
   return hash
 }
 

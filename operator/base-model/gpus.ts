@@ -1,9 +1,15 @@
 import type { BaseModel } from '../../crds/generated.ts'
+import type { EnvVar } from './pod-artifacts.ts'
 
 type Trainer = NonNullable<BaseModel['spec']['trainer']>
+type Resources = Trainer['resources']
 
 // nvidia.com/gpu, amd.com/gpu, gpu.intel.com/i915, nvidia.com/mig-1g.5gb
 const gpuResource = /gpu|^nvidia\.com\//i
+// A part of a GPU cannot compute together with other parts.
+const partOfGpu = /mig-|shared/i
+const parallelArgument =
+  /^(--(tensor|pipeline|data|decode-context|prefill-context)-parallel-size|-tp|-pp|-dp|-dcp|-pcp)(=|$)/
 
 /**
  * The resources of a trainer. Requests `gpus` GPUs, unless the resources name GPUs of any kind. With 0 GPUs there,
@@ -15,9 +21,28 @@ export function requestGpus({ gpus, resources = {} }: Trainer): Pick<Trainer, 'r
   return { resources: { ...resources, limits: { ...resources.limits, 'nvidia.com/gpu': gpus } } }
 }
 
+/** The GPUs, and parts of them, in a container's limits. */
+function listGpus({ limits = {} }: NonNullable<Resources> = {}): [string, number][] {
+  const found = Object.entries(limits).filter(([name]) => gpuResource.test(name))
+  return found.map(([name, count]) => [name, Number(count)])
+}
+
 /** The GPUs in a container's limits, of any kind. The process then refuses to compute on the processor instead. */
-export function countGpus({ limits = {} }: NonNullable<Trainer['resources']> = {}): number | undefined {
-  const counts = Object.entries(limits).filter(([name]) => gpuResource.test(name))
-  const total = counts.reduce((sum, [, count]) => sum + Number(count), 0)
+export function countGpus(resources: Resources): number | undefined {
+  const total = listGpus(resources).reduce((sum, [, count]) => sum + count, 0)
   return total > 0 ? total : undefined
+}
+
+/** All whole GPUs of an engine serve one copy of the model, unless its arguments divide them in another way. */
+export function parallelArgs(resources: Resources, args: string[]): string[] {
+  const whole = listGpus(resources).filter(([name]) => !partOfGpu.test(name))
+  const gpus = whole.reduce((sum, [, count]) => sum + count, 0)
+  if (gpus < 2 || args.some((arg) => parallelArgument.test(arg))) return []
+  return ['--tensor-parallel-size', String(gpus)]
+}
+
+/** Rows of training have many lengths. In segments of fixed size, their memory would become fragmented. */
+export function allocatorEnv(resources: Resources): EnvVar[] {
+  if (countGpus(resources) === undefined) return []
+  return [{ name: 'PYTORCH_ALLOC_CONF', value: 'expandable_segments:True' }]
 }

@@ -154,7 +154,10 @@ test('a trainer that lived for long and then fails comes back after a second', (
   const state = { terminated: { exitCode: 1, finishedAt } }
   dead.status = { ...dead.status, containerStatuses: [{ name: 'trainer', ready: false, restartCount: 0, state }] }
   const facts = { baseModelName: 'b', busyPods: new Set<string>(), wanted: 1, hash: 'new', now }
-  expect(planTrainers({ ...facts, pods: [dead] }).actions).toEqual([replace(1, 1, 'b-trainer-new-0')])
+  const message = 'pod b-trainer-new-0: its process ended with exit code 1 (restarts: 0)'
+  const failures = { count: 1, reason: 'ContainerEnded', message }
+  const again = { ...replace(1, 1, 'b-trainer-new-0'), failures }
+  expect(planTrainers({ ...facts, pods: [dead] }).actions).toEqual([again])
 })
 
 test('one dead trainer does not keep the places of others empty', () => {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
+import type { PodSettings } from './common-pod.ts'
 import { buildEngineDeployment } from './engine-deployment.ts'
-import { buildTrainerPod, engineHash, trainerHash, type PodSettings } from './pods.ts'
+import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
 
 const settings: PodSettings = {
   runtimeImage: 'runtime:1',

@@ -1,28 +1,20 @@
-import { createHash } from 'node:crypto'
 import { enginePort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
-import type { Component } from '../component-pods.ts'
+import { commonContainer, commonPodSpec, findCache, type PodSettings } from './common-pod.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
 import { engineProbes } from './engine-probes.ts'
 import { describeFailures, type TrainerFailures } from './failed-trainers.ts'
-import { countGpus, requestGpus } from './gpus.ts'
-import { artifactsEnv, artifactsMount, artifactsVolume, type EnvVar, type PodArtifacts } from './pod-artifacts.ts'
+import { allocatorEnv, countGpus, parallelArgs, requestGpus } from './gpus.ts'
+import { hashOf } from './hash.ts'
+import { sourceEnv } from './model-source.ts'
+import { artifactsEnv, type EnvVar } from './pod-artifacts.ts'
 import { describePods, ownerOf } from './pod-labels.ts'
-import { readyFile, runMount, runVolume, sharedMemory, sharedMemoryMount } from './pod-volumes.ts'
+import { overlayMetadata, overlaySpec } from './pod-template.ts'
+import { readyFile, runMount, runVolume } from './pod-volumes.ts'
 import { statusServerEnv, statusToken, statusTokenMount } from './status-server.ts'
 import { limitsEnv, trainerCommand, trainerGraceSeconds, trainerReadinessProbe } from './trainer-process.ts'
-
-/** The operator's settings that all pods share. */
-export interface PodSettings {
-  runtimeImage: string
-  /** The keys that engines take, the current one first. Their pods have them from the Secret. */
-  engineKeys: readonly string[]
-  artifacts: PodArtifacts
-  /** Listen only on the pod's own address, for pods that share a network. */
-  listenOnPodIp: boolean
-}
 
 // An engine finishes its responses before it ends. Gateways hold new requests for longer than that.
 const engineDrainSeconds = 300
@@ -39,35 +31,43 @@ const engineMetricsPort = 8001
 
 /** The hash in the labels of current engine pods. Other keys need other pods: an engine reads its keys at its start. */
 export function engineHash(baseModel: BaseModel, settings: PodSettings): string {
-  return hashOf({ spec: buildEnginePodSpec(baseModel, settings), keys: settings.engineKeys })
+  const metadata = baseModel.spec.engine?.podTemplate?.metadata
+  const spec = buildEnginePodSpec(baseModel, settings)
+  return hashOf({ spec, keys: settings.engineKeys, ...(metadata && { metadata }) })
 }
 
 /** The specification of a base model's engine pods. */
 export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
-  const { source, engine = {} } = baseModel.spec
-  const args = [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...(engine.args ?? [])]
-  const common = commonPodSpec('engine', settings)
-  return {
+  const { engine = {} } = baseModel.spec
+  const args = engineArgs(baseModel)
+  const common = commonPodSpec('engine', baseModel, settings)
+  const container = commonContainer('engine', baseModel, settings)
+  const spec = {
     ...common,
     volumes: [...common.volumes, statusToken],
     terminationGracePeriodSeconds: engineDrainSeconds + engineEndSeconds,
     containers: [
       {
-        ...commonContainer('engine', settings, engine),
+        ...container,
         command: ['python', '-m', 'trainyard_engine'],
         ...(args.length > 0 && { args }),
         ports: [
           { name: 'http', containerPort: enginePort },
           { name: 'metrics', containerPort: engineMetricsPort },
         ],
-        // An engine reads checkpoints of all tenants and changes none.
-        volumeMounts: [artifactsMount(settings.artifacts, { readOnly: true }), sharedMemoryMount, statusTokenMount],
+        volumeMounts: [...container.volumeMounts, statusTokenMount],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
         lifecycle: { preStop: { sleep: { seconds: noticeSeconds } } },
         ...engineProbes,
       },
     ],
   }
+  return overlaySpec(spec, engine.podTemplate)
+}
+
+function engineArgs({ spec: { source, engine = {} } }: BaseModel): string[] {
+  const own = engine.args ?? []
+  return [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...parallelArgs(engine.resources, own), ...own]
 }
 
 function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
@@ -96,6 +96,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...optionalEnv('TRAINYARD_MAX_MODEL_LEN', engine.maxModelLen),
     ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
     ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),
+    ...findCache('engine', baseModel, settings).env,
   ]
 }
 
@@ -111,14 +112,15 @@ export function buildTrainerPod(
   settings: PodSettings,
   { name, failures }: TrainerName,
 ): KubeObject {
+  const podLabels = { ...describePods(baseModel, 'trainer'), [labels.specHash]: trainerHash(baseModel, settings) }
+  const metadata = { labels: podLabels, ...(failures && { annotations: describeFailures(failures) }) }
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
       name,
       namespace: baseModel.metadata.namespace,
-      labels: { ...describePods(baseModel, 'trainer'), [labels.specHash]: trainerHash(baseModel, settings) },
-      ...(failures && { annotations: describeFailures(failures) }),
+      ...overlayMetadata(metadata, baseModel.spec.trainer?.podTemplate),
       ownerReferences: [ownerOf(baseModel)],
     },
     spec: buildTrainerPodSpec(baseModel, settings),
@@ -127,14 +129,17 @@ export function buildTrainerPod(
 
 /** The hash in the labels of current trainer pods. */
 export function trainerHash(baseModel: BaseModel, settings: PodSettings): string {
-  return hashOf(buildTrainerPodSpec(baseModel, settings))
+  const spec = buildTrainerPodSpec(baseModel, settings)
+  const metadata = baseModel.spec.trainer?.podTemplate?.metadata
+  return hashOf(metadata ? { spec, metadata } : spec)
 }
 
 function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
-  const trainer = baseModel.spec.trainer ?? {}
-  const common = commonPodSpec('trainer', settings)
-  const container = commonContainer('trainer', settings, { ...trainer, ...requestGpus(trainer) })
-  return {
+  const given = baseModel.spec.trainer ?? {}
+  const trainer = { ...given, ...requestGpus(given) }
+  const common = commonPodSpec('trainer', baseModel, settings)
+  const container = commonContainer('trainer', { ...baseModel, spec: { ...baseModel.spec, trainer } }, settings)
+  const spec = {
     ...common,
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: trainerGraceSeconds,
@@ -143,12 +148,13 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
       {
         ...container,
         command: trainerCommand(trainer.gpus ?? 1),
-        env: mergeEnv(trainerEnv(baseModel, settings), trainer.env),
+        env: mergeEnv([...trainerEnv(baseModel, settings), ...allocatorEnv(trainer.resources)], trainer.env),
         volumeMounts: [...container.volumeMounts, statusTokenMount, runMount],
         readinessProbe: trainerReadinessProbe,
       },
     ],
   }
+  return overlaySpec(spec, trainer.podTemplate)
 }
 
 function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
@@ -163,6 +169,7 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...optionalEnv('TRAINYARD_GPUS', countGpus({ ...trainer.resources, ...requestGpus(trainer).resources })),
     ...limitsEnv(trainer),
     ...optionalEnv('TRAINYARD_TRUST_REMOTE_CODE', source.trustRemoteCode || undefined),
+    ...findCache('trainer', baseModel, settings).env,
   ]
 }
 
@@ -170,42 +177,4 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
 function loraEnv({ spec }: BaseModel): EnvVar {
   const { rank, alpha, targetModules } = spec.lora ?? {}
   return { name: 'TRAINYARD_LORA', value: JSON.stringify({ rank, alpha, target_modules: targetModules }) }
-}
-
-function sourceEnv(baseModel: BaseModel): EnvVar[] {
-  const { path, hub } = baseModel.spec.source
-  return [
-    { name: 'TRAINYARD_MODEL', value: path ?? hub?.id ?? '' },
-    ...optionalEnv('TRAINYARD_MODEL_REVISION', hub?.revision),
-  ]
-}
-
-function commonPodSpec(component: Component, settings: PodSettings) {
-  return {
-    serviceAccountName: `trainyard-${component}`,
-    automountServiceAccountToken: false,
-    securityContext: { seccompProfile: { type: 'RuntimeDefault' } },
-    volumes: [artifactsVolume(settings.artifacts), sharedMemory],
-  }
-}
-
-function commonContainer(
-  name: Component,
-  { runtimeImage, artifacts }: PodSettings,
-  { image, resources }: { image?: string; resources?: object },
-) {
-  return {
-    name,
-    image: image ?? runtimeImage,
-    imagePullPolicy: 'IfNotPresent',
-    ...(resources && { resources }),
-    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
-    // After a crash without a message, the last lines of the log become the message.
-    terminationMessagePolicy: 'FallbackToLogsOnError',
-    volumeMounts: [artifactsMount(artifacts), sharedMemoryMount],
-  }
-}
-
-export function hashOf(value: unknown): string {
-  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 10)
 }

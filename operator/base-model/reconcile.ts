@@ -11,6 +11,7 @@ import { customPath } from '../../crds/paths.ts'
 import { podPath } from '../../lib/kube/paths.ts'
 import { listPods } from '../component-pods.ts'
 import { decideEngines, decideTrainers, forgetDemand } from './demand.ts'
+import { applyEngineAccess, type EngineAccessDeps } from './engine-access.ts'
 import { engineName } from './engine-deployment.ts'
 import { deployEngines, type EngineDeps } from './engines.ts'
 import { planTrainers, type TrainerAction } from './plan.ts'
@@ -20,7 +21,7 @@ import type { Scales } from './scales.ts'
 import { describeBaseModel, describeRejected, type BaseModelStatus } from './status.ts'
 
 /** What the reconciliation of base models needs. */
-export interface BaseModelDeps extends EngineDeps {
+export interface BaseModelDeps extends EngineDeps, EngineAccessDeps {
   pool: Pool
   scales: Scales
 }
@@ -63,18 +64,21 @@ async function decideWanted(deps: BaseModelDeps, baseModel: BaseModel): Promise<
   }
 }
 
-/** Returns an error, so that the status shows it before the work is repeated. */
+/** Returns an error, so that the status shows it before the work is repeated. Engines and trainers fail independently. */
 async function reconcileChildren(
   deps: BaseModelDeps,
   baseModel: BaseModel,
   wanted: Wanted,
 ): Promise<Requeue | Error | undefined> {
-  try {
-    wanted.engineHash = await deployEngines(deps, baseModel, wanted.engines)
-    return await reconcileTrainers(deps, baseModel, wanted.trainers)
-  } catch (cause) {
-    return new Error('making the pods of a base model', { cause })
-  }
+  const toError = (cause: unknown) => new Error('making the pods of a base model', { cause })
+  const failure = await reconcileEngines(deps, baseModel, wanted).catch(toError)
+  const outcome = await reconcileTrainers(deps, baseModel, wanted.trainers).catch(toError)
+  return failure ?? outcome
+}
+
+async function reconcileEngines(deps: BaseModelDeps, baseModel: BaseModel, wanted: Wanted): Promise<undefined> {
+  wanted.engineHash = await deployEngines(deps, baseModel, wanted.engines)
+  await applyEngineAccess(deps, baseModel, wanted.engines)
 }
 
 function register({ pool, namespace }: BaseModelDeps, { metadata, spec }: BaseModel) {
@@ -122,7 +126,7 @@ async function executeAction(deps: BaseModelDeps, baseModel: BaseModel, action: 
   const { client, namespace, podSettings, log } = deps
   log.info({ baseModel: baseModel.metadata.name, ...action }, 'trainer pod')
   if (action.do === 'delete') return deleteObject(client, podPath(namespace, action.name), action.uid)
-  await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action))
+  await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action), { isStrict: true })
 }
 
 function measureBaseModel(

@@ -21,6 +21,10 @@ const container = (state: Partial<ContainerStatus>): PodStatus => ({
   containerStatuses: [{ name: 'engine', ready: false, restartCount: 2, ...state }],
 })
 const ready = pod({ phase: 'Running', conditions: [{ type: 'Ready', status: 'True' }] })
+const disrupted = (reason: string, message: string): PodStatus => ({
+  phase: 'Running',
+  conditions: [{ type: 'DisruptionTarget', status: 'True', reason, message }],
+})
 const unscheduled = (message: string): PodStatus => ({
   phase: 'Pending',
   conditions: [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message }],
@@ -104,6 +108,112 @@ const cases: Case[] = [
     'a process that was killed for memory',
     { trainerPods: [pod(container({ state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }))] },
     { reason: 'OOMKilled', ready: 'False' },
+  ],
+  [
+    'a process that was killed for memory and runs again',
+    {
+      trainerPods: [pod(container({ state: {}, lastState: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }))],
+    },
+    { reason: 'OOMKilled', ready: 'False' },
+  ],
+  [
+    'a pod that failed because its process was killed for memory',
+    {
+      trainerPods: [
+        pod({ ...container({ state: { terminated: { exitCode: 137, reason: 'OOMKilled' } } }), phase: 'Failed' }),
+      ],
+    },
+    { reason: 'OOMKilled', ready: 'False' },
+  ],
+  [
+    'a first attempt to pull an image',
+    { enginePods: [pod(container({ state: { waiting: { reason: 'ErrImagePull', message: 'no such image' } } }))] },
+    { reason: 'ImagePullBackOff', ready: 'False' },
+  ],
+  [
+    'an additional container that prepares, and cannot be pulled',
+    {
+      enginePods: [
+        pod({
+          phase: 'Pending',
+          initContainerStatuses: [
+            { name: 'done', ready: true, restartCount: 0, state: { terminated: { exitCode: 0 } } },
+            { name: 'next', ready: false, restartCount: 0, state: { waiting: { reason: 'ErrImagePull' } } },
+          ],
+          containerStatuses: [
+            { name: 'engine', ready: false, restartCount: 0, state: { waiting: { reason: 'PodInitializing' } } },
+          ],
+        }),
+      ],
+    },
+    { reason: 'ImagePullBackOff', ready: 'False' },
+  ],
+  [
+    'a Secret that is missing',
+    {
+      enginePods: [
+        pod(
+          container({
+            state: { waiting: { reason: 'CreateContainerConfigError', message: 'secret "hub" not found' } },
+          }),
+        ),
+      ],
+    },
+    { reason: 'MissingSecretOrConfig', ready: 'False', message: 'pod pod: secret "hub" not found' },
+  ],
+  [
+    'a pod that makes room for another',
+    {
+      trainerPods: [
+        pod(
+          disrupted('PreemptionByScheduler', 'preempting to accommodate a higher priority pod'),
+          'new',
+          '2026-01-01T00:00:00Z',
+        ),
+      ],
+    },
+    { reason: 'Preempted', ready: 'False', message: 'pod pod: preempting to accommodate a higher priority pod' },
+  ],
+  [
+    'a pod whose node does not answer',
+    {
+      trainerPods: [
+        pod(
+          disrupted('DeletionByTaintManager', 'Taint manager: deleting due to NoExecute taint'),
+          'new',
+          '2026-01-01T00:00:00Z',
+        ),
+      ],
+    },
+    { reason: 'NodeFailure', ready: 'False' },
+  ],
+  [
+    'a pod whose node shuts down',
+    {
+      trainerPods: [
+        pod({
+          ...disrupted('TerminationByKubelet', 'shutdown'),
+          phase: 'Failed',
+          reason: 'Terminated',
+          message: 'node shutdown',
+        }),
+      ],
+    },
+    { reason: 'NodeFailure', ready: 'False', message: 'pod pod: node shutdown' },
+  ],
+  [
+    'a pod that its node evicts',
+    {
+      trainerPods: [
+        pod({
+          ...disrupted('TerminationByKubelet', 'low on disk'),
+          phase: 'Failed',
+          reason: 'Evicted',
+          message: 'low on disk',
+        }),
+      ],
+    },
+    { reason: 'Evicted', ready: 'False', message: 'pod pod: low on disk' },
   ],
   [
     'a pod that fits nowhere',

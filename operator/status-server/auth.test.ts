@@ -17,7 +17,7 @@ beforeAll(async () => {
   issuer = { name: issuerName, getKey: createLocalJWKSet({ keys: [jwk] }) }
 })
 
-const trainers = { namespace: 'trainyard', serviceAccount: 'trainyard-trainer' } as const
+const trainers = { namespace: 'trainyard', serviceAccounts: ['trainyard-trainer', 'gpu-trainer'] } as const
 const trainerPod = {
   namespace: 'trainyard',
   pod: { name: 'tiny-chat-trainer-1', uid: podUid },
@@ -50,6 +50,11 @@ test("a trainer pod's token identifies its pod", async () => {
   expect(pod).toEqual({ uid: podUid, name: 'tiny-chat-trainer-1' })
 })
 
+test('a trainer with an account that the chart names is accepted', async () => {
+  const about = { ...trainerPod, serviceaccount: { name: 'gpu-trainer' } }
+  await expect(authenticate(`Bearer ${await signToken({ about })}`, known(), trainers)).resolves.toBeDefined()
+})
+
 test.each<[string, TokenParts, string]>([
   ['another audience', { audience: 'https://kubernetes.default.svc' }, '"aud"'],
   ['another issuer', { issuer: 'https://elsewhere.example' }, '"iss"'],
@@ -57,6 +62,7 @@ test.each<[string, TokenParts, string]>([
   ['a key that the cluster does not have', { kid: 'two' }, 'no applicable key'],
   ['another namespace', { about: { ...trainerPod, namespace: 'default' } }, 'trainyard/trainyard-trainer'],
   ['another account', { about: { ...trainerPod, serviceaccount: { name: 'default' } } }, 'trainyard/trainyard-trainer'],
+  ['no account', { about: { ...trainerPod, serviceaccount: {} } }, 'trainyard/trainyard-trainer'],
   ['no pod', { about: { ...trainerPod, pod: undefined } }, 'not bound to a pod'],
   ['an invalid pod uid', { about: { ...trainerPod, pod: { name: 'a', uid: 'b' } } }, 'not bound to a pod'],
 ])('a token with %s is rejected with 401', async (_name, parts, sentence) => {
@@ -65,7 +71,7 @@ test.each<[string, TokenParts, string]>([
 })
 
 test("an engine's token is accepted for the operations of engines only, and a trainer's for those of trainers only", async () => {
-  const engines = { ...trainers, serviceAccount: 'trainyard-engine' } as const
+  const engines = { ...trainers, serviceAccounts: ['trainyard-engine'] } as const
   const engine = await signToken({ about: { ...trainerPod, serviceaccount: { name: 'trainyard-engine' } } })
   expect(await authenticate(`Bearer ${engine}`, known(), engines)).toMatchObject({ uid: podUid })
   await expect(authenticate(`Bearer ${engine}`, known(), trainers)).rejects.toMatchObject({ status: 401 })

@@ -7,10 +7,10 @@ const audience = 'trainyard-status'
 const algorithms = ['RS256', 'ES256', 'ES384', 'ES512', 'PS256']
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Whose tokens are accepted. */
-export interface Account {
+/** Whose tokens are accepted. The first account is that of BaseModels that name none. */
+export interface Accounts {
   namespace: string
-  serviceAccount: 'trainyard-engine' | 'trainyard-trainer'
+  serviceAccounts: readonly [string, ...string[]]
 }
 
 /** The calling pod, as its token proves. */
@@ -29,19 +29,19 @@ interface PodClaims extends JWTPayload {
 
 /**
  * Authenticates a pod by the service-account token in its Authorization header. The token must be signed by the
- * cluster, made for this server, and bound to a pod of the account.
+ * cluster, made for this server, and bound to a pod of one of the accounts.
  *
  * @throws {HttpError} 401; 503 while the issuer's keys are unknown
  */
 export async function authenticate(
   header: string | undefined,
   keys: IssuerKeys,
-  account: Account,
+  accounts: Accounts,
 ): Promise<CallingPod> {
   const token = /^Bearer ([^\s]+)$/i.exec(header ?? '')?.[1]
   if (token === undefined) throw rejectToken()
   try {
-    return readPod(await verify(token, keys), account)
+    return readPod(await verify(token, keys), accounts)
   } catch (error) {
     if (error instanceof IssuerUnavailableError)
       throw new HttpError(errors.issuer_unavailable, error.message, { cause: error, retryAfterSeconds: 1 })
@@ -76,10 +76,12 @@ function isUnknownIssuer(error: unknown): boolean {
   )
 }
 
-function readPod(claims: PodClaims, { namespace, serviceAccount }: Account): CallingPod {
+function readPod(claims: PodClaims, { namespace, serviceAccounts }: Accounts): CallingPod {
   const about = claims['kubernetes.io']
-  if (about?.namespace !== namespace || about.serviceaccount?.name !== serviceAccount) {
-    throw rejectToken(`the token is rejected: it does not belong to the service account ${namespace}/${serviceAccount}`)
+  const account = about?.serviceaccount?.name
+  if (about?.namespace !== namespace || account === undefined || !serviceAccounts.includes(account)) {
+    const [usual] = serviceAccounts
+    throw rejectToken(`the token is rejected: it does not belong to the service account ${namespace}/${usual}`)
   }
   const { name, uid } = about.pod ?? {}
   if (name === undefined || uid === undefined || !uuid.test(uid)) {

@@ -7,6 +7,9 @@ const schema = Type.Object({
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8082 }),
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
+  // Service accounts of BaseModels that name one, separated by commas.
+  TRAINYARD_ENGINE_ACCOUNTS: Type.String({ default: '' }),
+  TRAINYARD_TRAINER_ACCOUNTS: Type.String({ default: '' }),
   ...kubeSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
@@ -16,4 +19,13 @@ export type Config = Readonly<Static<typeof schema>>
 /** The status server's configuration. @throws {ConfigError} */
 export function loadConfig(): Config {
   return readConfig(schema, process.env)
+}
+
+/** The service accounts of trainers and of engines. */
+export function readAccounts({ TRAINYARD_ENGINE_ACCOUNTS: engines, TRAINYARD_TRAINER_ACCOUNTS: trainers }: Config) {
+  return { engines: addAccounts('trainyard-engine', engines), trainers: addAccounts('trainyard-trainer', trainers) }
+}
+
+function addAccounts(usual: string, more: string): readonly [string, ...string[]] {
+  return [usual, ...more.split(',').filter((name) => name !== '')]
 }

@@ -10,7 +10,7 @@ import { loadKubeAccess } from '../../lib/kube/access.ts'
 import { createApp } from './app.ts'
 import { authenticate } from './auth.ts'
 import { ClaimQueue } from './claim-queue.ts'
-import { loadConfig } from './config.ts'
+import { loadConfig, readAccounts } from './config.ts'
 import { createIssuerReader, IssuerKeys } from './issuer-keys.ts'
 import { startReleasingLeases } from './expired-leases.ts'
 
@@ -33,12 +33,13 @@ const keys = new IssuerKeys(createIssuerReader(kube))
 keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))
 
 const namespace = config.TRAINYARD_NAMESPACE
+const { trainers, engines } = readAccounts(config)
 const app = createApp({
   pool,
   queue,
   log,
-  authenticate: (header) => authenticate(header, keys, { namespace, serviceAccount: 'trainyard-trainer' }),
-  authenticateEngine: (header) => authenticate(header, keys, { namespace, serviceAccount: 'trainyard-engine' }),
+  authenticate: (header) => authenticate(header, keys, { namespace, serviceAccounts: trainers }),
+  authenticateEngine: (header) => authenticate(header, keys, { namespace, serviceAccounts: engines }),
 })
 const handle = app.callback()
 const server = await startServer((request, response) => void handle(request, response), {

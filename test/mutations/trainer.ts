@@ -211,4 +211,11 @@ export const trainerMutations: Mutation[] = [
     replace: 'self.readiness.record(True)',
     test: 'trainer/trainyard_trainer/worker_test.py',
   },
+  {
+    fault: 'a base model that changes during its download is used',
+    file: 'trainer/trainyard_artifacts/base_models.py',
+    find: 'list(list_files(client, bucket, prefix)) != files',
+    replace: 'False',
+    test: 'trainer/trainyard_artifacts/base_models_test.py',
+  },
 ]

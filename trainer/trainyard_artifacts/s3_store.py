@@ -110,8 +110,8 @@ class KeptOpen:
         pass
 
 
-def connect(settings: StoreSettings):
-    """Connects with bounded timeouts and retries. Credentials come from AWS's own variables and files."""
+def connect(settings: StoreSettings, credentials: tuple[str | None, str | None] = (None, None)):
+    """Connects with bounded timeouts and retries. Without credentials, they come from AWS's own variables and files."""
     # Other S3 servers have no regions, but signatures need one.
     region = settings.region or ("us-east-1" if settings.endpoint else None)
     config = Config(
@@ -123,7 +123,15 @@ def connect(settings: StoreSettings):
         request_checksum_calculation="when_required",
         response_checksum_validation="when_required",
     )
-    return boto3.client("s3", endpoint_url=settings.endpoint, region_name=region, config=config)
+    key_id, key = credentials
+    return boto3.client(
+        "s3",
+        endpoint_url=settings.endpoint,
+        region_name=region,
+        aws_access_key_id=key_id,
+        aws_secret_access_key=key,
+        config=config,
+    )
 
 
 def name_folder(digests: Mapping[str, str]) -> str:

@@ -36,12 +36,15 @@ def fetch_model(settings: Settings) -> Settings:
     # Imported late: torch and the hub's client read the environment during their import.
     import torch
 
+    from trainyard_base_model.bucket_download import fetch_bucket_model
     from trainyard_base_model.download import Repository, fetch_base_model
     from trainyard_base_model.download_progress import DownloadProgress
     from trainyard_base_model.gpus import require_gpus
 
     # This asks the driver, and does not begin to use a GPU, which forked processes could not share.
     require_gpus(torch.cuda.device_count() + torch.xpu.device_count())
+    if settings.bucket_model:
+        return replace(settings, model=str(fetch_bucket_model(settings.bucket_model)))
     progress = DownloadProgress(lambda done, total: print(f"Downloaded {done} of {total} bytes.", flush=True))
     return replace(settings, model=fetch_base_model(Repository(settings.model, settings.model_revision), progress))
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+from trainyard_artifacts.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 from trainyard_base_model import lora
 from trainyard_base_model.lora import LoraSettings
@@ -42,6 +43,8 @@ class Settings:
     #: where the engine asks which adapters to load at its start; None for none
     status_url: str | None
     token_file: Path | None
+    #: if the model is a folder in a bucket
+    bucket_model: BucketModel | None = None
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
@@ -68,6 +71,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         drain_seconds=read_number(env, "TRAINYARD_DRAIN_SECONDS", 30),
         status_url=env.get("TRAINYARD_STATUS_URL") or None,
         token_file=Path(env["TRAINYARD_TOKEN_FILE"]) if env.get("TRAINYARD_TOKEN_FILE") else None,
+        bucket_model=read_bucket_model(require(env, "TRAINYARD_MODEL"), env),
     )
 
 
@@ -86,7 +90,7 @@ def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.e
     # vLLM does not open media addresses of requests. If an administrator allows some, redirects must not lead
     # elsewhere.
     env.setdefault("VLLM_MEDIA_URL_ALLOW_REDIRECTS", "0")
-    if Path(settings.model).is_dir():
+    if is_bucket_model(settings.model) or Path(settings.model).is_dir():
         env.setdefault("HF_HUB_OFFLINE", "1")
 
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from trainyard_artifacts.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 from trainyard_base_model import lora
 from trainyard_base_model.lora import LoraSettings
@@ -32,6 +33,8 @@ class Settings:
     max_sequence_length: int
     lora: LoraSettings
     model_revision: str | None = None
+    # If the model is a folder in a bucket.
+    bucket_model: BucketModel | None = None
     trust_remote_code: bool = False
     max_batch_tokens: int | None = None
     max_jobs: int = DEFAULT_MAX_JOBS
@@ -55,6 +58,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         max_sequence_length=read_count(env, "TRAINYARD_MAX_SEQUENCE_LENGTH") or DEFAULT_MAX_SEQUENCE_LENGTH,
         lora=read_lora(env),
         model_revision=env.get("TRAINYARD_MODEL_REVISION") or None,
+        bucket_model=read_bucket_model(require(env, "TRAINYARD_MODEL"), env),
         trust_remote_code=read_choice(env, "TRAINYARD_TRUST_REMOTE_CODE", ("false", "true")) == "true",
         max_batch_tokens=read_count(env, "TRAINYARD_MAX_BATCH_TOKENS"),
         max_jobs=read_count(env, "TRAINYARD_MAX_JOBS") or DEFAULT_MAX_JOBS,
@@ -70,7 +74,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
 def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.environ) -> None:
     """Sets the variables that Hugging Face's libraries read during their import."""
     env.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
-    if Path(settings.model_path).is_dir():
+    if is_bucket_model(settings.model_path) or Path(settings.model_path).is_dir():
         env.setdefault("HF_HUB_OFFLINE", "1")
 
 

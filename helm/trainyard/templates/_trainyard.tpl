@@ -66,6 +66,13 @@ app.kubernetes.io/component: {{ .component }}
 {{ dict "name" "artifacts" "mountPath" (ternary "/spool" "/artifacts" (ne .Values.artifacts.s3.bucket "")) | toJson }}
 {{- end }}
 
+{{/* The names in a list of references, separated by commas. */}}
+{{- define "trainyard.names" -}}
+{{- $names := list }}
+{{- range . }}{{ $names = append $names .name }}{{ end }}
+{{- join "," $names }}
+{{- end }}
+
 {{/* Environment that says whom a control part may ask for users. */}}
 {{- define "trainyard.outboundEnv" -}}
 - name: TRAINYARD_DATA_HOSTS

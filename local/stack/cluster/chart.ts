@@ -66,6 +66,8 @@ export function chartValues(
 ): object {
   return {
     artifacts: { hostPath: { path: layout.artifacts } },
+    // Pods are processes of the user and keep what they download in the user's caches.
+    cache: null,
     listenOnPodIP: true,
     outbound: asked.outbound,
     secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },

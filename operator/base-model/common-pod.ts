@@ -1,0 +1,77 @@
+import type { BaseModel } from '../../crds/generated.ts'
+import type { Component } from '../component-pods.ts'
+import { sourceMounts, sourceVolumes } from './model-source.ts'
+import { artifactsMount, artifactsVolume, type PodArtifacts } from './pod-artifacts.ts'
+import { describeCache, type CacheVolume } from './pod-cache.ts'
+import { sharedMemory, sharedMemoryMount } from './pod-volumes.ts'
+
+/** The operator's settings that all pods share. */
+export interface PodSettings {
+  runtimeImage: string
+  /** The keys that engines take, the current one first. Their pods have them from the Secret. */
+  engineKeys: readonly string[]
+  artifacts: PodArtifacts
+  /** Listen only on the pod's own address, for pods that share a network. */
+  listenOnPodIp: boolean
+  /** Names of Secrets for the registry of the runtime image. */
+  pullSecrets?: string[]
+  /** The security context of pods. By default, the seccomp profile of the runtime. */
+  podSecurityContext?: Record<string, unknown>
+  /** The cache of base models that name none. */
+  cache?: CacheVolume
+}
+
+type ContainerSpec = Pick<NonNullable<BaseModel['spec']['engine']>, 'image' | 'imagePullPolicy' | 'resources'>
+
+/** No container gets more rights than its image's user has. */
+export const containerSecurity = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+
+/** The cache of a component's pods: the base model's, else the installation's. */
+export function findCache(component: Component, { spec }: BaseModel, { cache }: PodSettings) {
+  return describeCache(component, spec.cache ?? cache)
+}
+
+/** What the pod specifications of engines and trainers share. */
+export function commonPodSpec(component: Component, baseModel: BaseModel, settings: PodSettings) {
+  const { imagePullSecrets = [], scheduling = {} } = baseModel.spec
+  const names = [...(settings.pullSecrets ?? []), ...imagePullSecrets.map(({ name }) => name)]
+  const pullSecrets = [...new Set(names)].map((name) => ({ name }))
+  return {
+    serviceAccountName: baseModel.spec[component]?.serviceAccountName ?? `trainyard-${component}`,
+    automountServiceAccountToken: false,
+    ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
+    ...scheduling,
+    securityContext: settings.podSecurityContext ?? { seccompProfile: { type: 'RuntimeDefault' } },
+    volumes: [
+      artifactsVolume(settings.artifacts),
+      sharedMemory,
+      ...sourceVolumes(baseModel),
+      ...findCache(component, baseModel, settings).volumes,
+    ],
+  }
+}
+
+/** The mounts of an engine or a trainer. An engine reads checkpoints of all tenants and changes none. */
+function commonMounts(component: Component, baseModel: BaseModel, settings: PodSettings) {
+  return [
+    artifactsMount(settings.artifacts, { readOnly: component === 'engine' }),
+    sharedMemoryMount,
+    ...sourceMounts(baseModel),
+    ...findCache(component, baseModel, settings).mounts,
+  ]
+}
+
+/** What the containers of engines and trainers share. */
+export function commonContainer(component: Component, baseModel: BaseModel, settings: PodSettings) {
+  const { image, imagePullPolicy, resources }: ContainerSpec = baseModel.spec[component] ?? {}
+  return {
+    name: component,
+    image: image ?? settings.runtimeImage,
+    imagePullPolicy: imagePullPolicy ?? 'IfNotPresent',
+    ...(resources && { resources }),
+    securityContext: containerSecurity,
+    // After a crash without a message, the last lines of the log become the message.
+    terminationMessagePolicy: 'FallbackToLogsOnError',
+    volumeMounts: commonMounts(component, baseModel, settings),
+  }
+}

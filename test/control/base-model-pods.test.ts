@@ -1,0 +1,241 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { BaseModel } from '../../crds/generated.ts'
+import { buildDisruptionBudget, buildEngineService } from '../../operator/base-model/engine-service.ts'
+import { buildEngineDeployment } from '../../operator/base-model/engine-deployment.ts'
+import { buildTrainerPod } from '../../operator/base-model/pods.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const suffix = randomUUID().slice(0, 8)
+const namespace = `pods-${suffix}`
+// A RuntimeClass and a PriorityClass have no namespace.
+const className = `gpu-${suffix}`
+let database: TestDatabase
+let operator: RunningOperator
+
+beforeAll(async () => {
+  await createNamespace(stack, namespace)
+  await stack.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted')
+  for (const name of ['gpu', 'trainyard-engine', 'trainyard-trainer']) {
+    await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
+  }
+  const metadata = { name: className }
+  await stack.apply({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata, handler: 'nvidia' })
+  await stack.apply({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata, value: 1 })
+  database = await createTestDatabase()
+  const { databaseUrl } = database
+  const env = { TRAINYARD_POD_SECURITY_CONTEXT: JSON.stringify(podSecurityContext) }
+  operator = await startOperator(stack, { databaseUrl, namespace, env })
+})
+
+afterAll(async () => {
+  await operator.remove()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await stack.kubectl('delete', `runtimeclass/${className}`, `priorityclass/${className}`)
+  await database.drop()
+})
+
+const podSecurityContext = { runAsNonRoot: true, fsGroup: 1000, seccompProfile: { type: 'RuntimeDefault' } }
+const settings = {
+  runtimeImage: 'runtime:1',
+  engineKeys: ['key'],
+  artifacts: { s3: { address: 's3://bucket', secretName: 'keys' } },
+  listenOnPodIp: false,
+  pullSecrets: ['registry'],
+  podSecurityContext,
+  cache: { emptyDir: {} },
+}
+
+const describeBaseModel = (spec: object, name = 'gpus') =>
+  ({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'BaseModel',
+    metadata: { name, namespace },
+    spec: { names: [name], source: { path: 'models/none' }, ...spec },
+  }) as unknown as BaseModel
+
+const hub = { hub: { id: 'Qwen/Qwen3-4B', revision: 'abc' } }
+const fromSecret = { name: 'PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'url', optional: true } } }
+const fromField = { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }
+const fromConfigMap = { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'levels', key: 'all' } } }
+const podTemplate = {
+  metadata: { labels: { team: 'nlp' }, annotations: { 'example.com/note': 'a' } },
+  spec: {
+    dnsPolicy: 'Default',
+    topologySpreadConstraints: [{ maxSkew: 1, topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
+    containers: [
+      { name: 'engine', volumeMounts: [{ name: 'more', mountPath: '/more' }] },
+      { name: 'logs', image: 'logs:1' },
+    ],
+    volumes: [{ name: 'more', emptyDir: {} }],
+  },
+}
+const full = {
+  source: { ...hub, secretRef: { name: 'hub' }, trustRemoteCode: true },
+  serviceAccountName: 'gpu',
+  imagePullSecrets: [{ name: 'own' }],
+  scheduling: {
+    nodeSelector: { gpu: 'h200' },
+    tolerations: [{ key: 'nvidia.com/gpu', operator: 'Exists', effect: 'NoSchedule' }],
+    affinity: {
+      nodeAffinity: {
+        requiredDuringSchedulingIgnoredDuringExecution: {
+          nodeSelectorTerms: [{ matchExpressions: [{ key: 'gpu', operator: 'Exists' }] }],
+        },
+      },
+    },
+    runtimeClassName: className,
+    priorityClassName: className,
+  },
+  cache: { persistentVolumeClaim: { claimName: 'models' } },
+  engine: {
+    image: 'engine:2',
+    imagePullPolicy: 'Always',
+    replicas: 2,
+    env: [fromSecret, fromField, fromConfigMap],
+    resources: { limits: { 'nvidia.com/gpu': 2 } },
+    podTemplate,
+  },
+  trainer: { gpus: 2, env: [fromSecret], podTemplate: { metadata: podTemplate.metadata } },
+}
+
+const rollout = {
+  replicas: 2,
+  rollingUpdate: { maxSurge: 0, maxUnavailable: 1 },
+  rolledOutAt: new Date().toISOString(),
+}
+const dryRun = (object: object) => stack.apply(object, '--dry-run=server', '--server-side')
+
+describe('the API server accepts what is made of a base model, in a namespace with the security standard "restricted"', () => {
+  test.each<[string, object]>([
+    ['with all fields of GPUs', full],
+    ['with a model in a bucket', { source: { s3: { uri: 's3://models/qwen' }, secretRef: { name: 'bucket' } } }],
+    ['with a model in a claim', { source: { pvc: { claimName: 'weights', path: 'qwen/v3' } } }],
+    ['with a limited cache', { source: hub, cache: { emptyDir: { sizeLimit: '200Gi' } } }],
+    ['without any of them', {}],
+  ])('%s', async (_, spec) => {
+    const baseModel = describeBaseModel(spec)
+    await dryRun(baseModel)
+    const owned = { ...baseModel, metadata: { ...baseModel.metadata, uid: randomUUID() } }
+    const deployment = buildEngineDeployment(owned, settings, rollout)
+    const { template } = (deployment as unknown as { spec: { template: { metadata: object; spec: object } } }).spec
+    const metadata = { ...template.metadata, name: 'engine', namespace }
+    const objects = [
+      deployment,
+      { apiVersion: 'v1', kind: 'Pod', metadata, spec: template.spec },
+      buildTrainerPod(owned, settings, { name: 'trainer' }),
+      buildEngineService(owned),
+      buildDisruptionBudget(owned, 2) ?? {},
+    ]
+    for (const object of objects) expect(await dryRun(object)).toMatch(/ serverside-applied \(server dry run\)/)
+  })
+})
+
+test('every new field has a description', async () => {
+  for (const field of ['source.s3', 'source.pvc', 'source.secretRef', 'scheduling', 'cache', 'engine.podTemplate']) {
+    const explained = await stack.kubectl('explain', `basemodel.spec.${field}`, '--recursive=false')
+    expect(explained).toMatch(/DESCRIPTION:\n {4}\S/)
+    expect(explained).not.toContain('<no description>')
+  }
+})
+
+describe('values that cannot work are rejected with a sentence', () => {
+  const inContainer = (container: object) => ({ engine: { podTemplate: { spec: { containers: [container] } } } })
+  const inPod = (spec: object) => ({ trainer: { podTemplate: { spec } } })
+  test.each<[string, object, string]>([
+    ['no source', { source: {} }, 'exactly one of path, hub, s3 and pvc'],
+    ['two sources', { source: { path: 'a', pvc: { claimName: 'a' } } }, 'exactly one of path, hub, s3 and pvc'],
+    ['a Secret for a folder', { source: { path: 'a', secretRef: { name: 'a' } } }, 'secretRef is for hub and s3 only'],
+    ['an address that is no bucket', { source: { s3: { uri: 'https://a' } } }, 'spec.source.s3.uri'],
+    ['a folder outside of the claim', { source: { pvc: { claimName: 'a', path: 'a/../..' } } }, 'must not contain ..'],
+    ['two caches', { cache: { emptyDir: {}, hostPath: { path: '/a' } } }, 'exactly one of emptyDir'],
+    ['a variable without a value', { engine: { env: [{ name: 'A' }] } }, 'exactly one of value and valueFrom'],
+    [
+      'a variable with two sources',
+      { trainer: { env: [{ ...fromSecret, valueFrom: { ...fromSecret.valueFrom, ...fromField.valueFrom } }] } },
+      'exactly one of secretKeyRef, configMapKeyRef and fieldRef',
+    ],
+    [
+      'a label of the operator',
+      { engine: { podTemplate: { metadata: { labels: { 'trainyard.dev/component': 'x' } } } } },
+      'are set by the operator',
+    ],
+    ['a service account', inPod({ serviceAccountName: 'admin' }), 'set spec.serviceAccountName of the BaseModel'],
+    ['a token', inPod({ automountServiceAccountToken: true }), 'no service account and no token'],
+    ['the network of the node', inPod({ hostNetwork: true }), "does not open the node's network"],
+    ['another restart policy', inPod({ restartPolicy: 'Never' }), 'does not set restartPolicy'],
+    ['another command', inContainer({ name: 'engine', command: ['sh'] }), 'does not set command, args, env, image'],
+    [
+      'a privileged container',
+      inContainer({ name: 'x', securityContext: { privileged: true } }),
+      'makes no container privileged',
+    ],
+    [
+      'an added capability',
+      inContainer({ name: 'x', securityContext: { capabilities: { add: ['SYS_ADMIN'] } } }),
+      'adds no capabilities',
+    ],
+  ])('%s', async (_, spec, sentence) => {
+    await expect(dryRun(describeBaseModel(spec))).rejects.toThrow(sentence)
+  })
+})
+
+test('the Secret of a source can change, and nothing else of it', async () => {
+  const withSource = (source: object) =>
+    describeBaseModel({ source, engine: { replicas: 0 }, trainer: { warm: { min: 0 } } }, 'moved')
+  await stack.apply(withSource(hub))
+  await stack.apply(withSource({ ...hub, secretRef: { name: 'later' } }))
+  const sentence = 'source is immutable except for its secretRef'
+  await expect(stack.apply(withSource({ hub: { ...hub.hub, revision: 'b' } }))).rejects.toThrow(sentence)
+  await expect(stack.apply(withSource({ ...hub, trustRemoteCode: true }))).rejects.toThrow(sentence)
+})
+
+const readJson = async (...args: string[]): Promise<unknown> =>
+  JSON.parse(await stack.kubectl('get', ...args, '-n', namespace, '-o', 'json'))
+
+test('a template that the API server rejects is told in the status, and is not tried again at once', async () => {
+  const invalid = { podTemplate: { spec: { nodeSelectr: { a: 'b' } } } }
+  await stack.apply(describeBaseModel({ engine: { replicas: 0, ...invalid }, trainer: { ...invalid } }, 'invalid'))
+  await eventually(async () => {
+    const { status } = (await readJson('bm', 'invalid')) as BaseModel
+    const ready = status?.conditions?.find(({ type }) => type === 'Ready')
+    expect(ready).toMatchObject({ status: 'False', message: expect.stringContaining('nodeSelectr') })
+  })
+  await stack.apply(describeBaseModel({ engine: { replicas: 0, ...invalid } }, 'invalid'))
+  // Trainers do not wait for the engine's template.
+  await eventually(async () => {
+    const { items } = (await readJson('pods', '-l', 'trainyard.dev/base-model=invalid')) as { items: unknown[] }
+    expect(items).toHaveLength(1)
+  })
+})
+
+interface Engines {
+  metadata: { generation: number }
+  spec: { template: { spec: { containers: { image: string }[] } } }
+}
+
+test('engines have a Service and a budget, and get back what somebody changes', async () => {
+  const engine = { replicas: 2, image: 'engine:1' }
+  const scaled = (replicas: number) =>
+    stack.apply(describeBaseModel({ engine: { ...engine, replicas }, trainer: { warm: { min: 0 } } }, 'drift'))
+  await scaled(2)
+  const imageOf = async () =>
+    ((await readJson('deployment', 'drift-engine')) as Engines).spec.template.spec.containers[0]!.image
+  await eventually(async () => {
+    expect(await imageOf()).toBe('engine:1')
+    await readJson('service', 'drift-engine')
+    expect(await readJson('pdb', 'drift-engine')).toMatchObject({ spec: { maxUnavailable: 1 } })
+  })
+  await stack.kubectl('set', 'image', 'deployment/drift-engine', 'engine=engine:2', '-n', namespace)
+  await eventually(async () => expect(await imageOf()).toBe('engine:1'))
+  await stack.kubectl('delete', 'service', 'drift-engine', '-n', namespace)
+  await eventually(() => readJson('service', 'drift-engine'))
+  await scaled(1)
+  await eventually(async () => {
+    expect(await stack.kubectl('get', 'pdb', '-n', namespace)).not.toContain('drift-engine')
+  })
+})
