@@ -60,7 +60,15 @@ describe('the API server accepts the chart', () => {
           'tiny-chat': null,
           qwen: {
             names: ['Qwen/Qwen3-0.6B', 'qwen'],
-            source: { hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' }, trustRemoteCode: true },
+            source: {
+              hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' },
+              secretRef: { name: 'hub' },
+              trustRemoteCode: true,
+            },
+            serviceAccountName: 'gpu',
+            imagePullSecrets: [{ name: 'registry' }],
+            scheduling: { nodeSelector: { gpu: 'yes' }, tolerations: [{ operator: 'Exists' }] },
+            cache: { persistentVolumeClaim: { claimName: 'models' } },
             default: true,
             engine: {
               replicas: 2,
@@ -282,6 +290,9 @@ test.each<[string, string, string, string]>([
   ['no', 'apiserver', 'delete', 'trainingjobs.trainyard.dev'],
   ['no', 'apiserver', 'create', 'basemodels.trainyard.dev'],
   ['no', 'apiserver', 'get', 'secrets'],
+  ['yes', 'operator', 'create', 'services'],
+  ['yes', 'operator', 'delete', 'poddisruptionbudgets.policy'],
+  ['no', 'operator', 'delete', 'services'],
   ['no', 'operator', 'get', 'secrets'],
   ['no', 'operator', 'create', 'pods/exec'],
   ['no', 'operator', 'update', 'basemodels.trainyard.dev'],
@@ -358,6 +369,26 @@ interface DrainedPod {
     lifecycle?: { preStop: { sleep: { seconds: number } } }
   }[]
 }
+
+test('the operator and the status server get what engines and trainers need', async () => {
+  const manifests = parseManifests(
+    await helm.render(namespace, {
+      images: { pullSecrets: [{ name: 'a' }, { name: 'b' }] },
+      statusServer: { trainerAccounts: ['gpu'] },
+    }),
+  )
+  const envOf = (name: string) => {
+    const found = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === name)
+    const [container] = (found!.spec as { template: { spec: DrainedPod } }).template.spec.containers
+    return Object.fromEntries(container!.env.map((variable) => [variable.name, variable.value]))
+  }
+  expect(envOf('trainyard-operator')).toMatchObject({
+    TRAINYARD_PULL_SECRETS: 'a,b',
+    TRAINYARD_CACHE_VOLUME: '{"emptyDir":{}}',
+    TRAINYARD_POD_SECURITY_CONTEXT: '{"fsGroup":1000,"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}}',
+  })
+  expect(envOf('trainyard-status-server')).toMatchObject({ TRAINYARD_TRAINER_ACCOUNTS: 'gpu' })
+})
 
 describe('default limits', () => {
   const render = async (values: object) => {
