@@ -29,7 +29,6 @@ const baseModel: BaseModel = {
   spec: {
     names: ['Qwen/Qwen3-4B'],
     source: { hub: { id: 'Qwen/Qwen3-4B', revision: 'abc' }, secretRef: { name: 'hub' } },
-    serviceAccountName: 'gpu',
     imagePullSecrets: [{ name: 'own' }, { name: 'chart' }],
     scheduling,
     cache: { persistentVolumeClaim: { claimName: 'models' } },
@@ -45,7 +44,7 @@ const baseModel: BaseModel = {
         spec: { dnsPolicy: 'Default', containers: [{ name: 'logs', image: 'logs:1' }] },
       },
     },
-    trainer: { gpus: 1, resources: { limits: { memory: '64Gi' } } },
+    trainer: { serviceAccountName: 'gpu', gpus: 1, resources: { limits: { memory: '64Gi' } } },
   },
 }
 
@@ -77,7 +76,6 @@ const envOf = ({ containers: [container] }: PodSpec) =>
   Object.fromEntries(container!.env.map(({ name, value, valueFrom }) => [name, value ?? valueFrom]))
 
 const common = {
-  serviceAccountName: 'gpu',
   automountServiceAccountToken: false,
   imagePullSecrets: [{ name: 'chart' }, { name: 'own' }],
   ...scheduling,
@@ -94,6 +92,8 @@ const volumes = [
   { name: 'shared-memory', emptyDir: { medium: 'Memory' } },
   { name: 'cache', persistentVolumeClaim: { claimName: 'models' } },
 ]
+const statusToken = { name: 'status-token', projected: expect.any(Object) as object }
+const statusTokenMount = { name: 'status-token', mountPath: '/var/run/secrets/trainyard', readOnly: true }
 const hub = {
   TRAINYARD_MODEL: 'Qwen/Qwen3-4B',
   TRAINYARD_MODEL_REVISION: 'abc',
@@ -110,9 +110,10 @@ test('the pod of an engine with GPUs, in full', () => {
   })
   expect(spec).toEqual({
     ...common,
+    serviceAccountName: 'trainyard-engine',
     dnsPolicy: 'Default',
     terminationGracePeriodSeconds: 330,
-    volumes,
+    volumes: [...volumes, statusToken],
     containers: [
       {
         name: 'engine',
@@ -121,7 +122,7 @@ test('the pod of an engine with GPUs, in full', () => {
         resources: { limits: { 'nvidia.com/gpu': 2 } },
         securityContext: security,
         terminationMessagePolicy: 'FallbackToLogsOnError',
-        volumeMounts: mounts,
+        volumeMounts: [...mounts, statusTokenMount],
         command: ['python', '-m', 'trainyard_engine'],
         args: ['--tensor-parallel-size', '2', '--dtype', 'bfloat16'],
         ports: [
@@ -150,9 +151,10 @@ test('the pod of a trainer with a GPU, in full', () => {
   const spec = trainerOf(baseModel)
   expect(spec).toEqual({
     ...common,
+    serviceAccountName: 'gpu',
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 60,
-    volumes: [...volumes, { name: 'status-token', projected: expect.any(Object) }, { name: 'run', emptyDir: {} }],
+    volumes: [...volumes, statusToken, { name: 'run', emptyDir: {} }],
     containers: [
       {
         name: 'trainer',
@@ -161,11 +163,7 @@ test('the pod of a trainer with a GPU, in full', () => {
         resources: { limits: { memory: '64Gi', 'nvidia.com/gpu': 1 } },
         securityContext: security,
         terminationMessagePolicy: 'FallbackToLogsOnError',
-        volumeMounts: [
-          ...mounts,
-          { name: 'status-token', mountPath: '/var/run/secrets/trainyard', readOnly: true },
-          { name: 'run', mountPath: '/run/trainyard' },
-        ],
+        volumeMounts: [...mounts, statusTokenMount, { name: 'run', mountPath: '/run/trainyard' }],
         command: ['python', '-m', 'trainyard_trainer'],
         env: expect.any(Array),
         readinessProbe: expect.any(Object),
@@ -236,7 +234,7 @@ test('pods that nothing has changed for are not replaced', () => {
     artifacts: { volume: { hostPath: { path: '/data' } } },
     listenOnPodIp: true,
   }
-  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['c01eea44f6', 'bd4a112b4f'])
+  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['cbda814509', 'bd4a112b4f'])
 })
 
 test('a label of a template replaces pods, so that all have it', () => {

@@ -53,6 +53,8 @@ test('an engine gets its names, its model, its limits and its key', () => {
     TRAINYARD_PORT: '8000',
     TRAINYARD_METRICS_PORT: '8001',
     TRAINYARD_DRAIN_SECONDS: '300',
+    TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',
+    TRAINYARD_TOKEN_FILE: '/var/run/secrets/trainyard/token',
     TRAINYARD_MODEL: 'models/tiny',
     TRAINYARD_MODEL_NAMES: 'trainyard/tiny,tiny',
     TRAINYARD_ARTIFACTS: '/artifacts',

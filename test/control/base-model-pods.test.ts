@@ -76,7 +76,6 @@ const podTemplate = {
 }
 const full = {
   source: { ...hub, secretRef: { name: 'hub' }, trustRemoteCode: true },
-  serviceAccountName: 'gpu',
   imagePullSecrets: [{ name: 'own' }],
   scheduling: {
     nodeSelector: { gpu: 'h200' },
@@ -100,7 +99,7 @@ const full = {
     resources: { limits: { 'nvidia.com/gpu': 2 } },
     podTemplate,
   },
-  trainer: { gpus: 2, env: [fromSecret], podTemplate: { metadata: podTemplate.metadata } },
+  trainer: { serviceAccountName: 'gpu', gpus: 2, env: [fromSecret], podTemplate: { metadata: podTemplate.metadata } },
 }
 
 const rollout = {
@@ -157,7 +156,7 @@ describe('values that cannot work are rejected with a sentence', () => {
       { engine: { podTemplate: { metadata: { labels: { 'trainyard.dev/component': 'x' } } } } },
       'are set by the operator',
     ],
-    ['a service account', inPod({ serviceAccountName: 'admin' }), 'set spec.serviceAccountName of the BaseModel'],
+    ['a service account', inPod({ serviceAccountName: 'admin' }), 'set serviceAccountName of engine or trainer'],
     ['a token', inPod({ automountServiceAccountToken: true }), 'no service account and no token'],
     ['the network of the node', inPod({ hostNetwork: true }), "does not open the node's network"],
     ['another restart policy', inPod({ restartPolicy: 'Never' }), 'does not set restartPolicy'],

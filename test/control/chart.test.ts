@@ -65,7 +65,6 @@ describe('the API server accepts the chart', () => {
               secretRef: { name: 'hub' },
               trustRemoteCode: true,
             },
-            serviceAccountName: 'gpu',
             imagePullSecrets: [{ name: 'registry' }],
             scheduling: { nodeSelector: { gpu: 'yes' }, tolerations: [{ operator: 'Exists' }] },
             cache: { persistentVolumeClaim: { claimName: 'models' } },
@@ -80,6 +79,7 @@ describe('the API server accepts the chart', () => {
             },
             trainer: {
               warm: { min: 2 },
+              serviceAccountName: 'gpu',
               maxSequenceLength: 4096,
               gpus: 2,
               maxJobs: 8,
@@ -374,7 +374,7 @@ test('the operator and the status server get what engines and trainers need', as
   const manifests = parseManifests(
     await helm.render(namespace, {
       images: { pullSecrets: [{ name: 'a' }, { name: 'b' }] },
-      statusServer: { trainerAccounts: ['gpu'] },
+      statusServer: { accounts: { trainer: ['gpu'] } },
     }),
   )
   const envOf = (name: string) => {
@@ -387,7 +387,10 @@ test('the operator and the status server get what engines and trainers need', as
     TRAINYARD_CACHE_VOLUME: '{"emptyDir":{}}',
     TRAINYARD_POD_SECURITY_CONTEXT: '{"fsGroup":1000,"runAsNonRoot":true,"seccompProfile":{"type":"RuntimeDefault"}}',
   })
-  expect(envOf('trainyard-status-server')).toMatchObject({ TRAINYARD_TRAINER_ACCOUNTS: 'gpu' })
+  expect(envOf('trainyard-status-server')).toMatchObject({
+    TRAINYARD_ENGINE_ACCOUNTS: '',
+    TRAINYARD_TRAINER_ACCOUNTS: 'gpu',
+  })
 })
 
 describe('default limits', () => {
