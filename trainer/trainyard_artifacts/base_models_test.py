@@ -1,5 +1,7 @@
 """Base models in a bucket, on a real S3 server."""
 
+import errno
+import fcntl
 import json
 import multiprocessing
 import os
@@ -169,7 +171,13 @@ def fetch_slowly(model, started):
     fetch_bucket_model(model)
 
 
-def test_pods_that_share_a_cache_download_once(model):
+def refuse_flock(*_):
+    raise OSError(errno.ENOSYS, "no flock here")
+
+
+@pytest.mark.parametrize("flock", [fcntl.flock, refuse_flock], ids=["with flock", "without flock"])
+def test_pods_that_share_a_cache_download_once(model, monkeypatch, flock):
+    monkeypatch.setattr(fcntl, "flock", flock)  # the processes below are forked
     context = multiprocessing.get_context("fork")
     started = context.Event()
     pods = [context.Process(target=fetch_slowly, args=(model, started)) for _ in range(3)]

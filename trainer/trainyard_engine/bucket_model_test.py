@@ -1,0 +1,24 @@
+"""Engines whose base model is a folder in a bucket."""
+
+import os
+import subprocess
+import sys
+
+from testing.stores import BUCKET
+
+
+def test_a_base_model_that_cannot_be_fetched_ends_the_engine_with_one_line(s3_endpoint, tmp_path):
+    model = f"s3://{BUCKET}/models/none"
+    variables = {
+        "TRAINYARD_MODEL": model,
+        "TRAINYARD_MODEL_NAMES": "a",
+        "TRAINYARD_MODEL_CACHE": str(tmp_path / "cache"),
+        "TRAINYARD_MODEL_S3_ENDPOINT": s3_endpoint,
+        "TRAINYARD_ARTIFACTS": str(tmp_path),
+        "VLLM_API_KEY": "a key",
+    }
+    command = [sys.executable, "-m", "trainyard_engine"]
+    engine = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    sentence = "the folder is empty or missing"
+    assert engine.returncode == 1
+    assert engine.stderr == f"trainyard_engine: the base model {model} cannot be fetched: {sentence}\n"
