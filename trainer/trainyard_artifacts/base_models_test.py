@@ -171,11 +171,11 @@ def fetch_slowly(model, started):
     fetch_bucket_model(model)
 
 
-def refuse_flock(*_):
+def raise_no_flock(*_):
     raise OSError(errno.ENOSYS, "no flock here")
 
 
-@pytest.mark.parametrize("flock", [fcntl.flock, refuse_flock], ids=["with flock", "without flock"])
+@pytest.mark.parametrize("flock", [fcntl.flock, raise_no_flock], ids=["with flock", "without flock"])
 def test_pods_that_share_a_cache_download_once(model, monkeypatch, flock):
     monkeypatch.setattr(fcntl, "flock", flock)  # the processes below are forked
     context = multiprocessing.get_context("fork")
