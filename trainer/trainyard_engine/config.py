@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from trainyard_artifacts.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 from trainyard_base_model import lora
+from trainyard_base_model.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_base_model.lora import LoraSettings
 
 DEFAULT_PORT = 8000

@@ -44,4 +44,4 @@ def test_a_base_model_that_cannot_be_fetched_ends_the_process_with_one_line(star
     last = trainer.log.read_text().splitlines()[-1]
     address = variables["TRAINYARD_MODEL"]
     sentence = "the folder is empty or missing"
-    assert last == f"trainyard_trainer: the base model {address} cannot be fetched: {sentence}"
+    assert last == f"trainyard_trainer: DownloadFailed: The model {address} cannot be downloaded: {sentence}"

@@ -5,9 +5,9 @@ from collections.abc import Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from trainyard_artifacts.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 from trainyard_base_model import lora
+from trainyard_base_model.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_base_model.lora import LoraSettings
 
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768

@@ -8,6 +8,7 @@ import time
 import torch
 from huggingface_hub import constants
 
+from trainyard_base_model.bucket_download import fetch_bucket_model
 from trainyard_base_model.download import Repository, fetch_base_model
 from trainyard_base_model.download_progress import DownloadProgress
 from trainyard_base_model.gpus import require_gpus
@@ -72,6 +73,8 @@ def log_coverage(settings: Settings, base: Base) -> None:
 def fetch_source(settings: Settings) -> Source:
     """Raises StartFailure."""
     require_gpus(torch.cuda.device_count())
+    if settings.bucket_model:
+        return Source(str(fetch_bucket_model(settings.bucket_model)), trust_remote_code=settings.trust_remote_code)
     progress = DownloadProgress(
         lambda done, total: log.info("downloading the base model", done_bytes=done, total_bytes=total)
     )

@@ -7,10 +7,6 @@ from pathlib import Path
 DEFAULT_CACHE = Path("/tmp/trainyard-models")
 
 
-class BaseModelError(Exception):
-    """The base model cannot be fetched. The message says which, and why."""
-
-
 @dataclass(frozen=True)
 class BucketModel:
     """A folder in a bucket, and its own credentials, which are not those of the artifact store."""

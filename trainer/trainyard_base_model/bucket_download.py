@@ -8,10 +8,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from trainyard_artifacts.addresses import ArtifactError
-from trainyard_artifacts.bucket_model import BaseModelError, BucketModel
 from trainyard_artifacts.files import digest_bytes, sync_path
 from trainyard_artifacts.s3_store import ADDRESS, TRANSFER, connect, explained
 from trainyard_artifacts.settings import StoreSettings
+from trainyard_base_model.bucket_model import BucketModel
+from trainyard_base_model.start_failure import StartFailure
 
 # Far more than a model has. A wrong prefix must not fill the cache.
 MAX_FILES = 10_000
@@ -31,6 +32,7 @@ def fetch_bucket_model(model: BucketModel) -> Path:
     """Returns a local folder with all files of the model. A folder with the final name is complete.
 
     Only one process fills a cache; the others wait for it. An interrupted download keeps the files that it has.
+    Raises StartFailure.
     """
     # Imported late: the import reads the environment.
     from huggingface_hub.utils import WeakFileLock  # without flock, it uses a file that exists while it is locked
@@ -46,7 +48,7 @@ def fetch_bucket_model(model: BucketModel) -> Path:
                 sync_path(model.cache)
     except Exception as cause:  # storage, permissions, a full disk
         reason = " ".join(f"{cause}".split())[:800]
-        raise BaseModelError(f"the base model {model.uri} cannot be fetched: {reason}") from cause
+        raise StartFailure("DownloadFailed", f"The model {model.uri} cannot be downloaded: {reason}") from cause
     return folder
 
 

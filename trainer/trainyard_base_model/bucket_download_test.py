@@ -15,10 +15,11 @@ import boto3
 import pytest
 
 from testing.stores import BUCKET
-from trainyard_artifacts.base_models import fetch_bucket_model
-from trainyard_artifacts.bucket_model import BaseModelError, BucketModel, read_bucket_model
 from trainyard_artifacts.s3_store import connect
 from trainyard_artifacts.settings import StoreSettings
+from trainyard_base_model.bucket_download import fetch_bucket_model
+from trainyard_base_model.bucket_model import BucketModel, read_bucket_model
+from trainyard_base_model.start_failure import StartFailure
 
 FILES = {"config.json": b"{}", "model.safetensors": b"w" * 1000, "sub/code.py": b"pass"}
 
@@ -83,7 +84,7 @@ def test_a_cache_holds_several_models(model, client):
 def test_a_model_that_is_not_complete_is_not_used(model, client, files, reason):
     incomplete = replace(model, uri=f"s3://{BUCKET}/{uuid4()}")
     put(client, prefix_of(incomplete), files)
-    with pytest.raises(BaseModelError, match=reason.replace("*", r"\*")) as raised:
+    with pytest.raises(StartFailure, match=reason.replace("*", r"\*")) as raised:
         fetch_bucket_model(incomplete)
     assert incomplete.uri in str(raised.value)
     # It is looked at again when the rest is there.
@@ -96,7 +97,7 @@ def test_a_model_that_is_not_complete_is_not_used(model, client, files, reason):
 
 
 def test_a_wrong_key_is_told_without_the_key(model):
-    with pytest.raises(BaseModelError, match="refuses") as raised:
+    with pytest.raises(StartFailure, match="refuses") as raised:
         fetch_bucket_model(replace(model, secret_access_key="secret-value"))
     assert "secret-value" not in str(raised.value)
 
@@ -109,7 +110,7 @@ def test_an_interrupted_download_goes_on_and_replaces_what_has_changed(model, cl
         return name == "sub/code.py"
 
     interrupt(monkeypatch, fail_at_code)
-    with pytest.raises(BaseModelError, match="interrupted"):
+    with pytest.raises(StartFailure, match="interrupted"):
         fetch_bucket_model(model)
     assert fetched == ["config.json", "model.safetensors", "sub/code.py"]
     fetched.clear()
@@ -143,7 +144,7 @@ def interrupt(monkeypatch, fails):
 def test_files_that_change_during_the_download_are_not_used(model, client, monkeypatch):
     replaced = {"model.safetensors": b"v" * 1000}
     interrupt(monkeypatch, lambda name: put(client, prefix_of(model), replaced) if name == "sub/code.py" else False)
-    with pytest.raises(BaseModelError, match="changed while they were downloaded"):
+    with pytest.raises(StartFailure, match="changed while they were downloaded"):
         fetch_bucket_model(model)
     monkeypatch.undo()
     assert read_all(fetch_bucket_model(model)) == FILES | replaced
