@@ -86,7 +86,9 @@ test(`an agent of ART learns which tool to call${isDeep() ? '' : ', and trains a
   const steps = isDeep() ? 6 : 1
   const { rewards, jobs } = await runArt<ToolRollouts>('art', 'tool_rollouts.py', { args: [`${steps}`] })
   expect(jobs.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, index) => index + 1))
-  for (const { metrics, called, sampled_tokens: sampled } of jobs) {
+  for (const { step, metrics, called, sampled_tokens: sampled } of jobs) {
+    // An agent that has learned it has the same reward in all rollouts of a question, which then train nothing.
+    if (step > 1 && sampled === 0) continue
     expect(called).toBeGreaterThan(0)
     const tokens = metrics['data/step_trainer_tokens']! * metrics['data/step_num_gradient_steps']!
     expect(Math.round(tokens)).toBe(sampled)
