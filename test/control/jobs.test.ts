@@ -140,8 +140,14 @@ describe('a job', () => {
       reason: 'WaitingForTrainer',
       message: `Position ${position} in the queue for a trainer.`,
     })
+    // No base model has the name of the last one's.
+    const unserved = {
+      position: 1,
+      reason: 'BaseModelNotFound',
+      message: 'No base model serves its model now. It waits until the base model is there again.',
+    }
     const listPlaces = async () => (await api.call<Page>('GET', path)).data.map(({ queue }) => queue)
-    const told = [place(1), behind('1 earlier job', 2), place(2), behind('2 earlier jobs', 3), place(1)]
+    const told = [place(1), behind('1 earlier job', 2), place(2), behind('2 earlier jobs', 3), unserved]
     expect(await listPlaces()).toEqual(told)
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
     await rows.claim()
@@ -150,7 +156,7 @@ describe('a job', () => {
       behind('1 earlier job', 2),
       place(1),
       behind('2 earlier jobs', 3),
-      place(1),
+      unserved,
     ])
   })
 
