@@ -90,8 +90,8 @@ def is_moved(model: Module, target: str) -> bool:
 def list_outside(model: PreTrainedModel) -> list[str]:
     """The names of layers that are neither in the text decoder nor its head, such as those of a vision tower. Rows of
     text do not reach them, and engines do not adapt them."""
-    decoder = {id(layer) for layer in model.get_decoder().modules()}
-    kept = decoder | {id(layer) for layer in model.get_output_embeddings().modules()}
+    parts = [part for part in (model.get_decoder(), model.get_output_embeddings()) if part is not None]
+    kept = {id(layer) for part in parts for layer in part.modules()}
     return [name for name, layer in model.named_modules() if isinstance(layer, Linear) and id(layer) not in kept]
 
 
