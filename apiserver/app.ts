@@ -2,6 +2,8 @@ import type { RequestListener } from 'node:http'
 import { Router } from '@koa/router'
 import Koa from 'koa'
 import { protectAnswers } from '../lib/http/protect-answers.ts'
+import type { HttpMeter } from '../lib/metrics/http-meter.ts'
+import { listRoutes, measureRequests } from '../lib/metrics/measure-requests.ts'
 import { identifyRequests } from '../lib/http/request-id.ts'
 import { logRequests } from '../lib/http/request-log.ts'
 import { endStalledAnswers, type AnswerTimes } from '../lib/http/stalled-answers.ts'
@@ -21,7 +23,7 @@ import { routeUsage } from './accounts/usage/routes.ts'
 import { answerErrors } from './errors/answer-errors.ts'
 import { presentForClient } from './errors/present.ts'
 import { rejectUnanswered } from './errors/unanswered.ts'
-import { rejectMissingGroups } from './groups.ts'
+import { findGroup, rejectMissingGroups } from './groups.ts'
 import { routeHealth, routeReadiness, routeSystemCheck } from './health/routes.ts'
 import type { SystemDeps } from './health/system-check.ts'
 import type { OpenGroups } from './open-groups.ts'
@@ -37,6 +39,7 @@ interface AppDeps extends AuthDeps, LimitDeps, SystemDeps {
   /** Whether the database is migrated. */
   isMigrated: () => boolean
   memory: RequestMemory
+  meter: HttpMeter
   requestLimiter: RequestLimiter
 }
 
@@ -53,8 +56,13 @@ export function createApp(deps: AppDeps, groups: OpenGroups): RequestListener {
 function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   const { tracing } = groups
   const app = new Koa()
+  const router = new Router<RequestState>({ methods })
+  const api = createApi(router, deps, groups)
+  const open = new Router()
   // A stream was cut off. Its cause is logged where it is detected.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
+  const list = () => [...listRoutes(open), ...api.operations, ...(tracing?.operations ?? [])]
+  app.use(measureRequests({ meter: deps.meter, groupOf: findGroup, list }))
   app.use(identifyRequests)
   app.use(logRequests(deps.log))
   app.use(endStalledAnswers(deps.answerTimes))
@@ -62,11 +70,8 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   app.use(answerErrors(deps.log, presentForClient))
   app.use(deps.memory.keepWhileWorking)
 
-  const router = new Router<RequestState>({ methods })
-  const api = createApi(router, deps, groups)
   app.use(rejectUnanswered(api.operations))
 
-  const open = new Router()
   routeHealth(open)
   routeReadiness(open, deps.isMigrated)
   tracing?.routeOpen(open)

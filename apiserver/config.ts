@@ -8,7 +8,6 @@ import { limitSettings } from './accounts/limits/settings.ts'
 import { processSettings } from './processes/config.ts'
 
 const schema = Type.Object({
-  TRAINYARD_HOST: Type.String(),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
   DATABASE_URL: Type.String({ minLength: 1 }),
   // Of training, inference and tracing, those that this server serves; separated by commas.

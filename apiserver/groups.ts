@@ -39,6 +39,11 @@ export function findMissingGroup(groups: Groups, path: string): GroupName | unde
   return needed?.find((name) => !groups.has(name))
 }
 
+/** The group of a path as metrics name it: `shared` for those of keys, limits, usage and health, and for unknown ones. */
+export function findGroup(path: string): GroupName | 'shared' {
+  return paths.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1][0] ?? 'shared'
+}
+
 /** Answers 404 to paths of groups that this server does not have. It comes before keys, which groups read differently. */
 export function rejectMissingGroups(groups: Groups): Koa.Middleware {
   return (ctx, next) => {

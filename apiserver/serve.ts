@@ -3,8 +3,12 @@ import { ChangeFeed } from '../db/changes.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
 import { createIdempotencyStore } from '../db/idempotent-requests.ts'
+import { registerDatabaseMetrics } from '../db/metrics/register.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { createLogger } from '../lib/log.ts'
+import { HttpMeter } from '../lib/metrics/http-meter.ts'
+import { startMetricsServer } from '../lib/metrics/metrics-server.ts'
+import { createRegistry } from '../lib/metrics/registry.ts'
 import { repeat } from '../lib/repeat.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
@@ -14,6 +18,7 @@ import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
 import { createKube } from './kube.ts'
 import { closeMs } from './processes/config.ts'
+import { registerGatewayMetrics } from './metrics/register-gateway.ts'
 import { connectToSupervisor } from './processes/connect.ts'
 import { RequestMemory } from './accounts/limits/request-memory.ts'
 import { RequestLimiter } from './accounts/limits/request-limiter.ts'
@@ -60,7 +65,9 @@ const lastUsed = new LastUsedTracker(pool)
 const responses = new RevocableResponses(pool, changes)
 for (const follower of [apiKeys.known, responses]) changes.follow(follower)
 const usage = new UsageLedger(pool)
-const openPermits = cluster.isWorker ? connectToSupervisor() : undefined
+const registry = createRegistry()
+const meter = new HttpMeter()
+const openPermits = cluster.isWorker ? connectToSupervisor(() => registry.getMetricsAsJSON()) : undefined
 
 let isMigrated = false
 const shared = {
@@ -89,11 +96,18 @@ const shared = {
   requestLimiter: new RequestLimiter(pool),
   tokenLimiter: new TokenLimiter(pool),
   memory: new RequestMemory(),
+  meter,
   chatSlots: createChatSlots(openPermits),
   eventSlots: createEventSlots(openPermits),
   storage: new StorageUse({ pool, tracing: traceWrites }),
 }
 const groups = await openGroups(config, shared)
+meter.register(registry)
+registerDatabaseMetrics(registry, { main: pool, tracing, trace_writes: traceWrites })
+const { inference } = groups
+if (inference) registerGatewayMetrics(registry, () => inference.listLoads())
+// The supervisor serves the metrics of all its processes.
+if (!cluster.isWorker) await startMetricsServer(config, () => registry.metrics(), log)
 const opened = [groups.training, groups.inference].filter((group) => group !== undefined)
 const server = await startServer(createApp(shared, groups), {
   host: config.TRAINYARD_HOST,

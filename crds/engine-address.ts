@@ -3,7 +3,15 @@ import { buildOrigin } from '../lib/origin.ts'
 /** The port of the engine in a pod. */
 export const enginePort = 8000
 
+/** The port of the engine's metrics. Prometheus has no key, so metrics have their own port. */
+export const engineMetricsPort = 8001
+
 /** The origin of the engine in a pod with this address, such as `http://10.0.0.7:8000`. */
 export function engineOrigin(podIp: string): string {
   return buildOrigin('http', podIp, enginePort)
+}
+
+/** The address of the metrics of the engine in a pod with this address. */
+export function engineMetricsUrl(podIp: string): string {
+  return `${buildOrigin('http', podIp, engineMetricsPort)}/metrics`
 }

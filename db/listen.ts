@@ -8,6 +8,9 @@ const probeMs = 15_000
 const answerMs = 5_000
 const reconnectMs = 500
 
+/** How often the connections that listen in this process were opened again. Metrics read it. */
+export const listenStatistics = { reconnects: 0 }
+
 export interface Listener {
   /** Sends a query on the same connection. @throws if no answer comes; then the connection is reopened */
   probe(): Promise<void>
@@ -31,6 +34,7 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
   const stop = new AbortController()
   let current: pg.Client | undefined
   let listening: pg.Client | undefined
+  let hasListened = false
   // Concurrent callers share one query. It starts after all of them have asked.
   const probes = new SharedLoads<void>()
   const probe = () => probes.get('', () => (listening ? probeClient(listening) : rejectUnconnected()))
@@ -47,6 +51,8 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
       await client.connect()
       for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
       listening = client
+      if (hasListened) listenStatistics.reconnects++
+      hasListened = true
       handlers.onConnect()
       await ended
     } finally {

@@ -18,9 +18,27 @@ const idleStreamMs = 10 * 60_000
  */
 export const serverKeepalives = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3'
 
+type OnConnection = (
+  error: Error | undefined,
+  client: pg.PoolClient | undefined,
+  release: (error?: Error | boolean) => void,
+) => void
+
+/** A pool that counts how often somebody had to wait for a connection. */
+export class CountingPool extends pg.Pool {
+  waits = 0
+
+  override connect(): Promise<pg.PoolClient>
+  override connect(callback: OnConnection): void
+  override connect(callback?: OnConnection): Promise<pg.PoolClient> | void {
+    if (this.idleCount === 0 && this.totalCount >= this.options.max) this.waits++
+    return callback ? super.connect(callback) : super.connect()
+  }
+}
+
 /** Creates a pool of Postgres connections. Broken idle connections are logged and replaced. */
-export function createPool(connectionString: string, log: Logger, max = 10, more: pg.PoolConfig = {}): Pool {
-  const pool = new pg.Pool({
+export function createPool(connectionString: string, log: Logger, max = 10, more: pg.PoolConfig = {}): CountingPool {
+  const pool = new CountingPool({
     idle_in_transaction_session_timeout: idleTransactionMs,
     ...more,
     options: `${serverKeepalives} ${more.options ?? ''}`,
@@ -49,7 +67,7 @@ const textTypes = new Map<number, (text: string) => unknown>([
  * Creates a pool for traces. Its rows keep their text: `json` is a string, and `timestamptz` is an ISO text in UTC with
  * microseconds, which a Date cannot hold.
  */
-export function createTracePool(connectionString: string, log: Logger, max: number): Pool {
+export function createTracePool(connectionString: string, log: Logger, max: number): CountingPool {
   const types: pg.CustomTypesConfig = {
     getTypeParser: (oid: number) => textTypes.get(oid) ?? defaultParser(oid),
   }

@@ -31,6 +31,11 @@ export function listBaseModelsNamed(baseModels: ObjectCache<BaseModel>, canonica
   return baseModels.list().filter(({ spec }) => spec.names[0] === canonicalName)
 }
 
+/** The resource name of the BaseModel with a canonical name, or that name if the resource is gone. */
+export function findResourceName(baseModels: ObjectCache<BaseModel>, canonicalName: string): string {
+  return listBaseModelsNamed(baseModels, canonicalName)[0]?.metadata.name ?? canonicalName
+}
+
 /** The name of the pod with this uid. */
 export function findPodName(pods: ObjectCache<Pod>, uid: string | null): string | undefined {
   if (uid === null) return undefined

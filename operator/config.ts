@@ -5,6 +5,7 @@ import { ConfigError, readConfig } from '../lib/config.ts'
 import { isObject } from '../lib/json/is-object.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
+import { metricsSettings } from '../lib/metrics/metrics-server.ts'
 import type { PodArtifacts } from './base-model/pod-artifacts.ts'
 import type { PodSettings } from './base-model/common-pod.ts'
 
@@ -41,6 +42,7 @@ const schema = Type.Object({
   TRAINYARD_CACHE_VOLUME: Type.String({ default: '' }),
   TRAINYARD_LISTEN_ON_POD_IP: Type.Boolean({ default: false }),
   ...kubeSettings,
+  ...metricsSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
 

@@ -76,6 +76,20 @@ export class Controllers {
     this.#rows = queue('rows', defaultConcurrency, (key) => this.#lookUp(key))
   }
 
+  /** All queues, in the order in which they are closed. */
+  get queues(): readonly WorkQueue[] {
+    return [
+      this.#rows,
+      this.#inputs,
+      this.#adapters,
+      this.engines,
+      this.publishing,
+      this.trainingJobs,
+      this.models,
+      this.baseModels,
+    ]
+  }
+
   /** Handles a change that a watch has seen. */
   onChange({ kind, object, before }: WatchedChange): void {
     const name = object.metadata.name ?? ''
@@ -111,17 +125,7 @@ export class Controllers {
     this.#deps.inputFetcher.stop()
     this.#deps.publisher.stop()
     this.#deps.podAdapters.stop()
-    const queues = [
-      this.#rows,
-      this.#inputs,
-      this.#adapters,
-      this.engines,
-      this.publishing,
-      this.trainingJobs,
-      this.models,
-      this.baseModels,
-    ]
-    await Promise.all(queues.map((queue) => queue.close()))
+    await Promise.all(this.queues.map((queue) => queue.close()))
   }
 
   async #lookUp(key: string): Promise<void> {

@@ -5,6 +5,8 @@ import type { Home } from '../db/home/home.ts'
 import type { Logger } from '../lib/log.ts'
 import { channels, type Controllers } from './controllers.ts'
 import type { StoreGuard } from './gc/guard.ts'
+import type { ColdStarts } from './metrics/cold-starts.ts'
+import type { PodTimes } from './metrics/pod-times.ts'
 import { enterHome, startStaying } from './home.ts'
 import { startMaintenance, type MaintenanceDeps } from './maintenance.ts'
 import { startResync, type ResyncDeps } from './resync.ts'
@@ -22,6 +24,8 @@ interface Deps {
   resync: ResyncDeps
   maintenance: MaintenanceDeps
   guard: StoreGuard
+  podTimes: PodTimes
+  coldStarts: ColdStarts
   log: Logger
 }
 
@@ -48,9 +52,10 @@ export class LeaderTasks {
 
   /** Call it once, while holding the lease. */
   async start(): Promise<void> {
-    const { watches, controllers, webhooks, resync, maintenance, guard } = this.#deps
+    const { watches, controllers, webhooks, resync, maintenance, guard, podTimes, coldStarts } = this.#deps
     await watches.start((change) => {
       if (this.#isLeading) controllers.onChange(change)
+      if (change.kind === 'Pod') coldStarts.observe(change.object, change.before)
     })
     const home = await this.#enterHome()
     if (!home) return
@@ -62,6 +67,7 @@ export class LeaderTasks {
       startResync(resync, controllers),
       startStaying(resync, home),
       startMaintenance(maintenance, guard),
+      podTimes.start(),
       () => listener.close(),
       () => webhooks.close(),
     ]

@@ -7,6 +7,9 @@ import { readLimit } from '../lib/limit-setting.ts'
 import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/open.ts'
 import { onShutdown } from '../lib/shutdown.ts'
+import { registerDatabaseMetrics } from '../db/metrics/register.ts'
+import { createRegistry } from '../lib/metrics/registry.ts'
+import { startMetricsServer } from '../lib/metrics/metrics-server.ts'
 import { loadConfig, readPodSettings } from './config.ts'
 import { AppliedGenerations } from './base-model/applied-generations.ts'
 import { RolloutTurns } from './base-model/rollout.ts'
@@ -19,6 +22,12 @@ import { KubeClient } from '../lib/kube/client.ts'
 import { loadKubeAccess } from '../lib/kube/access.ts'
 import { LeaderElector } from '../lib/kube/leader.ts'
 import { LeaderTasks } from './leader-tasks.ts'
+import { ColdStarts } from './metrics/cold-starts.ts'
+import { OperatorEvents } from './metrics/events.ts'
+import { PodTimes } from './metrics/pod-times.ts'
+import { registerJobMetrics } from './metrics/register-jobs.ts'
+import { registerQueueMetrics } from './metrics/register-queues.ts'
+import { registerWatchMetrics } from './metrics/register-watches.ts'
 import { InputFetcher } from './training-job/input-fetcher.ts'
 import { explainNotReady } from './readiness.ts'
 import { Publisher } from './training-job/publish.ts'
@@ -54,16 +63,19 @@ const { engineKeys } = podSettings
 const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
 const children = { pods, deployments, services, disruptionBudgets }
 const cluster = { client, namespace, baseModels, models, trainingJobs, ...children }
+const registry = createRegistry()
+const events = new OperatorEvents(registry)
 const controllers = new Controllers({
   ...cluster,
+  events,
   pool,
   log,
   podSettings,
   applied: new AppliedGenerations(),
-  podAdapters: new PodAdapters({ pool, log, engineKeys, baseModels, pods }),
+  podAdapters: new PodAdapters({ pool, log, engineKeys, baseModels, pods, events }),
   rollouts: new RolloutTurns(),
   scales: new Scales(),
-  publisher: new Publisher({ pool, log, artifacts, engineKeys, baseModels, pods }),
+  publisher: new Publisher({ pool, log, artifacts, engineKeys, baseModels, pods, events }),
   inputFetcher: new InputFetcher({ pool, log, artifacts, sources, room }),
 })
 const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
@@ -76,8 +88,17 @@ const leader = new LeaderTasks({
   resync: { ...cluster, pool, log },
   maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKeys },
   guard,
+  podTimes: new PodTimes(registry, { pool, pods, log }),
+  coldStarts: new ColdStarts(pods, events),
   log,
 })
+registerDatabaseMetrics(registry, { main: pool, tracing })
+registerQueueMetrics(registry, controllers.queues)
+registerWatchMetrics(registry, {
+  isLeading: () => leader.isLeading,
+  listWatches: () => (leader.isLeading ? watches.all : []),
+})
+registerJobMetrics(registry, { pool, baseModels, isLeading: () => leader.isLeading })
 let isMigrated = false
 const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
@@ -91,6 +112,8 @@ const server = await startHealthServer(config, () => ({
   storeTrouble: guard.trouble,
 }))
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
+
+await startMetricsServer(config, () => registry.metrics(), log)
 
 const stopMigrating = new AbortController()
 onShutdown(log, async () => {

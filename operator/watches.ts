@@ -62,27 +62,28 @@ export class Watches {
    * Starts all watches and waits for their first lists. From then on, `onChange` is called with each changed object.
    */
   async start(onChange: ChangeHandler): Promise<void> {
-    for (const reflector of this.#all()) reflector.start()
-    await Promise.all(this.#all().map((reflector) => reflector.synced))
+    for (const reflector of this.all) reflector.start()
+    await Promise.all(this.all.map((reflector) => reflector.synced))
     this.#onChange = onChange
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#all().map((reflector) => reflector.stop()))
+    await Promise.all(this.all.map((reflector) => reflector.stop()))
   }
 
   /** The age in milliseconds of the last message from the server, for the watch that is furthest behind. */
   get ageMs(): number {
-    return Math.max(...this.#all().map((reflector) => reflector.ageMs))
+    return Math.max(...this.all.map((reflector) => reflector.ageMs))
   }
 
   /** Why a kind has no list, or no newer one; undefined if all kinds are listed. */
   get trouble(): string | undefined {
-    const troubles = this.#all().flatMap(({ kind, trouble }) => (trouble ? `cannot list ${kind}: ${trouble}` : []))
+    const troubles = this.all.flatMap(({ kind, trouble }) => (trouble ? `cannot list ${kind}: ${trouble}` : []))
     return troubles.length === 0 ? undefined : troubles.join('; ')
   }
 
-  #all() {
+  /** The watch of each kind. */
+  get all() {
     const children = [this.pods, this.deployments, this.services, this.disruptionBudgets]
     return [this.baseModels, this.models, this.trainingJobs, ...children]
   }

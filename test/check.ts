@@ -12,6 +12,7 @@ const checks: readonly { name: string; command: Command }[] = [
   { name: 'generated files', command: ['node', 'crds/generate.ts', '--check'] },
   { name: 'layers', command: ['node', 'test/layers.ts'] },
   { name: 'page of errors', command: ['node', 'test/errors-page.ts', '--check'] },
+  { name: 'page of metrics', command: ['node', 'test/metrics-page.ts', '--check'] },
   { name: 'mutations', command: ['node', 'test/mutations.ts', '--check'] },
   { name: 'words of the glossary', command: ['node', 'test/words.ts'] },
   { name: 'third-party notices', command: ['node', 'test/notices.ts', '--check'] },

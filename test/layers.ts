@@ -29,6 +29,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
     ['erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
     ['adapters', 'base-model', 'deletion', 'gc'],
+    ['metrics'],
     ['add-model-labels.ts', 'component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],
   ],
   apiserver: [
@@ -36,7 +37,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['serve.ts'],
     ['app.ts', 'server-settings.ts'],
     ['open-groups.ts'],
-    ['health', 'openapi', 'tracing', 'training'],
+    ['health', 'metrics', 'openapi', 'tracing', 'training'],
     ['inference'],
     ['kube.ts'],
     ['config.ts'],

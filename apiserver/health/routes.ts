@@ -2,7 +2,7 @@ import type { Router } from '@koa/router'
 import { Type } from 'typebox'
 import type { RestApi } from '../accounts/rest-api.ts'
 import { presentReport } from './present.ts'
-import { shareCheck } from './shared-check.ts'
+import { shareCheck } from '../../lib/shared-check.ts'
 import { checkSystem, type SystemDeps } from './system-check.ts'
 
 // Each check writes to the store and calls every pod.

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Exchange } from '../../lib/http/exchange.ts'
+import type { HttpMeter, InFlight, RouteMeter } from '../../lib/metrics/http-meter.ts'
 import { logContext } from '../../lib/log-context.ts'
 import { logRequest } from '../../lib/http/request-log.ts'
 import { endStalledAnswer, followUnsent, type AnswerTimes } from '../../lib/http/stalled-answers.ts'
@@ -23,6 +24,7 @@ import type { Passthrough } from './passthrough.ts'
 import { isEventStream, type EngineReply } from './reply/engine-reply.ts'
 import { passComplete } from './reply/pass-complete.ts'
 import { passEvents } from './reply/pass-events.ts'
+import type { GroupName } from '../groups.ts'
 import { readRequest, type ReadDeps } from './read-request.ts'
 
 /** What the gateway needs to answer requests. */
@@ -33,42 +35,64 @@ export interface GatewayDeps extends AskDeps, AuthDeps, ReadDeps {
   responses: RevocableResponses
 }
 
+type Deps = GatewayDeps & { traces: ChatTraces; meter: HttpMeter }
+
+/** An operation with its counts. */
+interface MeteredOperation {
+  operation: Passthrough
+  meter: RouteMeter
+}
+
 interface Asking {
   state: RequestState
   project: string | undefined
   trace: BegunTrace | undefined
 }
 
+const group: GroupName = 'inference'
+
 /**
  * Answers the requests that it passes on to engines, before Koa. All work on such a request happens here, from its
  * first line to the last byte of its response.
  */
 export class Gateway {
-  readonly #deps: GatewayDeps & { traces: ChatTraces }
+  readonly #deps: Deps
   readonly #times: AnswerTimes
-  readonly #operations: ReadonlyMap<string, Passthrough>
+  readonly #operations: ReadonlyMap<string, MeteredOperation>
+  readonly #inFlight: InFlight
 
-  constructor(deps: GatewayDeps & { traces: ChatTraces }, operations: readonly Passthrough[], times: AnswerTimes) {
+  constructor(deps: Deps, operations: readonly Passthrough[], times: AnswerTimes) {
     this.#deps = deps
     this.#times = times
-    this.#operations = new Map(operations.map((operation) => [operation.path, operation]))
+    this.#inFlight = deps.meter.inFlightOf(group)
+    this.#operations = new Map(
+      operations.map((operation) => {
+        const meter = deps.meter.routeOf({ group, method: 'POST', route: operation.path })
+        return [operation.path, { operation, meter }]
+      }),
+    )
   }
 
   /** Answers a request. Returns false if the gateway does not serve its path. */
   answer(req: IncomingMessage, res: ServerResponse): boolean {
     if (req.method !== 'POST') return false
     const path = readPath(req.url ?? '')
-    const operation = this.#operations.get(path.replace(/\/$/, '').toLowerCase())
-    if (!operation) return false
+    const found = this.#operations.get(path.replace(/\/$/, '').toLowerCase())
+    if (!found) return false
     const exchange = new Exchange(req, res, path)
-    void logContext.run({ requestId: exchange.requestId }, () => this.#answer(exchange, operation))
+    void logContext.run({ requestId: exchange.requestId }, () => this.#answer(exchange, found))
     return true
   }
 
-  async #answer(exchange: Exchange, operation: Passthrough): Promise<void> {
+  async #answer(exchange: Exchange, { operation, meter }: MeteredOperation): Promise<void> {
     const { log } = this.#deps
     const { requestId, startMs, path, res } = exchange
-    exchange.whenClosed(() => logRequest(log, { method: 'POST', path, requestId, startMs }, res))
+    this.#inFlight.count++
+    exchange.whenClosed(() => {
+      this.#inFlight.count--
+      meter.recordAnswer(res, startMs)
+      logRequest(log, { method: 'POST', path, requestId, startMs }, res)
+    })
     try {
       const reply = await this.#ask(exchange, operation)
       await this.#passReply(exchange, reply)

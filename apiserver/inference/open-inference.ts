@@ -1,5 +1,6 @@
 import type { ChangeFeed } from '../../db/changes.ts'
 import type { Pool } from '../../db/pool.ts'
+import type { HttpMeter } from '../../lib/metrics/http-meter.ts'
 import type { AnswerTimes } from '../../lib/http/stalled-answers.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
@@ -23,6 +24,7 @@ interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models' | 'modelUse
   answerTimes: AnswerTimes
   changes: ChangeFeed
   kube: Kube
+  meter: HttpMeter
   pool: Pool
   traces: ChatTraces
 }
@@ -34,6 +36,8 @@ export interface Inference {
   /** Answers requests for engines before Koa. */
   gateway: Gateway
   route: (api: RestApi) => void
+  /** The load of each base model, for metrics. */
+  listLoads: () => ReturnType<EngineRouter['listLoads']>
   /** Rejects requests that wait for an engine. */
   stopWaiting: () => void
   close: () => Promise<void>
@@ -59,6 +63,7 @@ export function openInference(config: Config, shared: SharedParts): Inference {
       routeGateway(api, pool)
       routeResponses(api, { ...deps, traces })
     },
+    listLoads: () => router.listLoads(),
     stopWaiting: () => router.close(),
     close: async () => {
       engines.close()

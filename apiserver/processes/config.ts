@@ -1,11 +1,14 @@
 import { Type, type Static } from 'typebox'
 import { readConfig } from '../../lib/config.ts'
+import { metricsSettings } from '../../lib/metrics/metrics-server.ts'
 
 /** How long a process may take to close everything after its last response. */
 export const closeMs = 5_000
 
 /** The settings that the supervisor reads too. */
 export const processSettings = {
+  TRAINYARD_HOST: Type.String(),
+  ...metricsSettings,
   // The number of processes that share the port, the limits and the cores of a replica.
   TRAINYARD_PROCESSES: Type.Integer({ minimum: 1, maximum: 64, default: 1 }),
   // How long responses may continue after SIGTERM.

@@ -2,10 +2,12 @@ import cluster from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { backoffMs, type Backoff } from '../../lib/backoff.ts'
 import { createLogger, type Logger } from '../../lib/log.ts'
+import { startMetricsServer } from '../../lib/metrics/metrics-server.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
 import { closeMs, type ProcessConfig } from './config.ts'
 import { heapArguments } from './heap.ts'
 import { watchLiveness } from './liveness.ts'
+import { MetricsOfProcesses } from './metrics-of-processes.ts'
 import { sharePermits } from './share-permits.ts'
 import { SupervisedProcess } from './supervised-process.ts'
 
@@ -27,11 +29,16 @@ export function superviseProcesses(config: ProcessConfig): void {
   const supervisor = new Supervisor(log)
   const running = Array.from({ length: count }, () => supervisor.keepRunning())
   const timeoutMs = config.TRAINYARD_DRAIN_SECONDS * 1_000 + closeMs + marginMs
+  startMetricsServer(config, () => supervisor.metrics.read(), log).catch((error: unknown) => {
+    log.fatal({ error }, 'metrics cannot be served')
+    process.exit(1)
+  })
   onShutdown(log, () => supervisor.end(running, timeoutMs), timeoutMs + marginMs)
 }
 
 class Supervisor {
   readonly #log: Logger
+  readonly metrics = new MetricsOfProcesses()
   readonly #givePermits = sharePermits()
   readonly #processes = new Set<SupervisedProcess>()
   readonly #stop = new AbortController()
@@ -84,6 +91,7 @@ class Supervisor {
     const started = new SupervisedProcess(this.#log)
     this.#processes.add(started)
     this.#givePermits(started.worker)
+    this.metrics.follow(started.worker)
     started.worker.once('listening', () => {
       this.#hasListened = true
       watchLiveness(started.worker.process, this.#log)

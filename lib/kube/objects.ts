@@ -8,7 +8,7 @@ export interface Pod extends KubeObject {
     creationTimestamp?: string
     deletionTimestamp?: string
   }
-  spec?: { nodeName?: string }
+  spec?: { nodeName?: string; containers?: { name: string; resources?: ContainerResources }[] }
   status?: PodStatus
 }
 
@@ -21,6 +21,11 @@ export function uidOf(object: KubeObject): string {
 export function isReady(pod: Pick<Pod, 'metadata' | 'status'>): boolean {
   const ready = pod.status?.conditions?.find((condition) => condition.type === 'Ready')
   return ready?.status === 'True' && pod.metadata.deletionTimestamp === undefined
+}
+
+interface ContainerResources {
+  requests?: Record<string, string>
+  limits?: Record<string, string>
 }
 
 export interface PodStatus {

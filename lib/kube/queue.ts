@@ -1,5 +1,6 @@
 import { backoffMs, type Backoff } from '../backoff.ts'
 import type { Logger } from '../log.ts'
+import { Durations } from '../metrics/durations.ts'
 
 const defaultBackoff: Backoff = { baseMs: 200, maxMs: 30_000 }
 
@@ -23,15 +24,35 @@ interface QueueOptions {
  * its work is handled again. Work that throws is repeated after a growing, jittered delay, which only affects its key.
  */
 export class WorkQueue {
+  /** How long keys waited before their work began. */
+  readonly waits = new Durations()
+  /** How long work took. */
+  readonly works = new Durations()
   readonly #options: Required<QueueOptions>
-  readonly #waiting = new Set<string>()
+  /** When each waiting key was added, by `performance.now()`. */
+  readonly #waiting = new Map<string, number>()
   readonly #running = new Map<string, Promise<void>>()
   readonly #timers = new Map<string, { dueAt: number; timer: NodeJS.Timeout }>()
   readonly #failures = new Map<string, number>()
+  #errorCount = 0
   #closed = false
 
   constructor(options: QueueOptions) {
     this.#options = { concurrency: 1, backoff: defaultBackoff, ...options }
+  }
+
+  get name(): string {
+    return this.#options.name
+  }
+
+  /** The number of keys that wait, without delayed ones. */
+  get depth(): number {
+    return this.#waiting.size
+  }
+
+  /** How often work failed. */
+  get errorCount(): number {
+    return this.#errorCount
   }
 
   /** The number of keys that wait or are being handled, without delayed ones. */
@@ -41,7 +62,7 @@ export class WorkQueue {
 
   add(key: string): void {
     if (this.#closed) return
-    this.#waiting.add(key)
+    if (!this.#waiting.has(key)) this.#waiting.set(key, performance.now())
     this.#fill()
   }
 
@@ -77,10 +98,11 @@ export class WorkQueue {
   }
 
   #fill(): void {
-    for (const key of this.#waiting) {
+    for (const [key, addedMs] of this.#waiting) {
       if (this.#running.size >= this.#options.concurrency) return
       if (this.#running.has(key)) continue
       this.#waiting.delete(key)
+      this.waits.record((performance.now() - addedMs) / 1000)
       this.#running.set(key, this.#run(key))
     }
   }
@@ -88,6 +110,7 @@ export class WorkQueue {
   async #run(key: string): Promise<void> {
     // The key is in #running before its work starts.
     await Promise.resolve()
+    const startMs = performance.now()
     try {
       const requeue = await this.#options.work(key)
       this.#failures.delete(key)
@@ -95,6 +118,7 @@ export class WorkQueue {
     } catch (error) {
       this.#retryLater(key, error)
     }
+    this.works.record((performance.now() - startMs) / 1000)
     this.#running.delete(key)
     if (!this.#closed) this.#fill()
   }
@@ -103,6 +127,7 @@ export class WorkQueue {
     const { name, log, backoff } = this.#options
     const failures = (this.#failures.get(key) ?? 0) + 1
     this.#failures.set(key, failures)
+    this.#errorCount++
     const delayMs = backoffMs(failures, backoff)
     log.warn({ queue: name, key, failures, retryInMs: Math.round(delayMs), error }, 'work failed, will be repeated')
     this.addAfter(key, delayMs)

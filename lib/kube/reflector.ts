@@ -51,6 +51,7 @@ export class Reflector<T extends KubeObject> {
   readonly #synced = Promise.withResolvers<void>()
   #objects = new Map<string, T>()
   #heardAt = -Infinity
+  #restarts = 0
   #trouble: string | undefined = 'it was not listed yet'
   #running: Promise<void> = Promise.resolve()
 
@@ -69,6 +70,11 @@ export class Reflector<T extends KubeObject> {
 
   get kind(): string {
     return this.#options.kind
+  }
+
+  /** How often it had to list again after an error. */
+  get restarts(): number {
+    return this.#restarts
   }
 
   /** Resolves when the first list is complete. */
@@ -107,6 +113,7 @@ export class Reflector<T extends KubeObject> {
         if (signal.aborted) return
         // A watch that ran for longer than the longest wait had worked.
         failures = performance.now() - startedAt > backoff.maxMs ? 1 : failures + 1
+        this.#restarts++
         this.#trouble = error instanceof Error ? error.message : String(error)
         log.warn({ path, error }, 'watch interrupted')
         await delay(backoffMs(failures, backoff), undefined, { signal }).catch(() => {})

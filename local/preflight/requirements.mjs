@@ -21,9 +21,9 @@ export const minOpenFiles = 1024
 
 /**
  * The ports of a stack's pods, each at its own address: apiserver, operator, status server, engine, the engine's
- * metrics.
+ * metrics, the metrics of the first three.
  */
-export const podPorts = [8080, 8081, 8082, 8000, 8001]
+export const podPorts = [8080, 8081, 8082, 8000, 8001, 8083]
 export const defaultPort = 8080
 
 /**

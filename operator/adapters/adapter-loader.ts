@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel } from '../../crds/generated.ts'
+import { labels } from '../../crds/names.ts'
 import { isCheckpointThere } from '../../db/deletion/checkpoints.ts'
 import { recordLoad } from '../../db/engines/loaded-adapters.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -9,6 +10,7 @@ import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import type { Logger } from '../../lib/log.ts'
 import { listBaseModelsNamed, listReadyEngines } from '../component-pods.ts'
 import { AdapterRejected, loadAdapter } from '../engine-client.ts'
+import type { OperatorEvents } from '../metrics/events.ts'
 import { findEngineContainer } from './engine-container.ts'
 
 const retryMs = 500
@@ -22,6 +24,7 @@ export interface LoaderDeps {
   engineKeys: readonly string[]
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
+  events: OperatorEvents
 }
 
 /** A checkpoint that engines load, and how long this may take. */
@@ -64,11 +67,11 @@ export class AdapterLoader {
 
   /** Returns null if the adapter is loaded, why the engine refuses it, or undefined if it is neither. */
   async #tryOn(pod: Pod, load: Load): Promise<AdapterRejected | null | undefined> {
-    const { engineKeys: keys, log } = this.#deps
+    const { log } = this.#deps
     let rejected = 0
     while (await this.#isWanted(pod, load)) {
       try {
-        await loadAdapter({ pod, keys }, load.checkpointId, load.deadline)
+        await this.#loadOnce(pod, load)
         return null
       } catch (error) {
         log.warn(
@@ -80,6 +83,19 @@ export class AdapterLoader {
       await delay(retryMs, undefined, { signal: load.deadline }).catch(() => {})
     }
     return undefined
+  }
+
+  async #loadOnce(pod: Pod, { checkpointId, deadline }: Load): Promise<void> {
+    const { events, engineKeys: keys } = this.#deps
+    const baseModel = pod.metadata.labels?.[labels.baseModel] ?? ''
+    const startMs = performance.now()
+    try {
+      await loadAdapter({ pod, keys }, checkpointId, deadline)
+      events.recordLoaded(baseModel, (performance.now() - startMs) / 1000)
+    } catch (error) {
+      events.recordNotLoaded(baseModel, error instanceof AdapterRejected ? 'rejected' : 'failed')
+      throw error
+    }
   }
 
   async #isWanted(pod: Pod, { checkpointId, deadline }: Load): Promise<boolean> {

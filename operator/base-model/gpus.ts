@@ -1,11 +1,10 @@
 import type { BaseModel } from '../../crds/generated.ts'
+import { isGpuResource } from '../../crds/gpu-resource.ts'
 import type { EnvVar } from './pod-artifacts.ts'
 
 type Trainer = NonNullable<BaseModel['spec']['trainer']>
 type Resources = Trainer['resources']
 
-// nvidia.com/gpu, amd.com/gpu, gpu.intel.com/i915, nvidia.com/mig-1g.5gb
-const gpuResource = /gpu|^nvidia\.com\//i
 // A part of a GPU cannot compute together with other parts.
 const partOfGpu = /mig-|shared/i
 const parallelArgument =
@@ -17,13 +16,13 @@ const parallelArgument =
  */
 export function requestGpus({ gpus, resources = {} }: Trainer): Pick<Trainer, 'resources'> {
   const named = Object.keys({ ...resources.requests, ...resources.limits })
-  if (gpus === undefined || named.some((name) => gpuResource.test(name))) return {}
+  if (gpus === undefined || named.some(isGpuResource)) return {}
   return { resources: { ...resources, limits: { ...resources.limits, 'nvidia.com/gpu': gpus } } }
 }
 
 /** The GPUs, and parts of them, in a container's limits. */
 function listGpus({ limits = {} }: NonNullable<Resources> = {}): [string, number][] {
-  const found = Object.entries(limits).filter(([name]) => gpuResource.test(name))
+  const found = Object.entries(limits).filter(([name]) => isGpuResource(name))
   return found.map(([name, count]) => [name, Number(count)])
 }
 

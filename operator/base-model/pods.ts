@@ -1,4 +1,4 @@
-import { enginePort } from '../../crds/engine-address.ts'
+import { engineMetricsPort, enginePort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
@@ -25,9 +25,6 @@ const noticeSeconds = 1
 
 // Engines round the rank of the adapters up to one that vLLM supports.
 const minLoraRank = 16
-
-// Prometheus has no key, so metrics have their own port.
-const engineMetricsPort = 8001
 
 /** The hash in the labels of current engine pods. Other keys need other pods: an engine reads its keys at its start. */
 export function engineHash(baseModel: BaseModel, settings: PodSettings): string {

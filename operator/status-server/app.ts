@@ -2,17 +2,21 @@ import Koa from 'koa'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import type { Logger } from '../../lib/log.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
+import type { HttpMeter } from '../../lib/metrics/http-meter.ts'
+import { listRoutes, measureRequests } from '../../lib/metrics/measure-requests.ts'
 import { identifyRequests } from '../../lib/http/request-id.ts'
 import { errors } from './errors.ts'
 import { createEngineRoutes, type EngineRouteDeps } from './engine-routes.ts'
 import { createTrainerRoutes, type RouteDeps } from './routes.ts'
 
 /** The status server's HTTP application. `/health` is open to all, the other paths to trainer or engine pods. */
-export function createApp(deps: RouteDeps & EngineRouteDeps): Koa {
+export function createApp(deps: RouteDeps & EngineRouteDeps & { meter: HttpMeter }): Koa {
   const app = new Koa()
   app.silent = true
   const engineRoutes = createEngineRoutes(deps)
   const trainerRoutes = createTrainerRoutes(deps)
+  const list = () => [...listRoutes(trainerRoutes), ...listRoutes(engineRoutes)]
+  app.use(measureRequests({ meter: deps.meter, groupOf: () => 'pods', list }))
   app.use(identifyRequests)
   app.use(answerErrors(deps.log))
   app.use(answerHealth)

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { readConfig } from '../../lib/config.ts'
 import { kubeSettings } from '../../lib/kube/access.ts'
+import { metricsSettings } from '../../lib/metrics/metrics-server.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
@@ -11,6 +12,7 @@ const schema = Type.Object({
   TRAINYARD_ENGINE_ACCOUNTS: Type.String({ default: '' }),
   TRAINYARD_TRAINER_ACCOUNTS: Type.String({ default: '' }),
   ...kubeSettings,
+  ...metricsSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
 

@@ -1,9 +1,13 @@
 import { startServer, stopServer } from '../../lib/http/server.ts'
 import { listen } from '../../db/listen.ts'
 import { migrateWhenReady } from '../../db/migrate.ts'
+import { registerDatabaseMetrics } from '../../db/metrics/register.ts'
 import { createPool } from '../../db/pool.ts'
 import { claimJob } from '../../db/jobs/claims.ts'
 import { createLogger } from '../../lib/log.ts'
+import { HttpMeter } from '../../lib/metrics/http-meter.ts'
+import { startMetricsServer } from '../../lib/metrics/metrics-server.ts'
+import { createRegistry } from '../../lib/metrics/registry.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
@@ -34,7 +38,14 @@ keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read y
 
 const namespace = config.TRAINYARD_NAMESPACE
 const { trainers, engines } = readAccounts(config)
+const registry = createRegistry()
+const meter = new HttpMeter()
+meter.register(registry)
+registerDatabaseMetrics(registry, { main: pool })
+await startMetricsServer(config, () => registry.metrics(), log)
+
 const app = createApp({
+  meter,
   pool,
   queue,
   log,

@@ -1,4 +1,5 @@
 import { waitForLeases } from '../../db/changes.ts'
+import { readCheckpointAge } from '../../db/checkpoints/age.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { findPublishingJob } from '../../db/jobs/resources.ts'
 import { listWantedAdapters } from '../../db/engines/wanted-adapters.ts'
@@ -6,7 +7,7 @@ import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { AdapterLoader, type LoaderDeps } from '../adapters/adapter-loader.ts'
 import { maxAdaptersOf } from '../adapters/pod-adapters.ts'
-import { listBaseModelsNamed } from '../component-pods.ts'
+import { findResourceName, listBaseModelsNamed } from '../component-pods.ts'
 import { measureCheckpoint } from './measure.ts'
 import type { Publication } from './status.ts'
 
@@ -52,7 +53,7 @@ export class Publisher {
     if (!job?.checkpoint) return
     const startedAt = performance.now()
     const [publication] = await Promise.all([
-      this.#load(job.baseModel, job.checkpoint.id),
+      this.#loadFirst(job.baseModel, job.checkpoint.id),
       measureCheckpoint(this.#deps, job.checkpoint.id),
       // After `training_ended`, every gateway must serve the new step as the newest.
       waitForLeases(pool),
@@ -79,6 +80,16 @@ export class Publisher {
     if (!resource) return false
     const { kept, inUse } = await listWantedAdapters(pool, baseModel, maxAdaptersOf(resource.spec))
     return kept.includes(checkpointId) || inUse.includes(checkpointId)
+  }
+
+  /** Loads a new checkpoint, and measures how long it was not served. */
+  async #loadFirst(baseModel: string, checkpointId: string): Promise<Publication> {
+    const { pool, baseModels, events } = this.#deps
+    const publication = await this.#load(baseModel, checkpointId)
+    const isServed = publication.loaded > 0 && publication.loaded === publication.asked
+    const ageSeconds = isServed ? await readCheckpointAge(pool, checkpointId) : undefined
+    if (ageSeconds !== undefined) events.recordPublished(findResourceName(baseModels, baseModel), ageSeconds)
+    return publication
   }
 
   #record(jobId: string, publication: Publication): void {

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
+import { Registry } from 'prom-client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import { createLogger } from '../../lib/log.ts'
+import { OperatorEvents } from '../../operator/metrics/events.ts'
 import { Publisher } from '../../operator/training-job/publish.ts'
 import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
@@ -137,7 +139,9 @@ describe('who has read training_ended at one process gets no older step at the o
     const { pool } = own.database
     const artifacts = await createArtifactStore(stack.artifacts)
     const [log, none] = [createLogger('test', 'silent'), { list: () => [], get: () => undefined }]
-    const publisher = new Publisher({ pool, log, artifacts, engineKeys: ['none'], baseModels: none, pods: none })
+    const events = new OperatorEvents(new Registry())
+    const deps = { pool, log, artifacts, engineKeys: ['none'], baseModels: none, pods: none, events }
+    const publisher = new Publisher(deps)
     // Where all of it takes longer than a lease, one shows nothing.
     for (let times = 0; times < 3; times++) {
       const { name, jobId, train } = await trainKnownModel()

@@ -33,6 +33,17 @@ export interface EngineLease {
   release: () => void
 }
 
+/** The requests for a base model and its engines, as numbers. */
+export interface EngineLoad {
+  inFlight: number
+  /** Requests that wait because no pod was usable when they arrived. */
+  held: number
+  /** Requests that wait because all pods were full. */
+  busy: number
+  /** The pods that get new requests. */
+  usable: number
+}
+
 /**
  * The engine pods of one base model. Requests beyond the capacity of the usable pods wait here. They are served fairly
  * by the weights of their entities, because an engine itself serves requests in the order of arrival.
@@ -41,6 +52,8 @@ export class BaseModelEngines {
   readonly #held: HeldRequests
   readonly #history: AdapterHistory
   readonly #states = new Map<string, EngineState>()
+  /** The requests that wait, by whether no pod was usable when they arrived. */
+  readonly #waiting = { held: 0, busy: 0 }
   /**
    * One permit for each request that the usable pods may have, and one for each request that other pods still answer.
    */
@@ -62,6 +75,13 @@ export class BaseModelEngines {
 
   get isIdle(): boolean {
     return this.#permits.isIdle && this.#states.size === 0 && this.#demand.isZero
+  }
+
+  /** What metrics show. */
+  get load(): EngineLoad {
+    const states = [...this.#states.values()]
+    const inFlight = states.reduce((sum, state) => sum + state.inFlight, 0)
+    return { ...this.#waiting, inFlight, usable: this.#listUsable().length }
   }
 
   /** @param ready the pods that are Ready in Kubernetes */
@@ -102,6 +122,8 @@ export class BaseModelEngines {
   async #wait({ turn, client, deadlineMs }: EngineSearch): Promise<() => void> {
     const timeoutMs = Math.max(0, deadlineMs - performance.now())
     const isHeld = this.#listUsable().length === 0
+    const reason = isHeld ? 'held' : 'busy'
+    this.#waiting[reason]++
     this.#demand.add()
     try {
       if (isHeld) this.#onHeld()
@@ -111,6 +133,7 @@ export class BaseModelEngines {
     } catch (error) {
       throw error instanceof PermitTimeout ? unavailable(describeTimeout(isHeld)) : error
     } finally {
+      this.#waiting[reason]--
       this.#demand.remove()
     }
   }

@@ -1,6 +1,6 @@
 import type { EnginePods } from './engine-pods.ts'
 import { AdapterHistory } from './adapter-history.ts'
-import { BaseModelEngines, type EngineLease, type EngineSearch } from './base-model-engines.ts'
+import { BaseModelEngines, type EngineLease, type EngineLoad, type EngineSearch } from './base-model-engines.ts'
 import { HeldRequests } from './held-requests.ts'
 import type { LoadedAdapters } from './loaded-adapters.ts'
 
@@ -54,6 +54,11 @@ export class EngineRouter {
   /** Waits for a slot of an engine of a base model. @throws {HttpError} 503 if none becomes free in time */
   acquire(baseModelCrName: string, search: EngineSearch): Promise<EngineLease> {
     return this.#enginesOf(baseModelCrName).acquire(search)
+  }
+
+  /** The load of each base model that has pods or requests, by the name of its resource. */
+  listLoads(): (EngineLoad & { baseModel: string })[] {
+    return [...this.#engines].map(([baseModel, engines]) => ({ baseModel, ...engines.load }))
   }
 
   /** Answers the requests that wait, and lets the others finish. */

@@ -243,6 +243,16 @@ readinessProbe:
   value: {{ .root.Values.logLevel }}
 {{- end }}
 
+{{/* The port of a control part's metrics. No Service leads to it. Other containers have other ports. */}}
+{{- define "trainyard.metricsPort" -}}
+8083
+{{- end }}
+
+{{- define "trainyard.metricsEnv" -}}
+- name: TRAINYARD_METRICS_PORT
+  value: {{ include "trainyard.metricsPort" . | quote }}
+{{- end }}
+
 {{/* Where traces lie, for those who touch them. */}}
 {{- define "trainyard.tracingEnv" -}}
 - name: TRACING_DATABASE_URL

@@ -1,0 +1,45 @@
+import type { Registry } from 'prom-client'
+import { isTerminal, jobStates } from '../../crds/job-states.ts'
+import type { BaseModel } from '../../crds/generated.ts'
+import { countUnfinishedJobs } from '../../db/jobs/count-unfinished.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import { registerGauge, type Sample } from '../../lib/metrics/computed.ts'
+import { shareCheck } from '../../lib/shared-check.ts'
+import { operatorMetrics } from './table.ts'
+
+interface Deps {
+  pool: Pool
+  baseModels: ObjectCache<BaseModel>
+  /** Only the leader counts jobs, so that the replicas' numbers can be added. */
+  isLeading: () => boolean
+}
+
+// Whoever reaches the port can cause one query in this time.
+const keepMs = 5_000
+const unfinishedStates = jobStates.filter((state) => !isTerminal(state))
+
+/** Registers the number of unfinished jobs. */
+export function registerJobMetrics(registry: Registry, { pool, baseModels, isLeading }: Deps): void {
+  const count = shareCheck(() => countUnfinishedJobs(pool), keepMs)
+  registerGauge(registry, operatorMetrics.gauges.jobs, async () => {
+    if (!isLeading()) return []
+    // Without Postgres there is no number, and the other metrics are still served.
+    const counts = await count().catch(() => undefined)
+    if (!counts) return []
+    const found = counts.map(({ baseModel, state, count: value }) => ({
+      labels: { base_model: baseModel, state },
+      value,
+    }))
+    return [...listZeros(baseModels), ...found]
+  })
+}
+
+/** A base model without jobs has zeros. Later samples with the same labels replace them. */
+function listZeros(baseModels: ObjectCache<BaseModel>): Sample[] {
+  return baseModels
+    .list()
+    .flatMap(({ metadata }) =>
+      unfinishedStates.map((state) => ({ labels: { base_model: metadata.name ?? '', state }, value: 0 })),
+    )
+}
