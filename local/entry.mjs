@@ -19,11 +19,21 @@ const commands = {
   'test:hostile': 'test/hostile.ts',
   'test:mutations': 'test/mutations.ts',
   'test:gpu': 'test/gpu.ts',
+  'test:dashboard': 'test/dashboard.ts',
   check: 'test/check.ts',
   bench: 'test/bench/run.ts',
   gen: 'crds/generate.ts',
 }
-const startsAStack = new Set(['demo', 'up', 'test', 'test:hostile', 'test:mutations', 'test:gpu', 'bench'])
+const startsAStack = new Set([
+  'demo',
+  'up',
+  'test',
+  'test:hostile',
+  'test:mutations',
+  'test:gpu',
+  'test:dashboard',
+  'bench',
+])
 /** Tests use any free port instead. */
 const hasPublicPort = new Set(['demo', 'up'])
 

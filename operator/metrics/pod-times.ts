@@ -78,7 +78,7 @@ export class PodTimes {
       const of = { base_model: baseModel, role, state }
       this.#pods.inc(of)
       this.#podSeconds.inc(of, seconds)
-      if (gpus > 0) this.#gpuSeconds.inc(of, gpus * seconds)
+      this.#gpuSeconds.inc(of, gpus * seconds)
     }
   }
 }

@@ -38,7 +38,7 @@ export const operatorMetrics = {
     },
     gpuSeconds: {
       name: 'trainyard_gpu_seconds_total',
-      help: 'The same, times the GPUs that the pod requests. Pods without GPUs are not counted.',
+      help: 'The same, times the GPUs that the pod requests.',
       labelNames: pods,
     },
   },

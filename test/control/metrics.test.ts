@@ -1,0 +1,195 @@
+import { randomInt, randomUUID } from 'node:crypto'
+import type { Server } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { listChildren } from '../support/child-processes.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startFakeEngine } from '../support/fake-engine.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { listNames, listSeries, readMetrics, sendRaw, valueOf } from '../support/metrics.ts'
+import { listDefaultMetrics, listMetrics, metricTables } from '../support/metric-tables.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const namespace = `metrics-${randomUUID().slice(0, 8)}`
+const model = 'counted'
+const entity = `team-${randomUUID()}`
+const requests = 'trainyard_http_requests_total'
+let database: TestDatabase
+let engine: Server
+let key: string
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await stack.kubectl('create', 'namespace', namespace)
+  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
+  engine = await startFakeEngine(place, (_request, response) => {
+    const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }]
+    response.writeHead(200, { 'content-type': 'application/json' })
+    response.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model, choices }))
+  })
+  key = await addKey(database.pool, entity)
+})
+afterAll(async () => {
+  engine?.closeAllConnections()
+  engine?.close()
+  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await database?.drop()
+})
+
+interface MeteredServer extends RunningApiServer {
+  metricsPort: number
+}
+
+async function start(processes: number): Promise<MeteredServer> {
+  const metricsPort = await findFreePort()
+  const env = {
+    TRAINYARD_NAMESPACE: namespace,
+    TRAINYARD_PROCESSES: String(processes),
+    TRAINYARD_METRICS_PORT: String(metricsPort),
+    TRAINYARD_HOLD_SECONDS: '20',
+  }
+  return { ...(await startApiServer(stack, database.databaseUrl, env)), metricsPort }
+}
+
+async function chat({ url }: RunningApiServer): Promise<number> {
+  const response = await fetch(`${url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi.' }] }),
+  })
+  await response.text()
+  return response.status
+}
+
+const chats = { group: 'inference', method: 'POST', route: '/v1/chat/completions', status: '200' }
+
+describe('the metrics of an apiserver', () => {
+  let server: MeteredServer
+  beforeAll(async () => {
+    server = await start(1)
+  })
+  afterAll(() => server?.remove())
+  const read = () => readMetrics(server.metricsPort)
+
+  test('are those of its tables, and each name is listed', async () => {
+    const tables = ['apiserver and status server', 'apiserver', 'apiserver, operator and status server']
+    const declared = tables.flatMap((parts) => listMetrics(metricTables[parts]!))
+    const names = [...declared, ...(await listDefaultMetrics())].map(({ name }) => name)
+    expect(listNames(await read()).toSorted()).toEqual(names.toSorted())
+  })
+
+  test('count chats by route and status, with their durations and engines', async () => {
+    expect(await chat(server)).toBe(200)
+    const metrics = await read()
+    expect(valueOf(metrics, requests, chats)).toBe(1)
+    expect(valueOf(metrics, 'trainyard_http_request_duration_seconds_count', { route: chats.route })).toBe(1)
+    expect(valueOf(metrics, 'trainyard_engines_usable', { base_model: model })).toBe(1)
+    expect(valueOf(metrics, 'trainyard_engine_requests_in_flight', { base_model: model })).toBe(0)
+    expect(valueOf(metrics, 'trainyard_http_requests_in_flight', { group: 'inference' })).toBe(0)
+  })
+
+  test('name the template of a path, and no id', async () => {
+    const id = randomUUID()
+    const headers = { authorization: `Bearer ${key}` }
+    await fetch(`${server.url}/v1/preview/training-jobs/${id}`, { headers })
+    await fetch(`${server.url}/v1/models/some/long/name`, { headers })
+    await fetch(`${server.url}/v1/health`)
+    const metrics = await read()
+    const route = '/v1/preview/training-jobs/{training_job_id}'
+    expect(valueOf(metrics, requests, { group: 'training', method: 'GET', route, status: '404' })).toBe(1)
+    expect(valueOf(metrics, requests, { route: '/v1/models/{model}', status: '404' })).toBe(1)
+    expect(valueOf(metrics, requests, { route: '/v1/health', group: 'shared', status: '200' })).toBeGreaterThan(0)
+    for (const secret of [id, entity, key]) expect(metrics).not.toContain(secret)
+  })
+
+  test('get no labels from clients: unknown paths and methods share a route', async () => {
+    const methods = ['GET', 'PATCH', 'PROPFIND', 'TRACE']
+    await Promise.all(
+      Array.from({ length: 100 }, (_, index) => {
+        const path = ['/v1/', '/traces/', '/v1/preview/models/', '/x'][index % 4]! + randomUUID()
+        return sendRaw(server.url, methods[Math.floor(index / 4) % 4]!, path)
+      }),
+    )
+    const routes = new Set(listSeries(await read(), requests).map((line) => /method="(\w+)",route="(.*?)"/.exec(line)!))
+    const unknown = [...routes].filter(([, method, route]) => route === 'unknown' || method === 'unknown')
+    expect(unknown.every(([, method, route]) => method === 'unknown' && route === 'unknown')).toBe(true)
+    expect(routes.size).toBeLessThan(20)
+  })
+
+  test.each([
+    ['POST', '/metrics'],
+    ['GET', '/'],
+    ['GET', '/v1/health'],
+    ['GET', '/metricsx'],
+  ])('are answered to nothing else: %s %s is a 404', async (method, path) => {
+    expect(await sendRaw(`http://127.0.0.1:${server.metricsPort}`, method, path)).toBe(404)
+  })
+
+  test('are not at the public address', async () => {
+    const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${key}` } })
+    expect(response.status).toBe(404)
+  })
+})
+
+describe('an apiserver with two processes', () => {
+  let server: MeteredServer
+  beforeAll(async () => {
+    server = await start(2)
+  })
+  afterAll(() => server?.remove())
+  const count = async () => valueOf(await readMetrics(server.metricsPort), requests, chats)
+
+  test('answers with the sum of both, which stays when one of them ends', async () => {
+    const answers = await Promise.all(Array.from({ length: 20 }, () => chat(server)))
+    expect(answers).toEqual(answers.map(() => 200))
+    expect(await count()).toBe(20)
+    process.kill(listChildren(server.pid)[0]!, 'SIGKILL')
+    await eventually(async () => expect(await chat(server)).toBe(200), 20_000)
+    expect(await count()).toBeGreaterThan(20)
+  })
+})
+
+describe('the metrics of an operator', () => {
+  let operator: RunningOperator
+  let port: number
+  beforeAll(async () => {
+    port = await findFreePort()
+    const env = { TRAINYARD_METRICS_PORT: String(port) }
+    operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace, env })
+  })
+  afterAll(() => operator?.remove())
+
+  test('are those of its tables', async () => {
+    const tables = ['operator', 'apiserver, operator and status server']
+    const declared = tables.flatMap((parts) => listMetrics(metricTables[parts]!))
+    const names = [...declared, ...(await listDefaultMetrics())].map(({ name }) => name)
+    await eventually(
+      async () => expect(listNames(await readMetrics(port)).toSorted()).toEqual(names.toSorted()),
+      20_000,
+    )
+  })
+
+  test('show that it leads, what it reconciles and which jobs there are', async () => {
+    await eventually(async () => expect(valueOf(await readMetrics(port), 'trainyard_leader')).toBe(1), 30_000)
+    const baseModel = {
+      apiVersion: 'trainyard.dev/v1alpha1',
+      kind: 'BaseModel',
+      metadata: { name: 'idle', namespace },
+      spec: { names: ['idle/base'], source: { path: '/none' }, engine: { replicas: 0 }, trainer: { warm: { min: 0 } } },
+    }
+    await stack.apply(baseModel)
+    await eventually(async () => {
+      const metrics = await readMetrics(port)
+      const controller = 'base-models'
+      expect(valueOf(metrics, 'trainyard_reconciles_total', { controller })).toBeGreaterThan(0)
+      expect(valueOf(metrics, 'trainyard_queue_wait_seconds_count', { controller })).toBeGreaterThan(0)
+      expect(listSeries(metrics, 'trainyard_jobs')).toContain('trainyard_jobs{base_model="idle",state="Queued"} 0')
+      expect(listSeries(metrics, 'trainyard_watch_restarts_total')).toHaveLength(5)
+    }, 20_000)
+    await database.pool.query(`DELETE FROM training.base_models WHERE name = 'idle/base'`)
+  })
+})

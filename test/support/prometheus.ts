@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readLocalConfig } from '../../local/config.ts'
+import { runChild } from '../../local/install/run-child.ts'
+import { eventually } from './eventually.ts'
+import { findFreePort } from './free-port.ts'
+import { unpackDebianPackage } from './debian-package.ts'
+
+/** A server that is scraped, with the labels of its series. */
+export interface ScrapeTarget {
+  address: string
+  labels: Record<string, string>
+}
+
+/** A running Prometheus, on loopback. */
+export interface Prometheus {
+  /** The values of an expression now. @throws {Error} if Prometheus does not understand it */
+  query: (expression: string) => Promise<number[]>
+  stop: () => Promise<void>
+}
+
+/** Starts Prometheus in a temporary folder. It scrapes the targets every second. */
+export async function startPrometheus(targets: readonly ScrapeTarget[]): Promise<Prometheus> {
+  const program = await installPrometheus()
+  const folder = await mkdtemp(path.join(tmpdir(), 'prometheus-'))
+  const file = path.join(folder, 'prometheus.yml')
+  await writeFile(file, JSON.stringify(describeScrapes(targets)))
+  const port = await findFreePort()
+  const args = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=127.0.0.1:${port}`]
+  const child = spawn(program, [...args, '--log.level=error'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const exited = once(child, 'exit')
+  const url = `http://127.0.0.1:${port}`
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await exited
+    await rm(folder, { recursive: true })
+  }
+  try {
+    await eventually(async () => {
+      if (!(await fetch(`${url}/-/ready`)).ok) throw new Error('Prometheus is not ready')
+    }, 30_000)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return { query: (expression) => query(url, expression), stop }
+}
+
+/** Finds Prometheus in the search path, or unpacks Debian's in the cache folder. @throws {Error} without either */
+async function installPrometheus(): Promise<string> {
+  const folder = path.join(readLocalConfig().cacheFolder, 'prometheus')
+  const unpacked = path.join(folder, 'usr', 'bin', 'prometheus')
+  for (const program of ['prometheus', unpacked]) if (await works(program)) return program
+  await unpackDebianPackage({ name: 'prometheus', folder })
+  if (await works(unpacked)) return unpacked
+  throw new Error(`${unpacked} does not start. Install Prometheus, so that it is in the search path.`)
+}
+
+async function works(program: string): Promise<boolean> {
+  const started = await runChild(program, ['--version']).catch(() => undefined)
+  return started?.code === 0
+}
+
+function describeScrapes(targets: readonly ScrapeTarget[]): object {
+  const configs = targets.map(({ address, labels }) => ({ targets: [address], labels }))
+  return {
+    global: { scrape_interval: '1s', scrape_timeout: '1s' },
+    scrape_configs: [{ job_name: 'trainyard', static_configs: configs }],
+  }
+}
+
+interface Answer {
+  error?: string
+  data?: { result: { value: [number, string] }[] }
+}
+
+async function query(url: string, expression: string): Promise<number[]> {
+  const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query: expression }).toString()}`)
+  const { error, data } = (await response.json()) as Answer
+  if (!data) throw new Error(`${expression}: ${error}`)
+  return data.result.map(({ value }) => Number(value[1]))
+}
