@@ -3,6 +3,7 @@ import { benchApi } from './api.ts'
 import { benchGateway } from './gateway.ts'
 import { benchIngest } from './ingest.ts'
 import { printResult, type BenchResult } from './result.ts'
+import { benchServing } from './serving.ts'
 import { benchTrainerGpu } from './trainer-gpu.ts'
 import { benchTracing } from './tracing.ts'
 import { benchTrainer } from './trainer.ts'
@@ -11,6 +12,7 @@ const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
   api: benchApi,
   gateway: benchGateway,
   ingest: benchIngest,
+  serving: benchServing,
   tracing: benchTracing,
   trainer: benchTrainer,
   'trainer-gpu': benchTrainerGpu,

@@ -45,6 +45,7 @@ describe('the API server accepts the chart', () => {
         images: { control: { tag: 'main' }, pullSecrets: [{ name: 'registry' }] },
       },
     ],
+    ['with a dashboard', { metrics: { dashboard: { enabled: true, labels: { grafana_dashboard: 'yes' } } } }],
     [
       'without limits and security contexts',
       {
@@ -127,6 +128,11 @@ describe('invalid values are rejected with their location', () => {
       "at '/defaults/baseModel'",
     ],
     ['a negative waiting time', { apiserver: { holdSeconds: -1 } }, "at '/apiserver/holdSeconds'"],
+    [
+      'an interval without a unit',
+      { metrics: { podMonitor: { interval: '30' } } },
+      "at '/metrics/podMonitor/interval'",
+    ],
     ['zero processes', { apiserver: { processes: 0 } }, "at '/apiserver/processes'"],
     [
       'an invalid amount of memory for several processes',
@@ -357,6 +363,46 @@ test.each([
   const manifests = await helm.render(namespace, { apiserver })
   expect(/name: TRAINYARD_GROUPS\s+value: "([^"]*)"/.exec(manifests)?.[1]).toBe(expected)
 })
+
+describe('metrics', () => {
+  const list = async (kind: string, values: object = {}) =>
+    parseManifests(await helm.render(namespace, values)).filter((manifest) => manifest.kind === kind)
+
+  test('have a port in every control part, and no Service leads to it', async () => {
+    const pods = (await list('Deployment')).map(
+      ({ spec }) => (spec as { template: { spec: PodWithPorts } }).template.spec,
+    )
+    const ports = pods.map(({ containers }) => containers[0]!.ports.find(({ name }) => name === 'metrics'))
+    expect(ports).toEqual(ports.map(() => ({ name: 'metrics', containerPort: 8083 })))
+    const services = (await list('Service')).flatMap(({ spec }) => (spec as { ports: { targetPort: unknown }[] }).ports)
+    expect(services.map(({ targetPort }) => targetPort)).toEqual(['http', 'http'])
+  })
+
+  test('are read by PodMonitors where they are wanted, those of engines too', async () => {
+    expect(await list('PodMonitor')).toEqual([])
+    const labels = { release: 'prometheus' }
+    const found = await list('PodMonitor', { metrics: { podMonitor: { enabled: true, interval: '10s', labels } } })
+    expect(found.map(({ metadata }) => metadata.name)).toEqual(['trainyard-control', 'trainyard-engines'])
+    for (const { metadata, spec } of found) {
+      expect(metadata).toMatchObject({ labels })
+      expect(spec).toMatchObject({ podMetricsEndpoints: [{ port: 'metrics', interval: '10s' }] })
+    }
+    expect(found[1]!.spec).toMatchObject({ selector: { matchLabels: { 'trainyard.dev/component': 'engine' } } })
+  })
+
+  test('have a dashboard, which is the file of the chart', async () => {
+    expect((await list('ConfigMap')).map(({ metadata }) => metadata.name)).not.toContain('trainyard-dashboard')
+    const found = await list('ConfigMap', { metrics: { dashboard: { enabled: true } } })
+    const dashboard = found.find(({ metadata }) => metadata.name === 'trainyard-dashboard')
+    expect(dashboard?.metadata).toMatchObject({ labels: { grafana_dashboard: '1' } })
+    const [text] = Object.values(dashboard?.['data'] as Record<string, string>)
+    expect(JSON.parse(text!)).toMatchObject({ title: 'Trainyard', uid: 'trainyard' })
+  })
+})
+
+interface PodWithPorts {
+  containers: { ports: { name: string; containerPort: number }[] }[]
+}
 
 interface ResourcefulPod {
   containers: { env: { name: string; value?: string }[]; resources: object }[]
