@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { describeError } from '../local/command.ts'
 import { listDashboardQueries } from './support/dashboard.ts'
 import { bringUpStack, type StackHandle } from './support/global-setup.ts'
+import { podSelectors } from './support/kill.ts'
 import { startPrometheus, type Prometheus, type ScrapeTarget } from './support/prometheus.ts'
 import { createRest, sampleGroup, type Rest } from './support/rest.ts'
 import { runKubectl } from './support/run-kubectl.ts'
@@ -30,11 +31,10 @@ async function listTargets(stack: StackHandle): Promise<ScrapeTarget[]> {
   )
 }
 
-/** Restarts the engines, so that the operator sees one become Ready. */
-async function restartEngines(stack: StackHandle): Promise<void> {
-  const engines = 'deployment/tiny-chat-engine'
-  await runKubectl(stack, ['rollout', 'restart', engines, '-n', 'trainyard'])
-  await runKubectl(stack, ['rollout', 'status', engines, '-n', 'trainyard', '--timeout=300s'])
+/** Replaces the engines, so that the operator sees one become Ready. */
+async function replaceEngines(stack: StackHandle): Promise<void> {
+  await runKubectl(stack, ['delete', 'pods', '-l', podSelectors.engine, '-n', 'trainyard'])
+  await runKubectl(stack, ['rollout', 'status', 'deployment/tiny-chat-engine', '-n', 'trainyard', '--timeout=300s'])
 }
 
 /** Trains a job and chats until it has ended, and for some time after it. */
@@ -73,7 +73,7 @@ async function findEmpty(prometheus: Prometheus): Promise<string[]> {
 async function testDashboard(): Promise<void> {
   const { handle, tearDown } = await bringUpStack(true)
   try {
-    await restartEngines(handle)
+    await replaceEngines(handle)
     const prometheus = await startPrometheus(await listTargets(handle))
     try {
       await work(createRest(handle))

@@ -30,8 +30,9 @@ import { ensureFinalizer, letGo } from '../let-go.ts'
 import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
 import { describeJob, describeWaiting, type JobContext, type JobStatus, type Publication } from './status.ts'
 import { diffJobEvents } from './job-events.ts'
-import { findPodName, findResourceName } from '../component-pods.ts'
+import { findPodName } from '../component-pods.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
+import { countEnd } from './count-end.ts'
 import { measureTrainers } from './trainers.ts'
 
 /** What the reconciliation of training jobs needs. */
@@ -81,24 +82,13 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
   const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan })
   for (const event of diffJobEvents(resource.status, status)) await recordEvent(deps.client, resource, event)
   await patchStatus(deps.client, customPath('TrainingJob', deps.namespace, name), resource, status)
-  countEnd(deps, resource, { status, baseModel: facts.job?.baseModel })
+  countEnd(deps, facts, status)
   if (plan.requeueAfterMs !== undefined) return { afterMs: Math.min(plan.requeueAfterMs, maxWaitMs) }
 }
 
 async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {
   const model = deps.models.get(resource.spec.modelRef.name)
   if (model) await addModelLabels(deps, 'TrainingJob', { resource, model: model.spec })
-}
-
-/** Counts a job when its status says for the first time that it has ended. */
-function countEnd(
-  { baseModels, events }: TrainingJobDeps,
-  { status: before }: TrainingJob,
-  { status, baseModel }: { status: JobStatus; baseModel: string | undefined },
-): void {
-  const { phase = 'Pending' } = status
-  if (baseModel === undefined || !isTerminal(phase) || isTerminal(before?.phase ?? 'Pending')) return
-  events.recordJobEnd(findResourceName(baseModels, baseModel), phase)
 }
 
 // Node's timers accept at most 2^31 ms.
