@@ -121,3 +121,14 @@ test('closing waits for running work and accepts no more keys', async () => {
   await closed
   expect(seen).toEqual(['a'])
 })
+
+test('a queue counts its work, its failures and how long keys waited', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const work = (key: string) => (key === 'bad' ? Promise.reject(new Error('bad')) : promise)
+  const keys = open(work, 1, 60_000)
+  for (const key of ['slow', 'bad']) keys.add(key)
+  expect([keys.depth, keys.waits.count, keys.works.count]).toEqual([1, 1, 0])
+  resolve()
+  await eventually(() => expect([keys.depth, keys.works.count, keys.errorCount]).toEqual([0, 2, 1]), 5_000, 5)
+  expect(keys.waits.count).toBe(2)
+})

@@ -1,6 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { createPool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { listChildren } from '../support/child-processes.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -55,12 +57,17 @@ async function start(processes: number): Promise<MeteredServer> {
   return { ...(await startApiServer(stack, database.databaseUrl, env)), metricsPort }
 }
 
-async function chat({ url }: RunningApiServer): Promise<number> {
-  const response = await fetch(`${url}/v1/chat/completions`, {
+function sendChat({ url }: RunningApiServer, name: string, signal: AbortSignal): Promise<Response> {
+  return fetch(`${url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'Hi.' }] }),
+    body: JSON.stringify({ model: name, messages: [{ role: 'user', content: 'Hi.' }] }),
+    signal,
   })
+}
+
+async function chat(server: RunningApiServer): Promise<number> {
+  const response = await sendChat(server, model, new AbortController().signal)
   await response.text()
   return response.status
 }
@@ -90,6 +97,31 @@ describe('the metrics of an apiserver', () => {
     expect(valueOf(metrics, 'trainyard_engines_usable', { base_model: model })).toBe(1)
     expect(valueOf(metrics, 'trainyard_engine_requests_in_flight', { base_model: model })).toBe(0)
     expect(valueOf(metrics, 'trainyard_http_requests_in_flight', { group: 'inference' })).toBe(0)
+  })
+
+  test('show the requests that are held for a base model without engines', async () => {
+    await database.pool.query(
+      `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('empty/base', '{empty/base}', $1, 'empty')`,
+      [namespace],
+    )
+    const waiting = async (reason: string) =>
+      valueOf(await read(), 'trainyard_engine_requests_waiting', { base_model: 'empty', reason })
+    const leaving = new AbortController()
+    const held = sendChat(server, 'empty/base', leaving.signal)
+    await eventually(async () => expect([await waiting('held'), await waiting('busy')]).toEqual([1, 0]))
+    expect(valueOf(await read(), 'trainyard_http_requests_in_flight', { group: 'inference' })).toBe(1)
+    leaving.abort()
+    await expect(held).rejects.toThrow()
+    await eventually(async () => expect(valueOf(await read(), requests, { ...chats, status: '499' })).toBe(1))
+    expect(await waiting('held')).toBe(0)
+  })
+
+  test('count listening connections that are opened again', async () => {
+    const name = 'trainyard_database_listen_reconnects_total'
+    expect(valueOf(await read(), name)).toBe(0)
+    server.postgres.cutOnly('trainyard listens to changes')
+    server.postgres.mend()
+    await eventually(async () => expect(valueOf(await read(), name)).toBeGreaterThan(0), 20_000)
   })
 
   test('name the template of a path, and no id', async () => {
@@ -151,6 +183,15 @@ describe('an apiserver with two processes', () => {
     await eventually(async () => expect(await chat(server)).toBe(200), 20_000)
     expect(await count()).toBeGreaterThan(20)
   })
+})
+
+test('a pool counts how often work had to wait for a connection', async () => {
+  const pool = createPool(database.databaseUrl, createLogger('test', 'silent'), 1)
+  await pool.query('SELECT 1')
+  expect(pool.waits).toBe(0)
+  await Promise.all(['SELECT 1', 'SELECT 2', 'SELECT 3'].map((text) => pool.query(text)))
+  expect(pool.waits).toBe(2)
+  await pool.end()
 })
 
 describe('the metrics of an operator', () => {
