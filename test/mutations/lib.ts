@@ -134,4 +134,18 @@ export const libMutations: Mutation[] = [
     replace: '',
     test: 'apiserver/inference/reply/chunk-frames.test.ts',
   },
+  {
+    fault: 'a client adds series to the metrics with the paths that it requests',
+    file: 'lib/metrics/measure-requests.ts',
+    find: '? { method, route } : { method: unknown, route: unknown }',
+    replace: '? { method, route } : { method: unknown, route: ctx.path }',
+    test: 'test/control/metrics.test.ts',
+  },
+  {
+    fault: 'the counts of an ended process leave the sums of its replica',
+    file: 'apiserver/processes/metrics-of-processes.ts',
+    find: 'aggregate([await this.#ended, ...running])',
+    replace: 'aggregate([[], ...running])',
+    test: 'test/control/metrics.test.ts',
+  },
 ]
