@@ -31,7 +31,9 @@ export class CountingPool extends pg.Pool {
   override connect(): Promise<pg.PoolClient>
   override connect(callback: OnConnection): void
   override connect(callback?: OnConnection): Promise<pg.PoolClient> | void {
-    if (this.idleCount === 0 && this.totalCount >= this.options.max) this.waits++
+    // The pool assigns an idle connection a moment later. Until then, it still counts as idle.
+    const free = this.idleCount + this.options.max - this.totalCount
+    if (this.waitingCount >= free) this.waits++
     return callback ? super.connect(callback) : super.connect()
   }
 }
