@@ -44,8 +44,8 @@ def fetch_base_model(repository: Repository, progress: DownloadProgress) -> str:
             return fetch_with_retries(repository, progress)
     except GatedRepoError as cause:
         message = (
-            "does not allow access with this pod's token: accept its terms on the hub, and set HF_TOKEN for engines "
-            "and trainers to a token of an account with access."
+            "does not allow access with this pod's token: accept its terms on the hub, and name a Secret in "
+            "source.secretRef of the BaseModel whose token is that of an account with access."
         )
         raise make_failure("GatedModel", repository, message) from cause
     except RevisionNotFoundError as cause:
@@ -54,7 +54,7 @@ def fetch_base_model(repository: Repository, progress: DownloadProgress) -> str:
     except (RepositoryNotFoundError, HFValidationError) as cause:
         message = (
             "is neither a folder nor a Repo id of the hub. Correct the source of the BaseModel. A private repository "
-            "needs HF_TOKEN."
+            "needs source.secretRef."
         )
         raise make_failure("ModelNotFound", repository, message) from cause
     except Exception as cause:  # of the HTTP client, the file system and the hub's client

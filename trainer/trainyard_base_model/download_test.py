@@ -108,7 +108,7 @@ def test_a_download_ends_at_once_when_its_process_is_stopped(start, push, hub):
 @pytest.mark.parametrize(
     ("gated", "revision", "reason", "words"),
     [
-        (True, "main", "GatedModel", "HF_TOKEN"),
+        (True, "main", "GatedModel", "source.secretRef"),
         (False, "v9", "RevisionNotFound", "no revision v9"),
     ],
 )
