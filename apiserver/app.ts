@@ -52,6 +52,13 @@ export function createApp(deps: AppDeps, groups: OpenGroups): RequestListener {
   }
 }
 
+// Metrics, log, limits, memory and keys listen for the end of a response. Node.js warns about more than ten listeners.
+const maxListeners = 20
+const expectListeners: Koa.Middleware = (ctx, next) => {
+  ctx.res.setMaxListeners(maxListeners)
+  return next()
+}
+
 /** The public HTTP interface. Only what is registered before `requireKey` answers without a key. */
 function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   const { tracing } = groups
@@ -62,6 +69,7 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   // A stream was cut off. Its cause is logged where it is detected.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
   const list = () => [...listRoutes(open), ...api.operations, ...(tracing?.operations ?? [])]
+  app.use(expectListeners)
   app.use(measureRequests({ meter: deps.meter, groupOf: findGroup, list }))
   app.use(identifyRequests)
   app.use(logRequests(deps.log))

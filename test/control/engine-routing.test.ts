@@ -5,6 +5,7 @@ import { createServer, request, type IncomingMessage, type Server, type ServerRe
 import { buffer } from 'node:stream/consumers'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { countEngineDemand } from '../../db/demand/engine-demand.ts'
 import { recordLoad } from '../../db/engines/loaded-adapters.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -328,8 +329,8 @@ test('when all engines are busy, entities are served by their weights', async ()
   await started.promise
   const flood = Array.from({ length: 24 }, () => ask('light'))
   const others = Array.from({ length: 6 }, () => ask('heavy'))
-  // All of them wait, because there is no route to the engine.
-  await new Promise((resolve) => setTimeout(resolve, 500))
+  const all = first.length + flood.length + others.length
+  await eventually(async () => expect(await countEngineDemand(database.pool, namespace, model)).toBe(all), 60_000)
   expect(order).toHaveLength(3)
   gate.resolve()
   const statuses = new Set((await Promise.all([...first, ...flood, ...others])).map(({ status }) => status))

@@ -230,7 +230,7 @@ test('no process outlives a supervisor that is killed', async () => {
 })
 
 test('a supervisor whose processes cannot start exits, as a single process does', async () => {
-  const env = { TRAINYARD_PROCESSES: '2' }
+  const env = { TRAINYARD_PROCESSES: '2', TRAINYARD_HOST: '127.0.0.1' }
   const failed = await promisify(execFile)(process.execPath, ['apiserver/main.ts'], { env }).catch(
     (error: { code: number; stderr: string }) => error,
   )

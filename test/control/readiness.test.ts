@@ -45,6 +45,8 @@ async function restrictAccount(namespace: string, folder: string): Promise<strin
     'trainingjobs',
     'pods',
     'deployments',
+    'services',
+    'poddisruptionbudgets',
     'leases',
     'events',
     'configmaps',

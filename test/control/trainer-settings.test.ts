@@ -31,7 +31,8 @@ describe('a base model', () => {
     const { source, trainer } = (await checkModel({})).spec
     expect(source).toEqual({ path: 'models/x', trustRemoteCode: false })
     expect(trainer).toEqual({
-      warm: { min: 1 },
+      imagePullPolicy: 'IfNotPresent',
+      warm: { min: 1, idleSeconds: 300 },
       maxSequenceLength: 2048,
       maxJobs: 4,
       coBatch: 'Off',
@@ -41,13 +42,13 @@ describe('a base model', () => {
 
   const hub = { id: 'a/b', revision: 'main' }
   test.each<[string, object, string]>([
-    ['no source', { source: {} }, 'exactly one of path and hub must be given'],
+    ['no source', { source: {} }, 'exactly one of path, hub, s3 and pvc must be given'],
     [
       'trustRemoteCode without a source',
       { source: { trustRemoteCode: true } },
-      'exactly one of path and hub must be given',
+      'exactly one of path, hub, s3 and pvc must be given',
     ],
-    ['two sources', { source: { path: 'a', hub } }, 'exactly one of path and hub must be given'],
+    ['two sources', { source: { path: 'a', hub } }, 'exactly one of path, hub, s3 and pvc must be given'],
     ['no GPU', { trainer: { gpus: 0 } }, 'spec.trainer.gpus'],
     ['too many jobs', { trainer: { maxJobs: 65 } }, 'spec.trainer.maxJobs'],
     ['a week between saves', { trainer: { saveSeconds: 86_401 } }, 'spec.trainer.saveSeconds'],

@@ -58,24 +58,21 @@ export async function startApiServer(
   })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   const url = `http://127.0.0.1:${port}`
-  await eventually(
-    async () => {
-      if (!(await fetch(`${url}/v1/health`)).ok) throw new Error('not healthy')
-    },
-    240_000,
-    50,
-  )
-  return {
-    url,
-    pid: child.pid!,
-    postgres,
-    stop: () => (child.kill('SIGTERM'), exited),
-    remove: async () => {
-      if (child.exitCode === null) child.kill('SIGKILL')
-      await exited
-      await postgres.close()
-    },
+  const remove = async () => {
+    if (child.exitCode === null) child.kill('SIGKILL')
+    await exited
+    await postgres.close()
   }
+  const checkHealth = async () => {
+    if (!(await fetch(`${url}/v1/health`)).ok) throw new Error('not healthy')
+  }
+  try {
+    await eventually(checkHealth, 240_000, 50)
+  } catch (error) {
+    await remove()
+    throw error
+  }
+  return { url, pid: child.pid!, postgres, stop: () => (child.kill('SIGTERM'), exited), remove }
 }
 
 /** Adds a key to an entity and returns it. */

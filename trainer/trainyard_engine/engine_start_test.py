@@ -88,6 +88,7 @@ def save_random(config: PreTrainedConfig, folder: Path) -> Path:
     return folder
 
 
+@deep
 def test_an_engine_serves_the_pinned_commit_with_its_code(hub, start_engine, tmp_path):
     folder = shutil.copytree(MODEL, tmp_path / "first")
     add_own_code(folder, tmp_path / "marker")
