@@ -5,3 +5,9 @@ const gpuResource = /gpu|^nvidia\.com\//i
 export function isGpuResource(name: string): boolean {
   return gpuResource.test(name)
 }
+
+/** The GPUs of any maker among the amounts of a container's requests or limits. Their amounts are whole numbers. */
+export function sumGpus(amounts: Readonly<Record<string, string | number>> = {}): number {
+  const gpus = Object.entries(amounts).filter(([name]) => isGpuResource(name))
+  return gpus.reduce((sum, [, amount]) => sum + (Number.isFinite(Number(amount)) ? Number(amount) : 0), 0)
+}

@@ -1,5 +1,5 @@
 import type { BaseModel } from '../../crds/generated.ts'
-import { isGpuResource } from '../../crds/gpu-resource.ts'
+import { isGpuResource, sumGpus } from '../../crds/gpu-resource.ts'
 import type { EnvVar } from './pod-artifacts.ts'
 
 type Trainer = NonNullable<BaseModel['spec']['trainer']>
@@ -20,22 +20,15 @@ export function requestGpus({ gpus, resources = {} }: Trainer): Pick<Trainer, 'r
   return { resources: { ...resources, limits: { ...resources.limits, 'nvidia.com/gpu': gpus } } }
 }
 
-/** The GPUs, and parts of them, in a container's limits. */
-function listGpus({ limits = {} }: NonNullable<Resources> = {}): [string, number][] {
-  const found = Object.entries(limits).filter(([name]) => isGpuResource(name))
-  return found.map(([name, count]) => [name, Number(count)])
-}
-
 /** The GPUs in a container's limits, of any kind. The process then refuses to compute on the processor instead. */
 export function countGpus(resources: Resources): number | undefined {
-  const total = listGpus(resources).reduce((sum, [, count]) => sum + count, 0)
-  return total > 0 ? total : undefined
+  return sumGpus(resources?.limits) || undefined
 }
 
 /** All whole GPUs of an engine serve one copy of the model, unless its arguments divide them in another way. */
 export function parallelArgs(resources: Resources, args: string[]): string[] {
-  const whole = listGpus(resources).filter(([name]) => !partOfGpu.test(name))
-  const gpus = whole.reduce((sum, [, count]) => sum + count, 0)
+  const whole = Object.entries(resources?.limits ?? {}).filter(([name]) => !partOfGpu.test(name))
+  const gpus = sumGpus(Object.fromEntries(whole))
   if (gpus < 2 || args.some((arg) => parallelArgument.test(arg))) return []
   return ['--tensor-parallel-size', String(gpus)]
 }

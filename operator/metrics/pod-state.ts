@@ -1,4 +1,4 @@
-import { isGpuResource } from '../../crds/gpu-resource.ts'
+import { sumGpus } from '../../crds/gpu-resource.ts'
 import { isReady, type Pod } from '../../lib/kube/objects.ts'
 
 /** What a pod does, as its metrics name it. `unknown`: the engine did not answer. */
@@ -6,11 +6,8 @@ export type PodState = 'busy' | 'idle' | 'starting' | 'unknown'
 
 /** The GPUs that a pod holds, by its limits. Kubernetes demands equal requests. */
 export function countGpus({ spec }: Pod): number {
-  const amounts = (spec?.containers ?? []).flatMap(({ resources }) =>
-    Object.entries({ ...resources?.requests, ...resources?.limits }),
-  )
-  const gpus = amounts.filter(([name]) => isGpuResource(name)).map(([, amount]) => Number(amount))
-  return gpus.reduce((sum, count) => sum + (Number.isFinite(count) ? count : 0), 0)
+  const containers = spec?.containers ?? []
+  return containers.reduce((sum, { resources }) => sum + sumGpus({ ...resources?.requests, ...resources?.limits }), 0)
 }
 
 /** Whether a pod occupies resources of a node. */
