@@ -208,14 +208,11 @@ describe('the metrics of an operator', () => {
     const tables = ['operator', 'apiserver, operator and status server']
     const declared = tables.flatMap((parts) => listMetrics(metricTables[parts]!))
     const names = [...declared, ...(await listDefaultMetrics())].map(({ name }) => name)
-    await eventually(
-      async () => expect(listNames(await readMetrics(port)).toSorted()).toEqual(names.toSorted()),
-      20_000,
-    )
+    await eventually(async () => expect(listNames(await readMetrics(port)).toSorted()).toEqual(names.toSorted()))
   })
 
   test('show that it leads, what it reconciles and which jobs there are', async () => {
-    await eventually(async () => expect(valueOf(await readMetrics(port), 'trainyard_leader')).toBe(1), 30_000)
+    await eventually(async () => expect(valueOf(await readMetrics(port), 'trainyard_leader')).toBe(1))
     const baseModel = {
       apiVersion: 'trainyard.dev/v1alpha1',
       kind: 'BaseModel',

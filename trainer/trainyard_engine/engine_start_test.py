@@ -62,6 +62,9 @@ def start_engine(tmp_path):
             "TRAINYARD_MAX_MODEL_LEN": "128",
             "VLLM_API_KEY": "key",
             "VLLM_CPU_KVCACHE_SPACE": "1",
+            # It computes in the engine's process, on one thread: several engines share the machine.
+            "VLLM_ENABLE_V1_MULTIPROCESSING": "0",
+            "OMP_NUM_THREADS": "1",
             "HF_HOME": str(tmp_path / "hf"),
         }
         log = tmp_path / f"engine-{len(engines)}.log"

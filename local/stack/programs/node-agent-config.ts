@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 import path from 'node:path'
 import type { LocalConfig } from '../../config.ts'
 import type { Installation } from '../../install/install.ts'
@@ -16,6 +17,16 @@ export interface LocalImage {
   /** Folders at the start of PATH. */
   path: string[]
   env: Record<string, string>
+}
+
+/**
+ * An engine and a trainer share this machine. By default, vLLM computes in one more process, which waits by polling and
+ * which all engines bind to the same processors. Threads that wait for each other poll too.
+ */
+const processorEnv = {
+  VLLM_ENABLE_V1_MULTIPROCESSING: '0',
+  OMP_NUM_THREADS: String(Math.max(1, Math.floor(availableParallelism() / 2))),
+  OMP_WAIT_POLICY: 'passive',
 }
 
 /** Writes the node agent's configuration file. */
@@ -68,6 +79,7 @@ export function localImages(
         VLLM_CACHE_ROOT: path.join(compiled, 'vllm'),
         TORCHINDUCTOR_CACHE_DIR: path.join(compiled, 'torchinductor'),
         TRITON_CACHE_DIR: path.join(compiled, 'triton'),
+        ...processorEnv,
       },
     },
     'trainyard.dev/local-shell:1': { cwd: layout.root, path: [node], env: mark },
