@@ -10,7 +10,7 @@ import { HttpMeter } from '../lib/metrics/http-meter.ts'
 import { startMetricsServer } from '../lib/metrics/metrics-server.ts'
 import { createRegistry } from '../lib/metrics/registry.ts'
 import { repeat } from '../lib/repeat.ts'
-import { onShutdown } from '../lib/shutdown.ts'
+import { onShutdown, type BeginStep } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
 import { listEngineKeys, loadConfig } from './config.ts'
 import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
@@ -135,18 +135,24 @@ void inBackground(() => responses.abortRevoked(), revocationMs, 'revoked keys no
 void inBackground(() => artifacts.sweepTemporary(abandonedMs), sweepMs, 'temporary files not swept')
 const stop = new AbortController()
 const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
-const shutDown = async () => {
+const shutDown = async (beginStep: BeginStep) => {
   const deadlineMs = performance.now() + drainMs
   stop.abort()
   // Streams of events end now, and their clients reconnect to another process. So do chats without an engine.
   for (const group of opened) group.stopWaiting()
+  beginStep('requests')
   await stopServer(server, drainMs)
+  beginStep('traces of chats')
   await groups.chats?.close(Math.max(deadlineMs - performance.now(), minTraceMs))
+  beginStep('change feed')
   await changes.close()
+  beginStep('groups')
   for (const group of opened) await group.close()
+  beginStep('usage')
   background.abort()
   await flushing
   await flush().catch((error: unknown) => log.warn({ error }, notFlushed))
+  beginStep('connections to the database')
   await pool.end()
   await tracing.end()
   await traceWrites.end()

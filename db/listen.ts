@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -7,6 +8,8 @@ import { SharedLoads } from '../lib/shared-loads.ts'
 const probeMs = 15_000
 const answerMs = 5_000
 const reconnectMs = 500
+// How long the server may take to close a connection that we end.
+const endMs = 500
 
 /** How often the connections that listen in this process were opened again. Metrics read it. */
 export const listenStatistics = { reconnects: 0 }
@@ -48,7 +51,8 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
     const end = () => client.end().catch(() => {})
     const probing = setInterval(() => void probe().catch(() => {}), probeMs)
     try {
-      await client.connect()
+      // The driver settles neither way if the client is ended while it connects.
+      await Promise.race([client.connect(), ended])
       for (const channel of channels) await client.query(`LISTEN ${client.escapeIdentifier(channel)}`)
       listening = client
       if (hasListened) listenStatistics.reconnects++
@@ -63,16 +67,25 @@ export function listen(databaseUrl: string, channels: readonly string[], handler
     }
   }
 
-  const onError = (error: unknown) => log.warn({ error }, 'listening to the database failed')
+  const onError = (error: unknown) => {
+    if (!stop.signal.aborted) log.warn({ error }, 'listening to the database failed')
+  }
   const running = repeat(runOnce, { pauseMs: reconnectMs, signal: stop.signal, onError })
   return {
     probe,
     async close() {
       stop.abort()
-      await current?.end().catch(() => {})
+      if (current) await endClient(current)
       await running
     },
   }
+}
+
+/** Ends a client in every state. Nothing is lost with its connection, so a silent server is not waited for. */
+async function endClient(client: pg.Client): Promise<void> {
+  const closed = client.end().catch(() => {})
+  await Promise.race([closed, delay(endMs, undefined, { ref: false })])
+  client.connection.stream.destroy()
 }
 
 async function rejectUnconnected(): Promise<void> {

@@ -116,13 +116,17 @@ log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listenin
 await startMetricsServer(config, () => registry.metrics(), log)
 
 const stopMigrating = new AbortController()
-onShutdown(log, async () => {
+onShutdown(log, async (beginStep) => {
   stopMigrating.abort()
+  beginStep('tasks of the leader')
   if (!(await stepDown({ leader, elector, log }))) return
   client.close()
+  beginStep('outgoing connections')
   await sources.outbound.close()
+  beginStep('connections to the database')
   await pool.end()
   await tracing.end()
+  beginStep('health server')
   await stopServer(server, 0)
 })
 

@@ -8,7 +8,8 @@ import { TestRunner } from './mutations/test-runner.ts'
 
 // `npm run test:mutations [-- WORD...]` runs the mutations whose file, test or fault contains one of the words, or all.
 // A mutation changes one text in a copy of this checkout. The test file that it names must then fail, and must pass
-// without the change. With `--check`, no test runs: the list is compared with the checkout.
+// without the change: first, all of these files run on the unchanged code. With `--check`, no test runs: the list is
+// compared with the checkout.
 
 const words = process.argv.slice(2)
 const isWanted = (mutation: Mutation) =>
@@ -34,12 +35,13 @@ async function runWanted(wanted: Mutation[]): Promise<void> {
 
 async function findSurvivors(root: string, wanted: Mutation[]): Promise<Mutation[]> {
   const runner = new TestRunner(root)
+  const passing = await runner.findPassing(new Set(wanted.map(({ test }) => test)))
   const survivors: Mutation[] = []
   for (const mutation of wanted) {
     const startMs = performance.now()
-    const passesWithout = await runner.passesUnchanged(mutation.test)
+    const passesWithout = passing.has(mutation.test)
     const restore = await applyMutation(root, mutation)
-    const isCaught = passesWithout && (await runner.run(mutation.test)).failed > 0
+    const isCaught = passesWithout && (await runner.fails(mutation.test))
     await restore()
     if (!isCaught) survivors.push(mutation)
     const seconds = ((performance.now() - startMs) / 1_000).toFixed(0)

@@ -8,7 +8,7 @@ import { createLogger } from '../../lib/log.ts'
 import { HttpMeter } from '../../lib/metrics/http-meter.ts'
 import { startMetricsServer } from '../../lib/metrics/metrics-server.ts'
 import { createRegistry } from '../../lib/metrics/registry.ts'
-import { onShutdown } from '../../lib/shutdown.ts'
+import { onShutdown, type BeginStep } from '../../lib/shutdown.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
 import { createApp } from './app.ts'
@@ -21,8 +21,8 @@ import { startReleasingLeases } from './expired-leases.ts'
 const config = loadConfig()
 const log = createLogger('status-server', config.LOG_LEVEL)
 // Nothing needs to be closed while this waits for Postgres.
-let close = async () => {}
-onShutdown(log, () => close())
+let close = async (_beginStep: BeginStep) => {}
+onShutdown(log, (beginStep) => close(beginStep))
 await migrateWhenReady(config.DATABASE_URL, log)
 
 const pool = createPool(config.DATABASE_URL, log)
@@ -61,11 +61,14 @@ const server = await startServer((request, response) => void handle(request, res
 })
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 
-close = async () => {
+close = async (beginStep) => {
   queue.close()
   // Running requests get their answers.
+  beginStep('requests')
   await stopServer(server, Infinity)
+  beginStep('notifications and the release of leases')
   await Promise.all([stopSweeper(), listener.close()])
   kube.close()
+  beginStep('connections to the database')
   await pool.end()
 }

@@ -233,4 +233,11 @@ export const databaseMutations: Mutation[] = [
     replace: 'await delay(0)',
     test: 'test/faults/change-feed.test.ts',
   },
+  {
+    fault: 'a listener that is closed while it connects never ends',
+    file: 'db/listen.ts',
+    find: 'await Promise.race([client.connect(), ended])',
+    replace: 'await client.connect()',
+    test: 'test/control/listen.test.ts',
+  },
 ]

@@ -148,4 +148,11 @@ export const libMutations: Mutation[] = [
     replace: 'aggregate([[], ...running])',
     test: 'test/control/metrics.test.ts',
   },
+  {
+    fault: 'a shutdown that takes too long does not say what has not ended',
+    file: 'lib/shutdown.ts',
+    find: "log.error({ step, timeoutMs }, 'shutdown took too long')",
+    replace: '',
+    test: 'lib/shutdown.test.ts',
+  },
 ]

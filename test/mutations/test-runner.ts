@@ -5,9 +5,10 @@ import { readLocalConfig } from '../../local/config.ts'
 import { installTrainerEnvironment } from '../../local/install/python-environment.ts'
 import { Board } from '../../local/terminal/board.ts'
 import { installS3Server } from '../support/s3-build.ts'
+import { readJunitCounts, readVitestCounts, type Counts } from './test-report.ts'
 
 // Longer than any test file takes, even when each of its tests reaches its own time limit.
-const timeoutMs = 600_000
+const fileTimeoutMs = 600_000
 
 interface TestCommand {
   command: string
@@ -16,43 +17,46 @@ interface TestCommand {
   env: NodeJS.ProcessEnv
 }
 
-interface Counts {
-  passed: number
-  failed: number
-}
-
-/** Runs single test files of a copy of the checkout. Their output goes to a file in the copy. */
+/** Runs test files of a copy of the checkout. Their output goes to a file in the copy. */
 export class TestRunner {
   readonly #root: string
-  /** By test file: whether it passes on the unchanged code. */
-  readonly #unchanged = new Map<string, Promise<boolean>>()
+  readonly #report: string
 
   constructor(root: string) {
     this.#root = root
+    this.#report = path.join(root, 'report')
   }
 
-  passesUnchanged(test: string): Promise<boolean> {
-    const known = this.#unchanged.get(test) ?? this.run(test).then(({ passed, failed }) => passed > 0 && failed === 0)
-    this.#unchanged.set(test, known)
-    return known
+  /** Returns those of the test files that pass. Files with a common set-up run together: it takes most of the time. */
+  async findPassing(tests: Iterable<string>): Promise<Set<string>> {
+    const passing = new Set<string>()
+    for (const files of Map.groupBy(tests, nameSetUp).values()) {
+      const counts = await this.#run(files, [])
+      for (const [file, { passed, failed }] of counts ?? []) if (passed > 0 && failed === 0) passing.add(file)
+    }
+    return passing
   }
 
-  /**
-   * Counts the passed and failed tests of a file. A file that cannot run counts neither, and one that hangs counts as a
-   * failure.
-   */
-  async run(test: string): Promise<Counts> {
-    const report = path.join(this.#root, 'report')
-    await rm(report, { force: true })
-    const isPython = test.endsWith('.py')
-    const hasEnded = await this.#execute(isPython ? await buildPytest(test, report) : buildVitest(test, report))
-    if (!hasEnded) return { passed: 0, failed: 1 }
-    const text = await readFile(report, 'utf8').catch(() => '')
-    return isPython ? countJunit(text) : countVitest(text)
+  /** Whether a test of the file fails. A file that hangs fails. One that cannot run does not. */
+  async fails(test: string): Promise<boolean> {
+    const counts = await this.#run([test], [test.endsWith('.py') ? '--exitfirst' : '--bail=1'])
+    return counts === undefined || (counts.get(test)?.failed ?? 0) > 0
+  }
+
+  /** Counts the results by file. Undefined if the run hangs. */
+  async #run(tests: string[], options: string[]): Promise<Map<string, Counts> | undefined> {
+    await rm(this.#report, { force: true })
+    const isPython = tests[0]!.endsWith('.py')
+    const command = isPython ? await buildPytest(tests, this.#report) : buildVitest(tests, this.#report)
+    command.args.push(...options)
+    if (!(await this.#execute(command, fileTimeoutMs * tests.length))) return undefined
+    const report = await readFile(this.#report, 'utf8').catch(() => '')
+    if (report === '') return new Map()
+    return isPython ? readJunitCounts(report, 'trainer') : readVitestCounts(report, this.#root)
   }
 
   /** False if it was killed. */
-  async #execute({ command, args, folder, env }: TestCommand): Promise<boolean> {
+  async #execute({ command, args, folder, env }: TestCommand, timeoutMs: number): Promise<boolean> {
     const log = await open(path.join(this.#root, 'output.log'), 'a')
     const child = spawn(command, args, {
       cwd: path.join(this.#root, folder),
@@ -66,27 +70,20 @@ export class TestRunner {
   }
 }
 
-function buildVitest(test: string, report: string): TestCommand {
-  return { command: 'vitest', args: ['run', '--reporter=json', `--outputFile=${report}`, test], folder: '.', env: {} }
+/** The folder of tests with a stack names their project. Of the others, only the language matters. */
+function nameSetUp(test: string): string {
+  return test.startsWith('test/') ? path.dirname(test) : path.extname(test)
 }
 
-async function buildPytest(test: string, report: string): Promise<TestCommand> {
+function buildVitest(tests: string[], report: string): TestCommand {
+  const args = ['run', '--reporter=json', `--outputFile=${report}`, ...tests]
+  return { command: 'vitest', args, folder: '.', env: {} }
+}
+
+async function buildPytest(tests: string[], report: string): Promise<TestCommand> {
   const { signal } = new AbortController()
   const { python } = await installTrainerEnvironment({ config: readLocalConfig(), board: new Board(), signal })
-  const file = path.relative('trainer', test)
+  const files = tests.map((test) => path.relative('trainer', test))
   const env = { TRAINYARD_TEST_S3_SERVER: await installS3Server() }
-  return { command: python, args: ['-m', 'pytest', '-q', `--junitxml=${report}`, file], folder: 'trainer', env }
-}
-
-function countVitest(report: string): Counts {
-  if (report === '') return { passed: 0, failed: 0 }
-  const { numPassedTests, numFailedTests } = JSON.parse(report) as { numPassedTests: number; numFailedTests: number }
-  return { passed: numPassedTests, failed: numFailedTests }
-}
-
-/** An error in a fixture counts as a failure, because the test needs the fixture. */
-function countJunit(report: string): Counts {
-  const count = (name: string) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(report)?.[1] ?? 0)
-  const failed = count('failures') + count('errors')
-  return { passed: count('tests') - failed - count('skipped'), failed }
+  return { command: python, args: ['-m', 'pytest', '-q', `--junitxml=${report}`, ...files], folder: 'trainer', env }
 }

@@ -48,7 +48,7 @@ export async function startApiServer(
       TRAINYARD_NAMESPACE: 'trainyard',
       TRAINYARD_ENGINE_KEY: 'none',
       KUBECONFIG: stack.kubeconfig,
-      LOG_LEVEL: 'fatal',
+      LOG_LEVEL: 'error',
       // Most tests have no engine that a request could wait for, and leave their streams open.
       TRAINYARD_HOLD_SECONDS: '1',
       TRAINYARD_DRAIN_SECONDS: '8',
