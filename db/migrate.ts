@@ -1,6 +1,7 @@
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
+import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
 import { serverKeepalives } from './pool.ts'
 
@@ -15,18 +16,36 @@ export type DatabasePart = keyof typeof parts
 /** Applies the missing migrations one by one under an advisory lock. Every process can call it. */
 export async function migrate(databaseUrl: string, log: Logger, part: DatabasePart = 'main'): Promise<void> {
   const { folder, table } = parts[part]
-  const applied = await runner({
-    // If a process dies while it migrates, its lock is soon released.
-    databaseUrl: { connectionString: databaseUrl, options: serverKeepalives },
-    dir: path.join(import.meta.dirname, folder),
-    direction: 'up',
-    migrationsTable: table,
-    migrationsSchema: 'public',
-    checkOrder: true,
-    noLock: false,
-    log: () => {},
-  })
+  const applied = await withClient(databaseUrl, log, (dbClient) =>
+    runner({
+      dbClient,
+      dir: path.join(import.meta.dirname, folder),
+      direction: 'up',
+      migrationsTable: table,
+      migrationsSchema: 'public',
+      checkOrder: true,
+      noLock: false,
+      log: () => {},
+    }),
+  )
   if (applied.length > 0) log.info({ migrations: applied.map((migration) => migration.name) }, 'database migrated')
+}
+
+async function withClient<T>(databaseUrl: string, log: Logger, work: (client: pg.Client) => Promise<T>): Promise<T> {
+  const client = new pg.Client({
+    connectionString: databaseUrl,
+    // If a process dies while it migrates, its lock is soon released.
+    options: serverKeepalives,
+    connectionTimeoutMillis: 5_000,
+  })
+  // When the connection breaks, the next query fails. Without a listener, the process would end.
+  client.on('error', (error) => log.debug({ error }, 'database connection broken'))
+  try {
+    await client.connect()
+    return await work(client)
+  } finally {
+    await client.end()
+  }
 }
 
 /** Migrates as soon as Postgres answers: it may start after its clients. Stops when `signal` is aborted. */

@@ -1,4 +1,5 @@
 import { rm } from 'node:fs/promises'
+import { totalmem } from 'node:os'
 import path from 'node:path'
 import { mutations } from './mutations/list.ts'
 import { copyCheckout } from './mutations/copy-checkout.ts'
@@ -11,6 +12,11 @@ import { TestRunner } from './mutations/test-runner.ts'
 // without the change: first, all of these files run on the unchanged code. With `--check`, no test runs: the list is
 // compared with the checkout.
 
+// Two mutations run at a time, each in a copy of its own: a stack waits for a good part of its start. Two stacks with an
+// engine and a trainer, and their tests, take 14 GiB.
+const minGibSideBySide = 16
+const lanes = totalmem() >= minGibSideBySide * 2 ** 30 ? 2 : 1
+
 const words = process.argv.slice(2)
 const isWanted = (mutation: Mutation) =>
   words.length === 0 || words.some((word) => JSON.stringify(mutation).includes(word))
@@ -22,33 +28,39 @@ async function checkList(): Promise<void> {
 }
 
 async function runWanted(wanted: Mutation[]): Promise<void> {
-  const root = await copyCheckout()
-  console.log(`${wanted.length} mutations, in ${root}`)
-  const stale = await findStale(root, wanted)
+  const copies = await Promise.all(Array.from({ length: lanes }, copyCheckout))
+  console.log(`${wanted.length} mutations, in ${copies.join(' and ')}`)
+  const stale = await findStale(copies[0]!, wanted)
   if (stale.length > 0) throw new Error(stale.join('\n'))
-  const survivors = await findSurvivors(root, wanted)
+  const survivors = await findSurvivors(copies, wanted)
   console.log(`\n${wanted.length - survivors.length} caught, ${survivors.length} survived`)
-  if (survivors.length === 0) await rm(root, { recursive: true })
-  else console.log(`What the tests printed is in ${root}/output.log.`)
+  if (survivors.length === 0) for (const root of copies) await rm(root, { recursive: true })
+  else console.log('What the tests printed is in output.log in these folders.')
   process.exitCode = survivors.length > 0 ? 1 : 0
 }
 
-async function findSurvivors(root: string, wanted: Mutation[]): Promise<Mutation[]> {
-  const runner = new TestRunner(root)
-  const passing = await runner.findPassing(new Set(wanted.map(({ test }) => test)))
+async function findSurvivors(copies: string[], wanted: Mutation[]): Promise<Mutation[]> {
+  const passing = await new TestRunner(copies[0]!).findPassing(new Set(wanted.map(({ test }) => test)))
   const survivors: Mutation[] = []
-  for (const mutation of wanted) {
-    const startMs = performance.now()
-    const passesWithout = passing.has(mutation.test)
-    const restore = await applyMutation(root, mutation)
-    const isCaught = passesWithout && (await runner.fails(mutation.test))
-    await restore()
-    if (!isCaught) survivors.push(mutation)
-    const seconds = ((performance.now() - startMs) / 1_000).toFixed(0)
-    const why = passesWithout ? '' : ' (the test fails without it)'
-    console.log(`${isCaught ? '✓' : '✗'} ${seconds} s  ${mutation.fault}: ${mutation.file} by ${mutation.test}${why}`)
+  const waiting = wanted.values()
+  const runLane = async (root: string) => {
+    for (const mutation of waiting) {
+      if (!(await isCaught(root, mutation, passing.has(mutation.test)))) survivors.push(mutation)
+    }
   }
+  await Promise.all(copies.map(runLane))
   return survivors
+}
+
+async function isCaught(root: string, mutation: Mutation, passesWithout: boolean): Promise<boolean> {
+  const startMs = performance.now()
+  const restore = await applyMutation(root, mutation)
+  const caught = passesWithout && (await new TestRunner(root).fails(mutation.test))
+  await restore()
+  const seconds = ((performance.now() - startMs) / 1_000).toFixed(0)
+  const why = passesWithout ? '' : ' (the test fails without it)'
+  console.log(`${caught ? '✓' : '✗'} ${seconds} s  ${mutation.fault}: ${mutation.file} by ${mutation.test}${why}`)
+  return caught
 }
 
 if (words[0] === '--check') await checkList()

@@ -35,6 +35,24 @@ test('an apiserver is ready only when its database is migrated', async () => {
   expect(await statusOf(`${server.url}/v1/preview/models`)).toBe(401)
 })
 
+test('an apiserver whose connection breaks while it migrates tries again', async () => {
+  const { databaseUrl, pool, drop } = await createTestDatabase()
+  onTestFinished(drop)
+  const lock = await pool.connect()
+  await lock.query('BEGIN')
+  await lock.query('LOCK TABLE public.migrations')
+  const server = await startApiServer(stack, databaseUrl)
+  onTestFinished(server.remove)
+  const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+  await eventually(async () => expect((await pool.query(waiting)).rowCount).toBe(1))
+  server.postgres.cut()
+  await lock.query('ROLLBACK')
+  lock.release()
+  server.postgres.mend()
+  await eventually(async () => expect(await statusOf(`${server.url}/v1/ready`)).toBe(200))
+  expect(await server.stop()).toBe(0)
+})
+
 const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']
 
 /** A kubeconfig of a service account that may do everything in its namespace, except with Models. */

@@ -240,4 +240,11 @@ export const databaseMutations: Mutation[] = [
     replace: 'await client.connect()',
     test: 'test/control/listen.test.ts',
   },
+  {
+    fault: 'a process ends when its connection breaks while it migrates',
+    file: 'db/migrate.ts',
+    find: "client.on('error', (error) => log.debug({ error }, 'database connection broken'))",
+    replace: '',
+    test: 'test/control/readiness.test.ts',
+  },
 ]
