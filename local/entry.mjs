@@ -18,6 +18,7 @@ const commands = {
   test: 'test/run.ts',
   'test:hostile': 'test/hostile.ts',
   'test:mutations': 'test/mutations.ts',
+  'test:python': 'test/python.ts',
   'test:gpu': 'test/gpu.ts',
   'test:dashboard': 'test/dashboard.ts',
   check: 'test/check.ts',
