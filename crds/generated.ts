@@ -104,6 +104,10 @@ export interface BaseModel {
      */
     default?: boolean
     /**
+     * Run the engine and the trainer in one container, where they take turns on one GPU. Chats wait while the trainer has its turn. By default, they have pods of their own.
+     */
+    colocated?: boolean
+    /**
      * Secrets for the registries of the images, in addition to the chart's images.pullSecrets.
      *
      * @maxItems 16
@@ -542,6 +546,10 @@ export interface BaseModel {
          */
         idleSeconds?: number
       }
+      /**
+       * The trainer's share of the time on a common GPU (colocated), while chats and jobs both wait. A side alone has all the time. The default is 50.
+       */
+      timeSharePercent?: number
       /**
        * The maximum length of a trajectory in tokens. Longer ones are left out of training. Default: 2048.
        */

@@ -1,5 +1,6 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import type { Component } from '../component-pods.ts'
+import { findServiceAccount, isColocated } from './colocation.ts'
 import { sourceMounts, sourceVolumes } from './model-source.ts'
 import { artifactsMount, artifactsVolume, type PodArtifacts } from './pod-artifacts.ts'
 import { describeCache, type CacheVolume } from './pod-cache.ts'
@@ -37,7 +38,7 @@ export function commonPodSpec(component: Component, baseModel: BaseModel, settin
   const names = [...(settings.pullSecrets ?? []), ...imagePullSecrets.map(({ name }) => name)]
   const pullSecrets = [...new Set(names)].map((name) => ({ name }))
   return {
-    serviceAccountName: baseModel.spec[component]?.serviceAccountName ?? `trainyard-${component}`,
+    serviceAccountName: findServiceAccount(component, baseModel),
     automountServiceAccountToken: false,
     ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     ...scheduling,
@@ -51,10 +52,10 @@ export function commonPodSpec(component: Component, baseModel: BaseModel, settin
   }
 }
 
-/** The mounts of an engine or a trainer. An engine reads checkpoints of all tenants and changes none. */
+/** The mounts of an engine or a trainer. An engine alone reads checkpoints of all tenants and changes none. */
 function commonMounts(component: Component, baseModel: BaseModel, settings: PodSettings) {
   return [
-    artifactsMount(settings.artifacts, { readOnly: component === 'engine' }),
+    artifactsMount(settings.artifacts, { readOnly: component === 'engine' && !isColocated(baseModel) }),
     sharedMemoryMount,
     ...sourceMounts(baseModel),
     ...findCache(component, baseModel, settings).mounts,

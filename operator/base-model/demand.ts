@@ -3,6 +3,7 @@ import { countEngineDemand } from '../../db/demand/engine-demand.ts'
 import { countTrainerDemand } from '../../db/demand/trainer-demand.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
+import { isColocated } from './colocation.ts'
 import type { Scales } from './scales.ts'
 
 // The defaults of the schema, for resources that are older than the fields.
@@ -37,12 +38,17 @@ interface TrainersNow {
   busyPods: ReadonlySet<string>
 }
 
-/** Decides how many trainers a base model has. Those that train now are needed, whatever they could share. */
+/**
+ * Decides how many trainer pods a base model has. Those that train now are needed, whatever they could share. A colocated
+ * trainer has no pod of its own.
+ */
 export async function decideTrainers(
   deps: Deps,
-  { metadata, spec }: BaseModel,
+  baseModel: BaseModel,
   { pods, busyPods }: TrainersNow,
 ): Promise<number> {
+  if (isColocated(baseModel)) return 0
+  const { metadata, spec } = baseModel
   const { warm = {}, maxJobs = defaultMaxJobs } = spec.trainer ?? {}
   const { min = defaultMin, max = min, idleSeconds = defaultIdleSeconds } = warm
   if (max === min) return min

@@ -2,6 +2,7 @@ import { engineMetricsPort, enginePort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
+import { engineProgram, isColocated, mergeTrainerEnv } from './colocation.ts'
 import { commonContainer, commonPodSpec, findCache, type PodSettings } from './common-pod.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
 import { engineProbes } from './engine-probes.ts'
@@ -20,6 +21,7 @@ import { limitsEnv, trainerCommand, trainerGraceSeconds, trainerReadinessProbe }
 const engineDrainSeconds = 300
 // vLLM needs this time to end after the last response.
 const engineEndSeconds = 30
+const engineGraceSeconds = engineDrainSeconds + engineEndSeconds
 // In this time, gateways learn that the pod takes no more requests.
 const noticeSeconds = 1
 
@@ -42,18 +44,18 @@ export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings):
   const spec = {
     ...common,
     volumes: [...common.volumes, statusToken],
-    terminationGracePeriodSeconds: engineDrainSeconds + engineEndSeconds,
+    terminationGracePeriodSeconds: engineGraceSeconds + (isColocated(baseModel) ? trainerGraceSeconds : 0),
     containers: [
       {
         ...container,
-        command: ['python', '-m', 'trainyard_engine'],
+        command: engineProgram(baseModel),
         ...(args.length > 0 && { args }),
         ports: [
           { name: 'http', containerPort: enginePort },
           { name: 'metrics', containerPort: engineMetricsPort },
         ],
         volumeMounts: [...container.volumeMounts, statusTokenMount],
-        env: mergeEnv(engineEnv(baseModel, settings), engine.env),
+        env: containerEnv(baseModel, settings),
         lifecycle: { preStop: { sleep: { seconds: noticeSeconds } } },
         ...engineProbes,
       },
@@ -62,13 +64,29 @@ export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings):
   return overlaySpec(spec, engine.podTemplate)
 }
 
+function containerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
+  const { engine = {} } = baseModel.spec
+  const engineVars = mergeEnv(engineEnv(baseModel, settings), engine.env)
+  return isColocated(baseModel) ? mergeTrainerEnv(engineVars, colocatedTrainerEnv(baseModel, settings)) : engineVars
+}
+
+/** The trainer has the resources of the engine. No probe asks for its file. */
+function colocatedTrainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
+  const { resources } = baseModel.spec.engine ?? {}
+  const trainer = { ...baseModel.spec.trainer, ...(resources && { resources }) }
+  const ours = trainerEnv({ ...baseModel, spec: { ...baseModel.spec, trainer } }, settings)
+  const used = ours.filter(({ value }) => value !== readyFile)
+  return mergeEnv([...used, ...allocatorEnv(resources)], trainer.env)
+}
+
 function engineArgs({ spec: { source, engine = {} } }: BaseModel): string[] {
   const own = engine.args ?? []
   return [...(source.trustRemoteCode ? ['--trust-remote-code'] : []), ...parallelArgs(engine.resources, own), ...own]
 }
 
 function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
-  const { names, engine = {}, lora = {} } = baseModel.spec
+  const { names, engine = {}, lora = {}, trainer = {} } = baseModel.spec
+  const timePercent = isColocated(baseModel) ? trainer.timeSharePercent : undefined
   return [
     settings.listenOnPodIp
       ? { name: 'TRAINYARD_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }
@@ -93,6 +111,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...optionalEnv('TRAINYARD_MAX_MODEL_LEN', engine.maxModelLen),
     ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
     ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),
+    ...optionalEnv('TRAINYARD_TRAINER_TIME_PERCENT', timePercent),
     ...findCache('engine', baseModel, settings).env,
   ]
 }

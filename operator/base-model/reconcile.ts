@@ -10,6 +10,7 @@ import { KubeError } from '../../lib/kube/error.ts'
 import { customPath } from '../../crds/paths.ts'
 import { podPath } from '../../lib/kube/paths.ts'
 import { listPods } from '../component-pods.ts'
+import { isColocated } from './colocation.ts'
 import { decideEngines, decideTrainers, forgetDemand } from './demand.ts'
 import { applyEngineAccess, type EngineAccessDeps } from './engine-access.ts'
 import { engineName } from './engine-deployment.ts'
@@ -135,14 +136,19 @@ function measureBaseModel(
   { wanted, failure }: { wanted: Wanted; failure: Error | undefined },
 ): BaseModelStatus {
   const name = baseModel.metadata.name ?? ''
+  const enginePods = listPods(deps.pods, name, 'engine')
   return describeBaseModel(baseModel, {
-    enginePods: listPods(deps.pods, name, 'engine'),
+    enginePods,
     deployment: deps.deployments.get(engineName(baseModel)),
     wantedEngines: wanted.engines,
     engineHash: wanted.engineHash,
-    wantedTrainers: wanted.trainers,
-    trainerPods: listPods(deps.pods, name, 'trainer'),
-    trainerHash: trainerHash(baseModel, deps.podSettings),
+    ...(isColocated(baseModel)
+      ? { wantedTrainers: wanted.engines, trainerPods: enginePods, trainerHash: wanted.engineHash }
+      : {
+          wantedTrainers: wanted.trainers,
+          trainerPods: listPods(deps.pods, name, 'trainer'),
+          trainerHash: trainerHash(baseModel, deps.podSettings),
+        }),
     creationError: failure?.cause instanceof KubeError ? failure.cause : undefined,
     now: new Date(),
   })

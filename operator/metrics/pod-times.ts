@@ -62,7 +62,7 @@ export class PodTimes {
         .filter(isOnNode)
         .map(async (pod) => {
           const { [labels.baseModel]: baseModel = '', [labels.component]: role = '' } = pod.metadata.labels ?? {}
-          const isBusy = role === 'engine' ? await isEngineBusy(pod) : busyTrainers.has(uidOf(pod))
+          const isBusy = busyTrainers.has(uidOf(pod)) || (role === 'engine' && (await isEngineBusy(pod)))
           return { baseModel, role, state: stateOf(pod, isBusy), gpus: countGpus(pod) }
         }),
     )

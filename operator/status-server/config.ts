@@ -28,6 +28,7 @@ export function readAccounts({ TRAINYARD_ENGINE_ACCOUNTS: engines, TRAINYARD_TRA
   return { engines: addAccounts('trainyard-engine', engines), trainers: addAccounts('trainyard-trainer', trainers) }
 }
 
+// Colocated pods are engines and trainers.
 function addAccounts(usual: string, more: string): readonly [string, ...string[]] {
-  return [usual, ...more.split(',').filter((name) => name !== '')]
+  return [usual, 'trainyard-colocated', ...more.split(',').filter((name) => name !== '')]
 }

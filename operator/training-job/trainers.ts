@@ -1,6 +1,7 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import { isReady, type Pod } from '../../lib/kube/objects.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import { findTrainerComponent } from '../base-model/colocation.ts'
 import { explainPod } from '../base-model/pod-reason.ts'
 import { listBaseModelsNamed, listPods } from '../component-pods.ts'
 import type { JobContext } from './status.ts'
@@ -16,7 +17,7 @@ interface Deps {
  */
 export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): JobContext['trainers'] {
   const [resource] = listBaseModelsNamed(baseModels, baseModel)
-  const trainers = resource ? listPods(pods, resource.metadata.name ?? '', 'trainer') : []
+  const trainers = resource ? listPods(pods, resource.metadata.name ?? '', findTrainerComponent(resource)) : []
   const pod = trainers.find((trainer) => !isReady(trainer))
   return {
     wanted: resource?.status?.trainers?.wanted ?? resource?.spec.trainer?.warm?.min ?? 1,

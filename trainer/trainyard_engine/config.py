@@ -9,9 +9,13 @@ from typing import TypeVar
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 from trainyard_base_model import lora
 from trainyard_base_model.bucket_model import BucketModel, is_bucket_model, read_bucket_model
+from trainyard_base_model.device_turns import SOCKET_VARIABLE
 from trainyard_base_model.lora import LoraSettings
 
 DEFAULT_PORT = 8000
+# If both have work, engine and trainer have the device once in this time. On a GPU, some seconds are lost each time.
+DEFAULT_TURNS_SECONDS = 20
+DEFAULT_TRAINER_TIME_PERCENT = 50
 
 
 class ConfigError(Exception):
@@ -45,6 +49,10 @@ class Settings:
     token_file: Path | None
     #: if the model is a folder in a bucket
     bucket_model: BucketModel | None = None
+    #: where the trainer of this pod asks for the device; None if the engine has it alone
+    device_socket: Path | None = None
+    turns_seconds: int = DEFAULT_TURNS_SECONDS
+    trainer_time_percent: int = DEFAULT_TRAINER_TIME_PERCENT
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
@@ -72,6 +80,9 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         status_url=env.get("TRAINYARD_STATUS_URL") or None,
         token_file=Path(env["TRAINYARD_TOKEN_FILE"]) if env.get("TRAINYARD_TOKEN_FILE") else None,
         bucket_model=read_bucket_model(require(env, "TRAINYARD_MODEL"), env),
+        device_socket=Path(env[SOCKET_VARIABLE]) if env.get(SOCKET_VARIABLE) else None,
+        turns_seconds=read_number(env, "TRAINYARD_TURNS_SECONDS", DEFAULT_TURNS_SECONDS),
+        trainer_time_percent=read_number(env, "TRAINYARD_TRAINER_TIME_PERCENT", DEFAULT_TRAINER_TIME_PERCENT),
     )
 
 

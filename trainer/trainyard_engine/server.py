@@ -10,6 +10,7 @@ from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed
 from vllm.entrypoints.launchers.launcher import create_server_socket, setup_server
 from vllm.logger import configure_logging_from_args
 from vllm.lora.resolver import LoRAResolverRegistry
+from vllm.platforms import current_platform
 from vllm.utils.argparse_utils import FlexibleArgumentParser
 from vllm.v1.metrics.prometheus import get_prometheus_registry
 
@@ -41,7 +42,7 @@ OTHER_SERVERS = (
 
 def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> None:
     """Serves until SIGTERM."""
-    parsed = parse_arguments(build_arguments(settings, extra))
+    parsed = parse_arguments(build_arguments(settings, [*sleep_arguments(settings), *extra]))
     configure_logging_from_args(parsed)
     choose_parsers(parsed, settings)
     write_reasoning_content()
@@ -49,6 +50,12 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
     LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     validate_parsed_serve_args(parsed)
     uvloop.run(serve(parsed, settings))
+
+
+def sleep_arguments(settings: Settings) -> list[str]:
+    """An engine that shares its GPU can free it. On processors it only pauses."""
+    can_sleep = settings.device_socket is not None and current_platform.is_sleep_mode_available()
+    return ["--enable-sleep-mode"] if can_sleep else []
 
 
 def parse_arguments(arguments: list[str]) -> Namespace:

@@ -19,6 +19,7 @@ from vllm.entrypoints.openai.models.serving import OpenAIServingModels
 from trainyard_engine.access import AccessMiddleware
 from trainyard_engine.capacity import CapacityMiddleware
 from trainyard_engine.config import Settings
+from trainyard_engine.device_turns import divide_time, lend_device
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.compiler import Recipe, open_check
 from trainyard_engine.grammars.gate import GrammarGate
@@ -68,6 +69,9 @@ async def build_and_serve(
     stack = app.middleware_stack or app.build_middleware_stack()
     guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), settings.keys)
     app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
+    if settings.device_socket:
+        shares = divide_time(settings.turns_seconds, settings.trainer_time_percent)
+        await lend_device(engine, settings.device_socket, shares)
     return await serve_http(
         app,
         sock=listener,

@@ -8,6 +8,7 @@ from pathlib import Path
 from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read_store_settings
 from trainyard_base_model import lora
 from trainyard_base_model.bucket_model import BucketModel, is_bucket_model, read_bucket_model
+from trainyard_base_model.device_turns import SOCKET_VARIABLE
 from trainyard_base_model.lora import LoraSettings
 
 DEFAULT_MAX_SEQUENCE_LENGTH = 32_768
@@ -43,6 +44,8 @@ class Settings:
     grace_seconds: float = DEFAULT_GRACE_SECONDS
     # Is there while the trainer can claim jobs.
     ready_file: Path | None = None
+    # Where the engine of this pod lends its device. None if the trainer has a device of its own.
+    device_socket: Path | None = None
     # Set by torchrun: the number of this process, and the number of processes.
     rank: int = 0
     num_processes: int = 1
@@ -66,6 +69,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         save_seconds=read_seconds(env, "TRAINYARD_SAVE_SECONDS", DEFAULT_SAVE_SECONDS),
         grace_seconds=read_seconds(env, "TRAINYARD_GRACE_SECONDS", DEFAULT_GRACE_SECONDS),
         ready_file=Path(env["TRAINYARD_READY_FILE"]) if env.get("TRAINYARD_READY_FILE") else None,
+        device_socket=Path(env[SOCKET_VARIABLE]) if env.get(SOCKET_VARIABLE) else None,
         rank=int(env.get("RANK", "0")),
         num_processes=read_count(env, "WORLD_SIZE") or 1,
     )

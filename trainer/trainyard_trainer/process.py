@@ -15,9 +15,11 @@ from trainyard_base_model.gpus import require_gpus
 from trainyard_base_model.start_failure import StartFailure
 from trainyard_base_model.targets import UnusableTarget, choose_targets, measure_coverage
 from trainyard_trainer import log
+from trainyard_trainer.compute.execution.device_turns import connect_to_engine
 from trainyard_trainer.compute.execution.distributed import Coordinator, DistributedExecutor
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.execution.process_group import TrainerProcessGroup
+from trainyard_trainer.compute.execution.shared_executor import SharedExecutor
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.loading import Source, load_base
 from trainyard_trainer.compute.scheduling.policy import choose_policy
@@ -31,12 +33,17 @@ from trainyard_trainer.worker import Worker
 
 def run(settings: Settings) -> None:
     """Returns after SIGTERM, or after the coordinator has ended."""
+    turns = connect_to_engine(settings.device_socket) if settings.device_socket else None
+    if turns:
+        turns.acquire()
     started = time.monotonic()
     group = TrainerProcessGroup() if settings.num_processes > 1 else None
     base = load(settings, group)
     log.info("base model loaded", base_model=base.name, device=str(base.device), seconds=time.monotonic() - started)
     log_coverage(settings, base)
-    if group is None:
+    if turns:
+        serve(settings, SharedExecutor(base, turns))
+    elif group is None:
         serve(settings, Executor(base))
     elif group.rank == 0:
         with Coordinator(base, group) as coordinator:

@@ -34,6 +34,17 @@ class Executor:
     def on_failure(self, callback: OnFailure) -> None:
         """Calls `callback`, from any thread, when the executor can compute no more. A single process never calls it."""
 
+    @property
+    def linger_seconds(self) -> float | None:
+        """How long to wait for more work before a rest. None if a rest changes nothing."""
+        return None
+
+    def enter(self) -> None:
+        """Call it before a slice that computes. Returns when the device is free for it."""
+
+    def rest(self, *, is_idle: bool) -> None:
+        """Call it after each slice. If others share the device, it may go to them."""
+
     def open(self, shape: Shape, state: AdapterState | None) -> str:
         """Returns the name of a slot with this adapter. None means an untrained adapter."""
         slot = self.slots.acquire(shape)

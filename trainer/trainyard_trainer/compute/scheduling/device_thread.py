@@ -59,6 +59,15 @@ class DeviceThread:
         """Runs one slice of device time for `first`, which is one of the ready runs."""
         raise NotImplementedError
 
+    @property
+    def linger_seconds(self) -> float | None:
+        """How long to wait for work before a rest. None for as long as it takes."""
+        raise NotImplementedError
+
+    def rest(self, *, is_idle: bool) -> None:
+        """Called after each slice and each call, and when there is nothing to do."""
+        raise NotImplementedError
+
     def __enter__(self):
         self.thread.start()
         return self
@@ -125,9 +134,9 @@ class DeviceThread:
             call = self.calls.pop(0) if self.calls and not (runs and self.called) else None
             self.called = call is not None
             self.active = [call] if call else []
-            if not call and not runs and not self.closed:
-                self.changed.wait()
+            is_idle = not call and not runs and not self.closed and not self.changed.wait(self.linger_seconds)
         if call:
             call.run()
         elif runs:
             self.run_slice(min(runs, key=lambda run: run.used_seconds), runs)
+        self.rest(is_idle=is_idle)

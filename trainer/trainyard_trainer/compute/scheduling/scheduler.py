@@ -30,6 +30,13 @@ class Scheduler(DeviceThread):
         self.executor = executor
         self.policy = policy
 
+    @property
+    def linger_seconds(self) -> float | None:
+        return self.executor.linger_seconds
+
+    def rest(self, *, is_idle: bool) -> None:
+        self.executor.rest(is_idle=is_idle)
+
     def submit(self, run: TrainingRun) -> None:
         """Starts the run. `run.read_reports` yields its reports."""
         run.budget = self.policy.max_batch_tokens
@@ -56,6 +63,8 @@ class Scheduler(DeviceThread):
         """Runs one slice for `first`, and for the runs that can share its passes."""
         self.forget_waiting(first)
         self.active = chosen = [first]
+        if first.step_begun or not first.is_shutting_down():  # else it is only saved
+            self.executor.enter()
         started = time.monotonic()
         try:
             if self.prepare(first):
