@@ -28,3 +28,20 @@ test('the key of engines cannot be set in their environment', async () => {
   await expect(apply('VLLM_API_KEY')).rejects.toThrow('VLLM_API_KEY comes from the Secret trainyard-secrets')
   await apply('VLLM_LOGGING_LEVEL')
 })
+
+test('a colocated base model has one container, with one engine, one trainer and at most one GPU', async () => {
+  const apply = (spec: object) =>
+    stack.apply(describeBaseModel('trainyard', { colocated: true, ...spec }), '--dry-run=server')
+  const gpus = (count: number | string) => ({ engine: { resources: { limits: { 'nvidia.com/gpu': count } } } })
+  await expect(apply({ engine: { replicas: 2 } })).rejects.toThrow('engine.replicas is at most 1')
+  await expect(apply({ engine: { autoscaling: { min: 0, max: 1 } } })).rejects.toThrow(
+    'engine.autoscaling cannot be given',
+  )
+  await expect(apply({ trainer: { warm: { min: 0 } } })).rejects.toThrow('a colocated base model has one trainer')
+  await expect(apply({ trainer: { warm: { max: 2 } } })).rejects.toThrow('a colocated base model has one trainer')
+  for (const trainer of [{ image: 'x' }, { gpus: 1 }, { resources: {} }, { serviceAccountName: 'x' }]) {
+    await expect(apply({ trainer })).rejects.toThrow('a colocated base model has one container')
+  }
+  for (const count of [2, '2']) await expect(apply(gpus(count))).rejects.toThrow('at most one GPU')
+  for (const count of [1, '1']) await apply({ ...gpus(count), trainer: { timeSharePercent: 30 } })
+})

@@ -37,6 +37,7 @@ LAYERS = {
         "__main__",
     ],
     "trainyard_engine": [],
+    "trainyard_colocated": [],
 }
 SHARED = {"trainyard_artifacts", "trainyard_base_model"}
 OURS = {path.name for path in TRAINER.iterdir() if (path / "__init__.py").exists()}
