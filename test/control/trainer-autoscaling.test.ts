@@ -52,6 +52,26 @@ test('queued jobs start trainers, up to the maximum; a busy one stays, and idle 
   await waitForTrainers(0)
 })
 
+test('a base model that becomes colocated has one pod, which counts as engine and trainer', async () => {
+  const { applyBaseModel, readBaseModel, listPods, setReady } = await operateNamespace(stack)
+  const spec = { names: ['both'], source: { path: 'models/none' }, engine: { resources: nowhere } }
+  await applyBaseModel('both', { ...spec, trainer: { resources: nowhere } })
+  await eventually(async () => expect(await listPods('both', 'trainer')).toHaveLength(1), 30_000, 100)
+
+  await applyBaseModel('both', { ...spec, colocated: true })
+  const pod = await eventually(async () => {
+    expect(await listPods('both', 'trainer')).toEqual([])
+    const program = ['python', '-m', 'trainyard_colocated']
+    const pods = await listPods('both', 'engine')
+    const colocated = pods.find((one) => JSON.stringify(one.spec).includes(JSON.stringify(program)))
+    expect(colocated?.spec).toMatchObject({ serviceAccountName: 'trainyard-colocated' })
+    return colocated!
+  }, 30_000)
+  await setReady(pod)
+  const summary = { engine: { summary: '1/1' }, trainers: { summary: '1/1' }, reason: 'Ready' }
+  await eventually(async () => expect((await readBaseModel('both')).status).toMatchObject(summary), 10_000, 100)
+})
+
 test('a trainer that claims a job while it is about to be stopped is busy afterwards', async () => {
   const own = await createTestDatabase()
   onTestFinished(() => own.drop())

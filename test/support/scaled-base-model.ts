@@ -31,7 +31,7 @@ export async function operateNamespace(stack: Stack, env: Record<string, string>
   const database = await createTestDatabase()
   const { databaseUrl } = database
   await createNamespace(stack, namespace)
-  for (const name of ['trainyard-engine', 'trainyard-trainer']) {
+  for (const name of ['trainyard-engine', 'trainyard-trainer', 'trainyard-colocated']) {
     await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
   }
   const read = async <T>(...args: string[]) =>

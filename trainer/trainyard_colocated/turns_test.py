@@ -49,7 +49,7 @@ class Colocated:
         }
         status_server.root.mkdir(exist_ok=True)
         self.log = folder / "log"
-        command = [sys.executable, "-m", "trainyard_colocated", "--dtype", "float32"]
+        command = [sys.executable, "-m", "trainyard_colocated", "--dtype", "float32", "--enforce-eager"]
         with self.log.open("w") as output:
             self.process = subprocess.Popen(
                 command, cwd=TRAINER, env=os.environ | env, stdout=output, stderr=subprocess.STDOUT
