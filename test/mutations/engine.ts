@@ -2,6 +2,34 @@ import type { Mutation } from './mutation.ts'
 
 export const engineMutations: Mutation[] = [
   {
+    fault: 'an engine stays asleep after the turn of its trainer',
+    file: 'trainer/trainyard_engine/device_turns.py',
+    find: '        await self.wake()\n',
+    replace: '',
+    test: 'trainer/trainyard_engine/device_turns_test.py',
+  },
+  {
+    fault: 'chats that wait do not end the turn of a trainer',
+    file: 'trainer/trainyard_engine/device_turns.py',
+    find: 'await trainer.send(YIELD)',
+    replace: 'await trainer.send(b"")',
+    test: 'trainer/trainyard_engine/device_turns_test.py',
+  },
+  {
+    fault: 'adapters change while the engine sleeps',
+    file: 'trainer/trainyard_engine/engine_work.py',
+    find: 'self.awake.clear()',
+    replace: 'pass',
+    test: 'trainer/trainyard_engine/device_turns_test.py',
+  },
+  {
+    fault: 'an engine ends before the trainer of its container, which may have the device',
+    file: 'trainer/trainyard_colocated/supervision.py',
+    find: '    await asyncio.wait([training])\n    terminate(serving)\n',
+    replace: '    terminate(serving)\n    await asyncio.wait([training])\n',
+    test: 'trainer/trainyard_colocated/supervision_test.py',
+  },
+  {
     fault: "the engine's key is not checked",
     file: 'trainer/trainyard_engine/access.py',
     find: 'if not self.has_key(scope):',

@@ -2,6 +2,20 @@ import type { Mutation } from './mutation.ts'
 
 export const trainerMutations: Mutation[] = [
   {
+    fault: 'a trainer keeps the device that its engine asks for',
+    file: 'trainer/trainyard_trainer/compute/execution/shared_executor.py',
+    find: 'is_idle or self.turns.is_yield_due()',
+    replace: 'is_idle',
+    test: 'trainer/trainyard_trainer/compute/execution/shared_executor_test.py',
+  },
+  {
+    fault: 'the state of optimizers stays on a device that a trainer leaves',
+    file: 'trainer/trainyard_trainer/compute/model/offload.py',
+    find: 'for state in slot.optimizer.state.values():',
+    replace: 'for state in ():',
+    test: 'trainer/trainyard_trainer/compute/execution/shared_executor_test.py',
+  },
+  {
     fault: "the loss's sign is wrong",
     file: 'trainer/trainyard_trainer/rl/loss.py',
     find: '        losses = -clipped.detach()',

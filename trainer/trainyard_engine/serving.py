@@ -71,7 +71,9 @@ async def build_and_serve(
     app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
     if settings.device_socket:
         shares = divide_time(settings.turns_seconds, settings.trainer_time_percent)
-        await lend_device(engine, settings.device_socket, shares)
+        app.state.device_server = await lend_device(
+            engine, settings.device_socket, shares
+        )  # it ends when nothing has it
     return await serve_http(
         app,
         sock=listener,
