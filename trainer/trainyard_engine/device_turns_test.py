@@ -49,7 +49,7 @@ class Device(EngineSleep):
         self.events.append(("back", time.monotonic()))
 
 
-class Turns:
+class LentEngine:
     def __init__(self, path):
         self.path, self.work, self.device = path, EngineWork(), Device()
         self.turns = DeviceTurns(self.work, self.device, Shares(SHARE, SHARE))
@@ -77,7 +77,7 @@ class Turns:
 
 @asynccontextmanager
 async def open_turns(folder):
-    turns = Turns(folder / "device")
+    turns = LentEngine(folder / "device")
     async with await asyncio.start_unix_server(turns.turns.serve_connection, turns.path):
         yield turns
 
