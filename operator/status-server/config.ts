@@ -23,12 +23,16 @@ export function loadConfig(): Config {
   return readConfig(schema, process.env)
 }
 
-/** The service accounts of trainers and of engines. */
-export function readAccounts({ TRAINYARD_ENGINE_ACCOUNTS: engines, TRAINYARD_TRAINER_ACCOUNTS: trainers }: Config) {
+type NamedAccounts = Pick<Config, 'TRAINYARD_ENGINE_ACCOUNTS' | 'TRAINYARD_TRAINER_ACCOUNTS'>
+
+/** The service accounts of trainers and of engines. Colocated pods are both. */
+export function readAccounts({
+  TRAINYARD_ENGINE_ACCOUNTS: engines,
+  TRAINYARD_TRAINER_ACCOUNTS: trainers,
+}: NamedAccounts) {
   return { engines: addAccounts('trainyard-engine', engines), trainers: addAccounts('trainyard-trainer', trainers) }
 }
 
-// Colocated pods are engines and trainers.
 function addAccounts(usual: string, more: string): readonly [string, ...string[]] {
   return [usual, 'trainyard-colocated', ...more.split(',').filter((name) => name !== '')]
 }
