@@ -6,7 +6,7 @@ import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import type { TokenLimiter } from '../accounts/limits/token-limiter.ts'
 import { turnOf } from '../accounts/limits/turn.ts'
 import type { UsageLedger } from '../accounts/usage/ledger.ts'
-import type { EngineClient } from './engines/engine-client.ts'
+import type { EngineClient, EngineRequest } from './engines/engine-client.ts'
 import { translateEngineError } from './engines/engine-errors.ts'
 import type { EngineResponse } from './engines/engine-response.ts'
 import { readErrorBody } from './engines/read-engine.ts'
@@ -46,33 +46,41 @@ export async function askEngine(deps: AskDeps, call: EngineCall, request: Prepar
   const reserving = deps.tokenLimiter.reserve(call.caller, request.estimate)
   const settle = reserving instanceof Promise ? await reserving : reserving
   try {
-    const { response, meter, charge } = await openReply(deps, call, request)
-    const chargeAndSettle = () => {
-      charge()
-      // A reply that was cut off has no count of its prompt, although the engine has read the prompt.
-      settle((meter.tokens.promptTokens || request.estimate.promptTokens) + meter.tokens.completionTokens)
-    }
-    const { memory, project = request.target.charged.project } = call
-    return { response, meter, project, memory, names: request.target, charge: chargeAndSettle }
+    deps.modelUses.record(request.target)
+    const response = await deps.engines.post(describeEngineRequest(call, request))
+    request.body.letGo()
+    if (response.statusCode !== 200) throw await readEngineError(deps.log, response, request.target)
+    return openReply({ deps, call, request, settle }, response)
   } catch (error) {
     settle(0)
     throw error
   }
 }
 
-async function openReply(deps: AskDeps, call: EngineCall, request: PreparedRequest) {
+function describeEngineRequest({ caller, client }: EngineCall, request: PreparedRequest): EngineRequest {
   const { path, target, body, affinity } = request
-  const { client } = call
-  const turn = turnOf(call.caller)
   const { baseModelCrName } = target
-  deps.modelUses.record(target)
-  const adapter = adapterOf(target)
-  const response = await deps.engines.post({ baseModelCrName, turn, adapter, affinity, path, body, client })
-  body.letGo()
-  if (response.statusCode !== 200) throw await readEngineError(deps.log, response, target)
+  return { baseModelCrName, turn: turnOf(caller), adapter: adapterOf(target), affinity, path, body, client }
+}
+
+/** A request that an engine has begun to answer. */
+interface Answered {
+  deps: AskDeps
+  call: EngineCall
+  request: PreparedRequest
+  settle: (usedTokens: number) => void
+}
+
+function openReply({ deps, call, request, settle }: Answered, response: EngineResponse): EngineReply {
+  const { target, estimate } = request
+  const { memory, project = target.charged.project } = call
   const meter = new ChatMeter(request.hidesUsage)
-  const charge = () => deps.usage.add(accountOf(call, target), meter.tokens)
-  return { response, meter, charge }
+  const charge = () => {
+    deps.usage.add(accountOf(call, target), meter.tokens)
+    // A reply that was cut off has no count of its prompt, although the engine has read the prompt.
+    settle((meter.tokens.promptTokens || estimate.promptTokens) + meter.tokens.completionTokens)
+  }
+  return { response, meter, project, memory, names: target, charge }
 }
 
 /** The checkpoint that the engine must use. Undefined for the base model itself. */

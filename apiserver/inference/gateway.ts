@@ -76,8 +76,10 @@ export class Gateway {
   /** Answers a request. Returns false if the gateway does not serve its path. */
   answer(req: IncomingMessage, res: ServerResponse): boolean {
     if (req.method !== 'POST') return false
-    const path = readPath(req.url ?? '')
-    const found = this.#operations.get(path.replace(/\/$/, '').toLowerCase())
+    const target = req.url ?? ''
+    const known = this.#operations.get(target)
+    const path = known ? target : readPath(target)
+    const found = known ?? this.#operations.get(path.replace(/\/$/, '').toLowerCase())
     if (!found) return false
     const exchange = new Exchange(req, res, path)
     void logContext.run({ requestId: exchange.requestId }, () => this.#answer(exchange, found))
@@ -104,7 +106,8 @@ export class Gateway {
   async #ask(exchange: Exchange, operation: Passthrough): Promise<EngineReply> {
     const deps = this.#deps
     const key = readBearer(exchange)
-    const state = await authenticate(deps, key, exchange.req.socket.remoteAddress ?? '')
+    const found = authenticate(deps, key, exchange.req.socket.remoteAddress ?? '')
+    const state = found instanceof Promise ? await found : found
     try {
       return await this.#askAs(exchange, operation, state)
     } finally {

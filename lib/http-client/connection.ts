@@ -2,6 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { HttpClientError } from './errors.ts'
 import type { ResponseHead } from './response-head.ts'
 import { ResponseParser, type ResponseReader } from './response-parser.ts'
+import { writeSmall } from './write-small.ts'
 
 /** Receives the response of a request. After `onEnd` or `onError`, no method is called again. */
 export interface ResponseHandler extends ResponseReader {
@@ -80,6 +81,7 @@ export class Connection {
     this.#handler = handler
     this.#isReusable = false
     this.#parser.begin()
+    if (!onSent && writeSmall(this.#socket, head, body)) return
     this.#socket.cork()
     this.#socket.write(head, 'latin1')
     this.#socket.write(body, onSent && ((error) => error ?? onSent()))

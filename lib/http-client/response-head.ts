@@ -16,6 +16,10 @@ const nameCharacters = /^[!#$%&'*+.^_`|~0-9a-z-]+$/
 // Each line must end with both characters.
 const forbidden = /\0|\r(?!\n)|(?<!\r)\n/
 const length = /^\d{1,15}$/
+// A server sends the same few headers with each response.
+const maxKnownNames = 200
+/** Names of headers as servers write them, and in lower case. */
+const knownNames = new Map<string, string>()
 
 /** Parses the status line and the headers, without the empty line after them. @throws {HttpClientError} */
 export function parseHead(text: string): ResponseHead {
@@ -36,13 +40,21 @@ function parseHeaders(text: string): Record<string, string> {
     end = text.indexOf('\r\n', start)
     const colon = text.indexOf(':', start)
     // If the colon belongs to a later line, the name contains a line end, and no name may contain one.
-    const name = text.slice(start, Math.max(start, colon)).toLowerCase()
-    if (!nameCharacters.test(name)) throw malformed('a malformed header')
+    const name = readName(text.slice(start, Math.max(start, colon)))
     const value = text.slice(colon + 1, end === -1 ? undefined : end).trim()
     const before = headers[name]
     headers[name] = before === undefined ? value : `${before}, ${value}`
   }
   return headers
+}
+
+function readName(written: string): string {
+  const known = knownNames.get(written)
+  if (known !== undefined) return known
+  const name = written.toLowerCase()
+  if (!nameCharacters.test(name)) throw malformed('a malformed header')
+  if (knownNames.size < maxKnownNames) knownNames.set(written, name)
+  return name
 }
 
 /** Rejects a response whose end two parsers could find at different places (RFC 9112, section 6.3). */

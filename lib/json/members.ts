@@ -21,7 +21,8 @@ export class JsonMembers {
     this.#all = outline.members
     this.#ranges = new Map()
     // If a key is repeated, its last value counts, as in JSON.parse.
-    for (const [index, { key, value }] of this.#all.entries()) {
+    for (let index = 0; index < this.#all.length; index++) {
+      const { key, value } = this.#all[index]!
       this.#ranges.set(names?.[index] ?? parseKey(bytes, key), value)
     }
   }

@@ -81,7 +81,9 @@ export class EngineClient {
   /** Returns the response, or why there is none. A chat changes no state, so another pod may try it. */
   async #tryPod(lease: EngineLease, request: EngineRequest): Promise<EngineResponse | 'broken' | 'unreachable'> {
     try {
-      const response = await this.#sendWithKeys(lease.pod, request)
+      const key = this.#keys.keyOf(lease.pod)
+      const first = await this.#send(lease.pod, request, key)
+      const response = first.statusCode === 401 ? await this.#retryWithKey(lease.pod, request, { first, key }) : first
       lease.recordAnswer(readMaxRequests(response.headers))
       response.whenOver(lease.release)
       return response
@@ -97,12 +99,16 @@ export class EngineClient {
   }
 
   /** Sends a request again with another key, if the engine does not take the first. It has not looked at the body. */
-  async #sendWithKeys(pod: EnginePod, request: EngineRequest): Promise<EngineResponse> {
-    const key = this.#keys.keyOf(pod)
-    const response = await this.#send(pod, request, key)
-    if (response.statusCode !== 401 || !this.#keys.reject(pod, key) || !request.body.isKept) return response
-    response.abort()
-    return this.#sendWithKeys(pod, request)
+  async #retryWithKey(
+    pod: EnginePod,
+    request: EngineRequest,
+    { first, key }: { first: EngineResponse; key: string },
+  ): Promise<EngineResponse> {
+    if (!this.#keys.reject(pod, key) || !request.body.isKept) return first
+    first.abort()
+    const next = this.#keys.keyOf(pod)
+    const response = await this.#send(pod, request, next)
+    return response.statusCode === 401 ? this.#retryWithKey(pod, request, { first: response, key: next }) : response
   }
 
   #send(pod: EnginePod, { turn, path, body, client }: EngineRequest, key: string): Promise<EngineResponse> {

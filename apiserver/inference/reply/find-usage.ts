@@ -1,5 +1,6 @@
 import type { ChatTokens } from '../../accounts/usage/ledger.ts'
 
+const nothing = Buffer.alloc(0)
 const usageMember = Buffer.from('"usage":{')
 // Engines write both counts first.
 const searchedBytes = 256
@@ -24,7 +25,7 @@ export function findUsage(bytes: Buffer): ChatTokens | undefined {
 export class UsageSearch {
   #found: ChatTokens | undefined
   /** The last bytes that have arrived. */
-  #rest: Buffer = Buffer.alloc(0)
+  #rest: Buffer = nothing
 
   get found(): ChatTokens | undefined {
     return this.#found
