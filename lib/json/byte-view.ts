@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer'
 import { isSpace, jsonBytes } from './bytes.ts'
 import { maxParsedDepth } from './depth.ts'
 import type { AcceptOutline, JsonDocument } from './document.ts'
-import { hasSurrogateEscape, searchLoneSurrogate } from './lone-surrogate.ts'
+import { searchLoneSurrogate } from './lone-surrogate.ts'
 import { JsonMembers } from './members.ts'
 import type { ByteRange, JsonMember } from './outline.ts'
 import { outlineText } from './outline-text.ts'
@@ -31,7 +31,8 @@ export function parseByteView(
   if (!names) return undefined
   accept(outline)
   const value = parse(source)
-  if (value === undefined || (hasSurrogateEscape(source) && searchLoneSurrogate(value))) return undefined
+  // A search of the source for the escape takes longer if the source has many other escapes.
+  if (value === undefined || searchLoneSurrogate(value)) return undefined
   const members = new JsonMembers(bytes, outline, names)
   for (const name of exact) if (members.has(name) && !isAscii(members.get(name)!)) return undefined
   return { bytes, value, members }

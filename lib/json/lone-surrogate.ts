@@ -6,12 +6,7 @@ import type { JsonDocument } from './document.ts'
  */
 export function findLoneSurrogate({ bytes, value }: JsonDocument): string[] | undefined {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return hasSurrogateEscape(source) ? searchLoneSurrogate(value) : undefined
-}
-
-/** Whether a JSON text, or its bytes, may contain the escape of a surrogate. */
-export function hasSurrogateEscape(source: { includes: (text: string) => boolean }): boolean {
-  return source.includes('\\ud') || source.includes('\\uD')
+  return source.includes('\\ud') || source.includes('\\uD') ? searchLoneSurrogate(value) : undefined
 }
 
 /** Searches all texts of a value. */
