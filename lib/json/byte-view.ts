@@ -9,6 +9,7 @@ import { outlineText } from './outline-text.ts'
 
 const { quote, space, backslash } = jsonBytes
 const lastAscii = 0x7e
+const nothing = new Uint8Array()
 
 /**
  * Parses a JSON text as one character per byte. Texts that are not ASCII are read wrong, everything else is right. This
@@ -34,8 +35,8 @@ export function parseByteView(
   // A search of the source for the escape takes longer if the source has many other escapes.
   if (value === undefined || searchLoneSurrogate(value)) return undefined
   const members = new JsonMembers(bytes, outline, names)
-  for (const name of exact) if (members.has(name) && !isAscii(members.get(name)!)) return undefined
-  return { bytes, value, members }
+  const isExact = exact.every((name) => isAscii(members.get(name) ?? nothing))
+  return isExact ? { bytes, value, members } : undefined
 }
 
 /** The names of the members; undefined when one is not plain ASCII between quotes, which is for others to read. */
