@@ -7,6 +7,7 @@ import type { Config } from '../config.ts'
 import type { Kube } from '../kube.ts'
 import type { ChatTraces } from './chat-traces.ts'
 import { DemandReporter } from './engines/demand-reporter.ts'
+import { DeletedBaseModels } from './engines/deleted-base-models.ts'
 import { EngineClient } from './engines/engine-client.ts'
 import { EnginePods } from './engines/engine-pods.ts'
 import { EngineRouter } from './engines/engine-router.ts'
@@ -50,11 +51,12 @@ export function openInference(config: Config, shared: SharedParts): Inference {
   const loaded = new LoadedAdapters(pool, log)
   const router = new EngineRouter(enginePods, loaded, planHold(config))
   const demand = new DemandReporter({ pool, router, namespace: config.TRAINYARD_NAMESPACE, log })
+  const deleted = new DeletedBaseModels({ pool, router, log })
   const engines = new EngineClient(router, shared.engineKeys, log)
   const models = new ModelResolver({ pool, lease: changes })
   const modelUses = new ModelUses(pool)
   modelUses.start(log)
-  for (const follower of [models.known, loaded]) changes.follow(follower)
+  for (const follower of [models.known, loaded, deleted]) changes.follow(follower)
   const deps = { ...shared, engines, models, modelUses }
   return {
     deps,
@@ -67,7 +69,7 @@ export function openInference(config: Config, shared: SharedParts): Inference {
     stopWaiting: () => router.close(),
     close: async () => {
       engines.close()
-      await Promise.all([demand.close(), enginePods.stop(), loaded.close(), modelUses.close()])
+      await Promise.all([demand.close(), deleted.close(), enginePods.stop(), loaded.close(), modelUses.close()])
     },
   }
 }

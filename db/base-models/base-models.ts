@@ -38,3 +38,14 @@ export async function listBaseModels(pool: Pool): Promise<BaseModelRow[]> {
   })
   return rows
 }
+
+/** Lists the resource names of these under which no base model is registered. */
+export async function listUnregistered(pool: Pool, crNames: string[]): Promise<string[]> {
+  const { rows } = await pool.query<{ crName: string }>({
+    name: 'list_unregistered_base_models',
+    text: `SELECT wanted AS "crName" FROM unnest($1::text[]) AS wanted
+     WHERE NOT EXISTS (SELECT FROM training.base_models WHERE cr_name = wanted)`,
+    values: [crNames],
+  })
+  return rows.map(({ crName }) => crName)
+}

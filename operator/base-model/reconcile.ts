@@ -40,8 +40,8 @@ interface Wanted {
  */
 export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Promise<Requeue | void> {
   const baseModel = deps.baseModels.get(name)
-  if (!baseModel) return unregister(deps, name)
-  if (baseModel.metadata.deletionTimestamp !== undefined) return
+  // It may wait for finalizers. Nobody can take its deletion back.
+  if (!baseModel || baseModel.metadata.deletionTimestamp !== undefined) return unregister(deps, name)
   const conflict = await register(deps, baseModel)
   if (conflict !== undefined) {
     return writeStatus(deps, baseModel, describeRejected(baseModel, describeConflict(conflict), new Date()))
@@ -95,7 +95,8 @@ function register({ pool, namespace }: BaseModelDeps, { metadata, spec }: BaseMo
 }
 
 async function unregister({ client, pool, namespace, log, scales }: BaseModelDeps, name: string): Promise<void> {
-  if (await readObject(client, customPath('BaseModel', namespace, name))) return
+  const baseModel = await readObject<BaseModel>(client, customPath('BaseModel', namespace, name))
+  if (baseModel && baseModel.metadata.deletionTimestamp === undefined) return
   forgetDemand(scales, name)
   await markDraining(pool, { namespace, name }, [])
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')

@@ -1,13 +1,14 @@
 import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
+import type { HttpError } from '../../../lib/http/http-error.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { AdapterHistory } from './adapter-history.ts'
 import { hashAffinity, type AffinityKey } from './affinity.ts'
 import type { EnginePod } from './engine-pods.ts'
 import { EngineState } from './engine-state.ts'
 import { unavailable, type HeldRequests } from './held-requests.ts'
-import { PeakCount } from './peak-count.ts'
 import { pickPod } from './pick-pod.ts'
+import { RequestCount } from './request-count.ts'
 
 /** A request that needs an engine. */
 export interface EngineSearch {
@@ -52,13 +53,11 @@ export class BaseModelEngines {
   readonly #held: HeldRequests
   readonly #history: AdapterHistory
   readonly #states = new Map<string, EngineState>()
-  /** The requests that wait, by whether no pod was usable when they arrived. */
-  readonly #waiting = { held: 0, busy: 0 }
   /**
    * One permit for each request that the usable pods may have, and one for each request that other pods still answer.
    */
   readonly #permits = new FairSemaphore({ permits: 0 })
-  readonly #demand = new PeakCount()
+  readonly #requests = new RequestCount()
   readonly #onHeld: () => void
 
   /** @param onHeld is called when a request waits and no pod is usable */
@@ -70,18 +69,26 @@ export class BaseModelEngines {
 
   /** Takes the most requests at once since it was last asked: those that wait, and those that pods answer. */
   takePeak(): number {
-    return this.#demand.takePeak()
+    return this.#requests.takePeak()
   }
 
   get isIdle(): boolean {
-    return this.#permits.isIdle && this.#states.size === 0 && this.#demand.isZero
+    return this.#permits.isIdle && this.#states.size === 0 && this.#requests.isZero
   }
 
   /** What metrics show. */
   get load(): EngineLoad {
-    const states = [...this.#states.values()]
-    const inFlight = states.reduce((sum, state) => sum + state.inFlight, 0)
-    return { ...this.#waiting, inFlight, usable: this.#listUsable().length }
+    return { ...this.#requests.counts, usable: this.#listUsable().length }
+  }
+
+  /** Whether a request waits. */
+  get isAwaited(): boolean {
+    return this.#requests.isAwaited
+  }
+
+  /** Answers the requests that wait with an error. */
+  rejectWaiting(reason: HttpError): void {
+    this.#held.reject(this, reason)
   }
 
   /** @param ready the pods that are Ready in Kubernetes */
@@ -123,18 +130,16 @@ export class BaseModelEngines {
     const timeoutMs = Math.max(0, deadlineMs - performance.now())
     const isHeld = this.#listUsable().length === 0
     const reason = isHeld ? 'held' : 'busy'
-    this.#waiting[reason]++
-    this.#demand.add()
+    this.#requests.add(reason)
     try {
       if (isHeld) this.#onHeld()
-      return await this.#held.while({ turn, isHeld, signal: client.signal }, (ended) =>
+      return await this.#held.while({ turn, isHeld, queue: this, signal: client.signal }, (ended) =>
         this.#permits.acquire({ ...turn, timeoutMs, signal: ended }),
       )
     } catch (error) {
       throw error instanceof PermitTimeout ? unavailable(describeTimeout(isHeld)) : error
     } finally {
-      this.#waiting[reason]--
-      this.#demand.remove()
+      this.#requests.remove(reason)
     }
   }
 
@@ -160,7 +165,7 @@ export class BaseModelEngines {
 
   #lease(state: EngineState, adapter: string | undefined, releasePermit: () => void): EngineLease {
     state.inFlight++
-    this.#demand.add()
+    this.#requests.add('inFlight')
     let isReleased = false
     return {
       pod: state.pod,
@@ -178,7 +183,7 @@ export class BaseModelEngines {
         if (isReleased) return
         isReleased = true
         state.inFlight--
-        this.#demand.remove()
+        this.#requests.remove('inFlight')
         if (!state.isUsable) this.#resize()
         releasePermit()
       },

@@ -1,8 +1,12 @@
 import type { EnginePods } from './engine-pods.ts'
 import { AdapterHistory } from './adapter-history.ts'
 import { BaseModelEngines, type EngineLease, type EngineLoad, type EngineSearch } from './base-model-engines.ts'
-import { HeldRequests } from './held-requests.ts'
+import { HeldRequests, unavailable } from './held-requests.ts'
 import type { LoadedAdapters } from './loaded-adapters.ts'
+
+const noLongerServed =
+  'The base model of this request is not being served any more. GET /v1/models lists all models. Send this request ' +
+  'again later if the base model comes back.'
 
 /** How long, and how many, requests wait for an engine. */
 export interface HoldLimits {
@@ -59,6 +63,16 @@ export class EngineRouter {
   /** The load of each base model that has pods or requests, by the name of its resource. */
   listLoads(): (EngineLoad & { baseModel: string })[] {
     return [...this.#engines].map(([baseModel, engines]) => ({ baseModel, ...engines.load }))
+  }
+
+  /** The base models for whose engines requests wait, by the names of their resources. */
+  listAwaited(): string[] {
+    return [...this.#engines].filter(([, engines]) => engines.isAwaited).map(([name]) => name)
+  }
+
+  /** Answers the requests that wait for engines of a base model that is not served any more. */
+  rejectWaiting(baseModelCrName: string): void {
+    this.#engines.get(baseModelCrName)?.rejectWaiting(unavailable(noLongerServed))
   }
 
   /** Answers the requests that wait, and lets the others finish. */

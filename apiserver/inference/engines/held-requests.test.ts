@@ -13,7 +13,7 @@ function openRoom() {
   const ended: unknown[][] = []
   const hold = async (name: string, { weight = 1, isHeld = true, signal = new AbortController().signal } = {}) => {
     const turn = { key: name[0]!, weight }
-    const waiting = held.while({ turn, isHeld, signal }, (left) => {
+    const waiting = held.while({ turn, isHeld, queue: held, signal }, (left) => {
       const { promise, reject } = Promise.withResolvers<void>()
       left.addEventListener('abort', () => reject(left.reason))
       return promise

@@ -7,6 +7,7 @@ const retryAfterSeconds = 5
 /** A request that waits for an engine. */
 interface Waiting {
   turn: Turn
+  queue: object
   /** ends the wait with an error */
   end: (reason: HttpError) => void
 }
@@ -16,6 +17,8 @@ interface WaitOptions {
   turn: Turn
   /** whether the request counts as held, because no engine of its model is ready */
   isHeld: boolean
+  /** what it waits for */
+  queue: object
   /** aborted when the client has left */
   signal: AbortSignal
 }
@@ -43,11 +46,11 @@ export class HeldRequests {
    * @throws {HttpError} 503 if the queue is full, if this request is dropped for another entity's, or if the process
    * ends
    */
-  async while<T>({ turn, isHeld, signal }: WaitOptions, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async while<T>({ turn, isHeld, queue, signal }: WaitOptions, wait: (signal: AbortSignal) => Promise<T>): Promise<T> {
     if (this.#isClosed) throw isEnding()
     signal.throwIfAborted()
     const ended = new AbortController()
-    const waiting: Waiting = { turn, end: (reason) => ended.abort(reason) }
+    const waiting: Waiting = { turn, queue, end: (reason) => ended.abort(reason) }
     if (isHeld) this.#hold(waiting)
     const leave = () => {
       this.#remove(waiting)
@@ -61,6 +64,11 @@ export class HeldRequests {
       signal.removeEventListener('abort', leave)
       this.#remove(waiting)
     }
+  }
+
+  /** Answers the requests that wait for this with an error. */
+  reject(queue: object, reason: HttpError): void {
+    for (const waiting of this.#waiting) if (waiting.queue === queue) waiting.end(reason)
   }
 
   /** Answers all waiting requests, and all later ones, with an error. Another process serves them. */
