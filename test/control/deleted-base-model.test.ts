@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
@@ -107,6 +107,21 @@ test('a BaseModel with other weights does not serve the models of an earlier one
     expect(await readAccepted()).toMatchObject({ status: 'True' })
     expect(await readModel()).toMatchObject({ reason: 'EngineNotReady' })
   })
+})
+
+test('a BaseModel that waits for finalizers is not served any more', async () => {
+  const base = `${name}-waits`
+  const spec = { ...describeBaseModel('models/none').spec, names: [`${base}/base`] }
+  const metadata = { name: base, namespace, finalizers: ['trainyard.dev/test'] }
+  await stack.apply({ ...describeBaseModel('models/none'), metadata, spec })
+  onTestFinished(async () => {
+    const patch = JSON.stringify({ metadata: { finalizers: null } })
+    await stack.kubectl('patch', 'bm', base, '-n', namespace, '--type=merge', '-p', patch)
+  })
+  const listNames = async () => (await rest.listAll<{ id: string }>('/v1/models')).map(({ id }) => id)
+  await eventually(async () => expect(await listNames()).toContain(`${base}/base`))
+  await stack.kubectl('delete', 'bm', base, '-n', namespace, '--wait=false')
+  await eventually(async () => expect(await listNames()).not.toContain(`${base}/base`), 20_000)
 })
 
 test('a chat with a model whose BaseModel was deleted is a 503 that says so', async () => {

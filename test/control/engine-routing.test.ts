@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { countEngineDemand } from '../../db/demand/engine-demand.ts'
 import { recordLoad } from '../../db/engines/loaded-adapters.ts'
+import { withTransaction } from '../../db/pool.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
@@ -153,6 +154,29 @@ describe('while no engine is ready', () => {
     expect(asked).toBe(2)
   })
 
+  test.each([
+    ['at once', true],
+    ['within a second, also if it was not notified', false],
+  ])('a request that waits for a deleted base model is answered %s', async (_, isNotified) => {
+    const deleted = `deleted-${randomUUID()}`
+    const { pool } = database
+    await addBaseModel({ kubectl: stack.kubectl, namespace, pool, baseModel: deleted })
+    const waiting = [chat({ model: deleted }), chat()]
+    await eventually(async () => expect(await countEngineDemand(pool, namespace, deleted)).toBe(1), 10_000, 20)
+    const since = performance.now()
+    await withTransaction(pool, async (connection) => {
+      if (!isNotified) await connection.query('SET LOCAL session_replication_role = replica')
+      await connection.query('DELETE FROM training.base_models WHERE name = $1', [deleted])
+    })
+    const ended = await Promise.race(waiting)
+    expect(performance.now() - since).toBeLessThan(5_000)
+    expect([ended.status, ended.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(await ended.text()).toContain('The base model of this request is not being served any more.')
+    await listen(1, reply())
+    await addEnginePod(place(1))
+    expect((await waiting[1]!).status).toBe(200)
+  })
+
   test('the number of held requests is limited, and one entity cannot use the whole limit when others wait', async () => {
     const others = await addKey(database.pool, 'globex', 'read')
     const own = [chat(), chat(), chat(), chat()]
@@ -273,6 +297,39 @@ describe('an engine that ends', () => {
     running.write('after it was removed')
     running.end()
     expect(await streaming.text()).toMatch(/first[^]*last[^]*after it was removed[^]*\[DONE\]/)
+  })
+})
+
+describe('an engine that answers 500', () => {
+  /** Begins a chat at engine 1, which answers with an error when the test says so. */
+  const begin = async (more: object = {}) => {
+    const [asked, failing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await listen(1, async (_, response) => {
+      asked.resolve()
+      await failing.promise
+      response.statusCode = 500
+      response.end(JSON.stringify({ error: { message: 'EngineCore encountered an issue.', code: 500 } }))
+    })
+    await addEnginePod(place(1))
+    const answering = chat(more)
+    await asked.promise
+    await listen(2, reply('second'))
+    await addEnginePod(place(2))
+    return { answering, fail: failing.resolve }
+  }
+
+  test.each([{}, { stream: true }])('because it is stopped: another engine answers the chat, %o', async (more) => {
+    const { answering, fail } = await begin(more)
+    await setEngineReady(place(1), false)
+    await eventually(async () => expect(await askEight()).toEqual(Array(8).fill('second')), 10_000)
+    fail()
+    expect(await readContent(await answering)).toBe('second')
+  })
+
+  test('although it is Ready: the client gets an error, because the chat may be the reason', async () => {
+    const { answering, fail } = await begin()
+    fail()
+    expect((await answering).status).toBe(502)
   })
 })
 

@@ -27,6 +27,8 @@ export interface EngineSearch {
 /** A slot of an engine pod, until it is released. */
 export interface EngineLease {
   pod: EnginePod
+  /** Whether the pod is being stopped, or is not Ready for another reason. */
+  hasLeft: () => boolean
   /** Records that the pod has answered, and how many requests it says it can run at once. */
   recordAnswer: (maxRequests: number | undefined) => void
   /** Records that the pod could not be reached. */
@@ -169,6 +171,7 @@ export class BaseModelEngines {
     let isReleased = false
     return {
       pod: state.pod,
+      hasLeft: () => !state.isReady,
       recordAnswer: (maxRequests) => {
         const before = state.maxInFlight
         state.recordAnswer(maxRequests)

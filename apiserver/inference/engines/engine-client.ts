@@ -84,6 +84,7 @@ export class EngineClient {
       const key = this.#keys.keyOf(lease.pod)
       const first = await this.#send(lease.pod, request, key)
       const response = first.statusCode === 401 ? await this.#retryWithKey(lease.pod, request, { first, key }) : first
+      if (isEnding(response, lease)) return this.#leave(response, lease, request)
       lease.recordAnswer(readMaxRequests(response.headers))
       response.whenOver(lease.release)
       return response
@@ -96,6 +97,15 @@ export class EngineClient {
       this.#log.debug({ error, pod: lease.pod.name }, 'engine did not take a request')
       return outcome
     }
+  }
+
+  /** Drops the response of an engine that is being stopped. It has answered nothing yet. */
+  #leave(response: EngineResponse, lease: EngineLease, { body }: EngineRequest): 'broken' {
+    response.abort()
+    lease.release()
+    if (!body.isKept) throw unanswered()
+    this.#log.debug({ status: response.statusCode, pod: lease.pod.name }, 'engine ended before it answered a request')
+    return 'broken'
   }
 
   /** Sends a request again with another key, if the engine does not take the first. It has not looked at the body. */
@@ -131,6 +141,11 @@ export class EngineClient {
     this.#disguises.set(entity, disguise)
     return disguise
   }
+}
+
+/** Whether an engine could not answer in the time that it had before its end. */
+function isEnding({ statusCode }: EngineResponse, lease: EngineLease): boolean {
+  return statusCode >= 500 && lease.hasLeft()
 }
 
 function unanswered(): HttpError {

@@ -33,7 +33,7 @@ function openRouter({ pods = [], seconds = 60, requests = 100 }: RouterOptions =
     ...more,
   })
   const acquire = (more: Parameters<typeof search>[0] = {}) => router.acquire('tiny', search(more))
-  return { router, setPods, acquire }
+  return { router, setPods, acquire, search }
 }
 
 describe('while no pod is ready', () => {
@@ -56,6 +56,29 @@ describe('while no pod is ready', () => {
     const waiting = acquire({ client })
     client.leave()
     await expect(waiting).rejects.toThrow('aborted')
+  })
+})
+
+describe('a base model that is not served any more', () => {
+  test('its requests end, those that wait for a full engine too, and those of other base models go on', async () => {
+    const { router, acquire, search, setPods } = openRouter({ pods: [pod('1')] })
+    ;(await acquire()).recordAnswer(1)
+    await acquire()
+    const ended = acquire()
+    await settle()
+    setPods()
+    const other = router.acquire('other', search())
+    await settle()
+    expect(router.listAwaited()).toEqual(['tiny', 'other'])
+    router.rejectWaiting('tiny')
+    await expect(ended).rejects.toMatchObject({ status: 503, headers: { 'Retry-After': '5' } })
+    expect(router.listAwaited()).toEqual(['other'])
+    setPods(pod('2'))
+    expect((await other).pod).toEqual(pod('2'))
+    expect(router.listLoads().map(({ held, busy, inFlight }) => [held, busy, inFlight])).toEqual([
+      [0, 0, 2],
+      [0, 0, 1],
+    ])
   })
 })
 
