@@ -67,7 +67,8 @@ export class Controllers {
       findPublication: (id: string) => publisher.findPublication(id),
     }
     this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob({ ...deps, ...workers }, name))
-    this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id))
+    const keep = (podName: string) => this.#adapters.add(podName)
+    this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id, keep))
     this.#adapters = new WorkQueue({ ...adapterQueue, log, work: (name) => podAdapters.adjust(name) })
     const adjust = (name: string) => this.#adapters.addRoutinely(name)
     const observe = (name: string) => podAdapters.observe(name, () => adjust(name))

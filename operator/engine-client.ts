@@ -50,14 +50,29 @@ export async function unloadAdapter(engine: Engine, id: string): Promise<void> {
   await response.text()
 }
 
+/** Tells an engine which adapters it keeps when it needs memory for others, the most important first. */
+export async function keepAdapters(engine: Engine, ids: readonly string[]): Promise<void> {
+  const request = { method: 'PUT', body: { names: ids }, signal: AbortSignal.timeout(requestMs) }
+  const response = await requestEngine(engine, '/v1/kept_lora_adapters', request)
+  // An engine of an earlier version keeps none.
+  if (!response.ok && response.status !== 404) throw await readEngineError(response)
+  await response.text()
+}
+
+interface EngineRequest {
+  method?: string
+  body?: object
+  signal: AbortSignal
+}
+
 /** Sends a request to an engine: a POST if there is a body, else a GET. */
 function requestEngine(
   { pod, keys }: Engine,
   path: string,
-  { body, signal }: { body?: object; signal: AbortSignal },
+  { body, method = body ? 'POST' : 'GET', signal }: EngineRequest,
 ): Promise<Response> {
   return fetchWithKeys(engineOrigin(pod.status?.podIP ?? '') + path, keys, {
-    method: body ? 'POST' : 'GET',
+    method,
     headers: body ? { 'content-type': 'application/json' } : {},
     ...(body && { body: JSON.stringify(body) }),
     signal,

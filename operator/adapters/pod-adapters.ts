@@ -11,7 +11,7 @@ import {
 import { listWantedAdapters } from '../../db/engines/wanted-adapters.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { isReady, type Pod } from '../../lib/kube/objects.ts'
-import { listAdapters, unloadAdapter } from '../engine-client.ts'
+import { keepAdapters, listAdapters, unloadAdapter } from '../engine-client.ts'
 import { AdapterLoader, type LoaderDeps } from './adapter-loader.ts'
 import { findEngineContainer } from './engine-container.ts'
 import { planAdapters, type AdapterPlan } from './plan.ts'
@@ -50,21 +50,20 @@ export class PodAdapters {
     return { afterMs: resyncMs }
   }
 
-  /** Unloads old steps of a pod and loads missing ones. */
+  /** Tells a pod what to keep, unloads its old steps and loads missing ones. */
   async adjust(podName: string): Promise<void> {
     const pod = this.#findReady(podName)
     const baseModel = pod && this.#findBaseModel(pod)
     if (!pod || !baseModel) return
-    const adapters = await listPodAdapters(this.#deps.pool, podName)
-    const plan = await this.#plan(adapters, baseModel)
+    const { pool, engineKeys: keys } = this.#deps
+    const adapters = await listPodAdapters(pool, podName)
+    const maxAdapters = maxAdaptersOf(baseModel.spec)
+    const wanted = await listWantedAdapters(pool, baseModel.spec.names[0] ?? '', maxAdapters)
+    // First, so that what is loaded afterwards displaces none of them.
+    await keepAdapters({ pod, keys }, wanted.kept)
+    const plan = planAdapters({ adapters, wanted, maxAdapters })
     for (const id of plan.unload) await this.#unload(pod, id)
     await this.#load(pod, plan, adapters)
-  }
-
-  async #plan(adapters: PodAdapter[], { spec }: BaseModel): Promise<AdapterPlan> {
-    const maxAdapters = maxAdaptersOf(spec)
-    const wanted = await listWantedAdapters(this.#deps.pool, spec.names[0] ?? '', maxAdapters)
-    return planAdapters({ adapters, wanted, maxAdapters })
   }
 
   async #unload(pod: Pod, id: string): Promise<void> {

@@ -19,6 +19,14 @@ interface Deps extends LoaderDeps {
   artifacts: ArtifactStore
 }
 
+/** Which engines get a new checkpoint. */
+interface Asked {
+  ready: Pod[]
+  asked: Pod[]
+  /** Whether they keep it, because its model has spec.keepLoaded. */
+  isKept: boolean
+}
+
 /**
  * Ends trained jobs: loads each new checkpoint of a model in use on every Ready engine pod, and of another model on one
  * of them, which finds an adapter that cannot be loaded. Then writes the job's end. It needs neither kube-apiserver nor
@@ -46,14 +54,18 @@ export class Publisher {
     return this.#publications.get(jobId)
   }
 
-  /** Publishes the checkpoint of one job and ends the job. Does nothing for a job that is not Publishing. */
-  async publish(jobId: string): Promise<void> {
+  /**
+   * Publishes the checkpoint of one job and ends the job. Does nothing for a job that is not Publishing.
+   *
+   * @param onKept is called with each pod that has to keep the checkpoint from now on
+   */
+  async publish(jobId: string, onKept: (podName: string) => void): Promise<void> {
     const { pool, log } = this.#deps
     const job = await findPublishingJob(pool, jobId)
     if (!job?.checkpoint) return
     const startedAt = performance.now()
     const [publication] = await Promise.all([
-      this.#loadFirst(job.baseModel, job.checkpoint.id),
+      this.#loadFirst(job.baseModel, job.checkpoint.id, onKept),
       measureCheckpoint(this.#deps, job.checkpoint.id),
       // After `training_ended`, every gateway must serve the new step as the newest.
       waitForLeases(pool),
@@ -65,31 +77,28 @@ export class Publisher {
     log.info({ job: jobId, checkpoint: job.checkpoint.id, ...publication, tookMs }, 'checkpoint published')
   }
 
-  async #load(baseModel: string, checkpointId: string): Promise<Publication> {
-    const ready = this.#loader.listEngines(baseModel)
-    const asked = (await this.#isInUse(baseModel, checkpointId)) ? ready : pickOne(ready, checkpointId)
-    const deadline = AbortSignal.any([AbortSignal.timeout(publishMs), this.#stopping.signal])
-    const loaded = await this.#loader.loadOnAll(asked, { checkpointId, deadline })
-    return { ready: ready.length, asked: asked.length, loaded }
-  }
-
-  /** Whether engines should have the checkpoint, because its model is kept loaded or was asked lately. */
-  async #isInUse(baseModel: string, checkpointId: string): Promise<boolean> {
+  /** A model in use, because it is kept loaded or was asked lately, gets its checkpoint on every engine. */
+  async #chooseEngines(baseModel: string, checkpointId: string): Promise<Asked> {
     const { pool, baseModels } = this.#deps
+    const ready = this.#loader.listEngines(baseModel)
     const [resource] = listBaseModelsNamed(baseModels, baseModel)
-    if (!resource) return false
-    const { kept, inUse } = await listWantedAdapters(pool, baseModel, maxAdaptersOf(resource.spec))
-    return kept.includes(checkpointId) || inUse.includes(checkpointId)
+    const maxAdapters = resource ? maxAdaptersOf(resource.spec) : 0
+    const { kept, inUse } = await listWantedAdapters(pool, baseModel, maxAdapters)
+    const isKept = kept.includes(checkpointId)
+    return { ready, asked: isKept || inUse.includes(checkpointId) ? ready : pickOne(ready, checkpointId), isKept }
   }
 
   /** Loads a new checkpoint, and measures how long it was not served. */
-  async #loadFirst(baseModel: string, checkpointId: string): Promise<Publication> {
+  async #loadFirst(baseModel: string, checkpointId: string, onKept: (podName: string) => void): Promise<Publication> {
     const { pool, baseModels, events } = this.#deps
-    const publication = await this.#load(baseModel, checkpointId)
-    const isServed = publication.loaded > 0 && publication.loaded === publication.asked
+    const { ready, asked, isKept } = await this.#chooseEngines(baseModel, checkpointId)
+    const deadline = AbortSignal.any([AbortSignal.timeout(publishMs), this.#stopping.signal])
+    const loaded = await this.#loader.loadOnAll(asked, { checkpointId, deadline })
+    if (isKept) for (const { metadata } of asked) onKept(metadata.name ?? '')
+    const isServed = loaded > 0 && loaded === asked.length
     const ageSeconds = isServed ? await readCheckpointAge(pool, checkpointId) : undefined
     if (ageSeconds !== undefined) events.recordPublished(findResourceName(baseModels, baseModel), ageSeconds)
-    return publication
+    return { ready: ready.length, asked: asked.length, loaded }
   }
 
   #record(jobId: string, publication: Publication): void {

@@ -147,7 +147,7 @@ describe('who has read training_ended at one process gets no older step at the o
       const { name, jobId, train } = await trainKnownModel()
       block()
       const newest = await train()
-      await publisher.publish(jobId)
+      await publisher.publish(jobId, () => {})
       expect(await chat(name)).toBe(newest)
       expect((await rest.listEvents(jobId)).at(-1)?.type).toBe('training_ended')
       own.servers[1]!.postgres.mend()

@@ -59,7 +59,7 @@ async function addEngine(baseModel: string): Promise<AdapterEngine & { pod: stri
   })
   const pod = `${baseModel}-engine-${addresses}`
   await addEnginePod({ kubectl: stack.kubectl, namespace, baseModel, address, podName: pod })
-  return { ...engine, pod }
+  return Object.assign(engine, { pod })
 }
 
 /** Returns the id of its row. */
@@ -174,6 +174,10 @@ test('keepLoaded loads a step on every engine and again after a start, for half 
   expect(reason).toMatchObject({ status: 'False', reason: 'KeepLoadedLimit' })
   expect(reason?.message).toContain('1 other models')
   expect(engine.loads).not.toContain(steps[1])
+  await eventually(() => expect(engine.kept).toEqual([steps[0]]))
+  // The engine is told at once, and not when its list is read the next time.
+  const newest = await publish(kept, 2)
+  await eventually(() => expect(engine.kept).toEqual([newest]), 5_000)
 })
 
 test('an old step is unloaded when the new one is loaded and nobody asks for the old one', async () => {

@@ -6,14 +6,22 @@ export interface AdapterEngine {
   loaded: Set<string>
   loads: string[]
   unloads: string[]
+  /** What it was last told to keep. */
+  kept: string[]
   answer: RequestListener
 }
 
 /** A fake engine that keeps the names of adapters as vLLM does: it loads an adapter with the first request for it. */
 export function createAdapterEngine(): AdapterEngine {
-  const engine: AdapterEngine = { loaded: new Set(), loads: [], unloads: [], answer: () => {} }
+  const engine: AdapterEngine = { loaded: new Set(), loads: [], unloads: [], kept: [], answer: () => {} }
   engine.answer = (request, response) => void answer(engine, request, response)
   return engine
+}
+
+interface AdapterRequest {
+  model?: string
+  lora_name?: string
+  names?: string[]
 }
 
 async function answer(engine: AdapterEngine, request: IncomingMessage, response: ServerResponse): Promise<void> {
@@ -22,7 +30,8 @@ async function answer(engine: AdapterEngine, request: IncomingMessage, response:
     response.end(JSON.stringify({ data: ['base', ...engine.loaded].map((id) => ({ id })) }))
     return
   }
-  const { model, lora_name: unloaded } = (await json(request)) as { model?: string; lora_name?: string }
+  const { model, lora_name: unloaded, names } = (await json(request)) as AdapterRequest
+  if (names !== undefined) engine.kept = names
   if (model !== undefined) {
     engine.loads.push(model)
     engine.loaded.add(model)

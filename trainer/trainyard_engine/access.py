@@ -9,6 +9,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 HEALTH = ("GET", "/health")
+KEPT_PATH = "/v1/kept_lora_adapters"
 # The routes that the apiserver, the operator and this engine itself use. vLLM has many others, and some of them swap
 # weights or stop the engine.
 ROUTES = frozenset(
@@ -22,6 +23,7 @@ ROUTES = frozenset(
         ("POST", "/tokenize"),
         ("POST", "/detokenize"),
         ("POST", "/v1/unload_lora_adapter"),
+        ("PUT", KEPT_PATH),
     }
 )
 

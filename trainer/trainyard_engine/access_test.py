@@ -32,7 +32,7 @@ UNUSED = [
 
 def open_app():
     """An app that answers every request."""
-    methods = ["GET", "POST", "DELETE", "OPTIONS"]
+    methods = ["GET", "POST", "PUT", "DELETE", "OPTIONS"]
     everything = Route("/{path:path}", lambda _: PlainTextResponse("served"), methods=methods)
 
     async def talk(socket):

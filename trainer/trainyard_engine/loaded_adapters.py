@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Coroutine, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -19,15 +19,19 @@ class LoadedAdapters(OrderedDict[str, LoRARequest]):
 
     vLLM's workers drop the least recently used adapter by themselves when another one does not fit. That is the same
     one: running requests use theirs all the time. An adapter that cannot be loaded displaces none.
+
+    Kept adapters are never displaced. `max_kept` leaves room for the adapters of one batch.
     """
 
-    def __init__(self, engine: EngineClient, max_adapters: int) -> None:
+    def __init__(self, engine: EngineClient, max_adapters: int, max_kept: int) -> None:
         super().__init__()
         self.engine = engine
         self.max_adapters = max_adapters
+        self.max_kept = max_kept
+        self.kept: frozenset[str] = frozenset()
         self.running: Counter[int] = Counter()
         self.leaving: set[int] = set()
-        self.removals: set[asyncio.Task[None]] = set()
+        self.changes: set[asyncio.Task[None]] = set()
 
     def __getitem__(self, name: str) -> LoRARequest:
         self.move_to_end(name)
@@ -36,6 +40,8 @@ class LoadedAdapters(OrderedDict[str, LoRARequest]):
     def __setitem__(self, name: str, adapter: LoRARequest) -> None:
         super().__setitem__(name, adapter)
         self.move_to_end(name)
+        if name in self.kept:
+            self.start(self.pin_kept())
         while len(self) > self.max_adapters:
             del self[self.pick_oldest()]
 
@@ -45,12 +51,23 @@ class LoadedAdapters(OrderedDict[str, LoRARequest]):
         if self.running[number]:
             self.leaving.add(number)
         else:
-            self.start_removal(number)
+            self.start(self.remove(number))
 
     def pick_oldest(self) -> str:
-        """Prefers adapters without running requests."""
-        idle = (name for name, adapter in self.items() if not self.running[adapter.lora_int_id])
-        return next(idle, next(iter(self)))
+        """Prefers adapters without running requests, and takes no kept one."""
+        free = [name for name in self if name not in self.kept]
+        idle = (name for name in free if not self.running[super(LoadedAdapters, self).__getitem__(name).lora_int_id])
+        return next(idle, free[0])
+
+    async def keep(self, names: Sequence[str]) -> None:
+        """Keeps these adapters and no others, loaded now or later. The most important ones come first."""
+        self.kept = frozenset(names[: self.max_kept])
+        await self.pin_kept()
+
+    async def pin_kept(self) -> None:
+        """vLLM's workers keep the same adapters."""
+        numbers = [adapter.lora_int_id for name, adapter in self.items() if name in self.kept]
+        await self.engine.collective_rpc("keep_adapters", args=(numbers,))
 
     def begin(self, adapter: LoRARequest) -> None:
         self.running[adapter.lora_int_id] += 1
@@ -63,12 +80,12 @@ class LoadedAdapters(OrderedDict[str, LoRARequest]):
         del self.running[number]
         if number in self.leaving:
             self.leaving.discard(number)
-            self.start_removal(number)
+            self.start(self.remove(number))
 
-    def start_removal(self, number: int) -> None:
-        removal = asyncio.ensure_future(self.remove(number))
-        self.removals.add(removal)
-        removal.add_done_callback(self.removals.discard)
+    def start(self, change: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(change)
+        self.changes.add(task)
+        task.add_done_callback(self.changes.discard)
 
     async def remove(self, number: int) -> None:
         try:

@@ -13,11 +13,16 @@ class Memory:
 
     def __init__(self):
         self.removed = []
+        self.pinned = []
         self.may_end = asyncio.Event()
 
     async def remove_lora(self, number):
         self.removed.append(number)
         return True
+
+    async def collective_rpc(self, method, args):
+        assert method == "keep_adapters"
+        self.pinned.append(args[0])
 
     async def generate(self, prompt, *, lora_request=None):
         await self.may_end.wait()
@@ -30,8 +35,8 @@ def adapter(number):
     return LoRARequest(lora_name=f"step-{number}", lora_int_id=number, lora_path="/none")
 
 
-def open_adapters(memory, max_adapters, loaded):
-    adapters = LoadedAdapters(cast(EngineClient, memory), max_adapters)
+def open_adapters(memory, max_adapters, loaded, max_kept=1):
+    adapters = LoadedAdapters(cast(EngineClient, memory), max_adapters, max_kept)
     for number in range(1, loaded + 1):
         adapters[f"step-{number}"] = adapter(number)
     return adapters
@@ -108,5 +113,41 @@ def test_a_name_that_is_not_loaded_is_a_key_error():
         for read in (lambda: adapters["none"], lambda: adapters.__delitem__("none")):
             with pytest.raises(KeyError):
                 read()
+
+    run(test)
+
+
+def test_a_kept_adapter_is_not_displaced_until_it_is_kept_no_longer():
+    async def test(memory):
+        adapters = open_adapters(memory, 2, loaded=2)
+        await adapters.keep(["step-1"])
+        adapters["step-3"] = adapter(3)
+        adapters["step-4"] = adapter(4)
+        await adapters.keep([])
+        adapters["step-5"] = adapter(5)
+        await settle()
+        assert (list(adapters), memory.removed, memory.pinned) == (["step-4", "step-5"], [2, 3, 1], [[1], []])
+
+    run(test)
+
+
+def test_an_adapter_that_is_loaded_after_it_is_kept_is_kept_at_once():
+    async def test(memory):
+        adapters = open_adapters(memory, 2, loaded=0)
+        await adapters.keep(["step-1"])
+        for number in (1, 2, 3):
+            adapters[f"step-{number}"] = adapter(number)
+        await settle()
+        assert (list(adapters), memory.pinned) == (["step-1", "step-3"], [[], [1]])
+
+    run(test)
+
+
+def test_at_most_as_many_are_kept_as_leave_room_for_a_batch():
+    async def test(memory):
+        adapters = open_adapters(memory, 3, loaded=3, max_kept=2)
+        await adapters.keep(["step-3", "step-2", "step-1"])
+        adapters["step-4"] = adapter(4)
+        assert (list(adapters), memory.pinned) == (["step-2", "step-3", "step-4"], [[2, 3]])
 
     run(test)

@@ -27,6 +27,7 @@ from trainyard_engine.grammars.guard import guard_engine
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.verdict import SETTING
+from trainyard_engine.kept_adapters import add_kept_route
 from trainyard_engine.loaded_adapters import LoadedAdapters, count_running
 from trainyard_engine.parsers.tolerant import make_tolerant
 from trainyard_engine.wanted_adapters import load_wanted_adapters
@@ -60,7 +61,8 @@ async def build_and_serve(
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
     guard_engine(engine, gate)
     app = await build_vllm_app(engine, arguments)
-    await load_adapters(engine, app.state.openai_serving_models, settings)
+    adapters = await load_adapters(engine, app.state.openai_serving_models, settings)
+    add_kept_route(app, adapters.keep)
     chat = getattr(app.state, "openai_serving_chat", None)  # an engine that makes embeddings has no chats
     if chat is not None:
         tolerate_broken_calls(app.state)
@@ -89,15 +91,18 @@ async def build_and_serve(
     )
 
 
-async def load_adapters(engine: EngineClient, models: OpenAIServingModels, settings: Settings) -> None:
+async def load_adapters(engine: EngineClient, models: OpenAIServingModels, settings: Settings) -> LoadedAdapters:
     """Bounds the adapters in memory, and loads those in use."""
     lora = engine.vllm_config.lora_config
     max_adapters = (lora and lora.max_cpu_loras) or settings.max_cpu_loras
-    adapters = LoadedAdapters(engine, max_adapters)
+    # A batch may need as many others.
+    max_kept = max_adapters - ((lora and lora.max_loras) or settings.max_loras)
+    adapters = LoadedAdapters(engine, max_adapters, max(0, max_kept))
     adapters.update(models.lora_requests)
     models.lora_requests = adapters
     count_running(engine, adapters)
     await load_wanted_adapters(settings, models.resolve_lora, max_adapters)
+    return adapters
 
 
 def count_max_requests(engine: EngineClient) -> int:
