@@ -44,6 +44,20 @@ export const engineMutations: Mutation[] = [
     test: 'trainer/trainyard_engine/access_test.py',
   },
   {
+    fault: 'a kept adapter is displaced in the server',
+    file: 'trainer/trainyard_engine/loaded_adapters.py',
+    find: 'free = [name for name in self if name not in self.kept]',
+    replace: 'free = list(self)',
+    test: 'trainer/trainyard_engine/loaded_adapters_test.py',
+  },
+  {
+    fault: 'a kept adapter is displaced in the workers',
+    file: 'trainer/trainyard_engine/kept_adapters.py',
+    find: 'memory.pin(number)',
+    replace: 'memory.touch(number)',
+    test: 'trainer/trainyard_engine/kept_adapters_test.py',
+  },
+  {
     fault: 'a public name finds an adapter',
     file: 'trainer/trainyard_artifacts/checkpoints.py',
     find: 'return CHECKPOINT_ID.fullmatch(name) is not None',

@@ -30,6 +30,27 @@ export const inferenceMutations: Mutation[] = [
     test: 'apiserver/inference/engines/pick-pod.test.ts',
   },
   {
+    fault: 'a chat whose engine was stopped is not asked of another one',
+    file: 'apiserver/inference/engines/engine-client.ts',
+    find: 'statusCode >= 500 && lease.hasLeft()',
+    replace: 'statusCode >= 600 && lease.hasLeft()',
+    test: 'test/control/engine-routing.test.ts',
+  },
+  {
+    fault: 'requests wait for the engines of a deleted base model',
+    file: 'apiserver/inference/engines/deleted-base-models.ts',
+    find: 'router.rejectWaiting(name)',
+    replace: 'void name',
+    test: 'test/control/engine-routing.test.ts',
+  },
+  {
+    fault: 'the deletion of a base model ends the requests of all',
+    file: 'apiserver/inference/engines/held-requests.ts',
+    find: 'if (waiting.queue === queue) waiting.end(reason)',
+    replace: 'if (queue) waiting.end(reason)',
+    test: 'apiserver/inference/engines/engine-router.test.ts',
+  },
+  {
     fault: 'one entity keeps all others from waiting for an engine',
     file: 'apiserver/inference/engines/held-requests.ts',
     find: 'if (!dropped) throw this.#isFull()',

@@ -214,9 +214,23 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'the step of a model that nobody asks is published on every engine',
     file: 'operator/training-job/publish.ts',
-    find: 'kept.includes(checkpointId) || inUse.includes(checkpointId)',
-    replace: 'kept.length + inUse.length >= 0',
+    find: 'isKept || inUse.includes(checkpointId)',
+    replace: 'isKept || inUse.length >= 0',
     test: 'test/control/engine-adapters.test.ts',
+  },
+  {
+    fault: 'engines learn only with their next list that a new step is kept loaded',
+    file: 'operator/training-job/publish.ts',
+    find: '    if (isKept) for',
+    replace: '    if (asked.length > 1000) for',
+    test: 'test/control/engine-adapters.test.ts',
+  },
+  {
+    fault: 'a base model that waits for finalizers is served',
+    file: 'operator/base-model/reconcile.ts',
+    find: 'if (!baseModel || baseModel.metadata.deletionTimestamp !== undefined) return unregister(deps, name)',
+    replace: 'if (!baseModel) return unregister(deps, name)',
+    test: 'test/control/deleted-base-model.test.ts',
   },
   {
     fault: 'a model whose newest step no engine can load is not Degraded',
