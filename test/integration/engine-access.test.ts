@@ -39,6 +39,7 @@ describe("an engine's port", () => {
     'POST /v1/chat/completions',
     'POST /tokenize',
     'POST /v1/unload_lora_adapter',
+    'PUT /v1/kept_lora_adapters',
   ]
 
   test.each([...unused, ...dangerous, ...used])('%s is 401 without the key', async (operation) => {

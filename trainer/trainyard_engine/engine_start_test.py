@@ -1,5 +1,6 @@
 """Started engines: what they serve, and why they end. A start takes twenty seconds, so that most are deep tests."""
 
+import json
 import os
 import shutil
 import socket
@@ -9,6 +10,7 @@ import time
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig
@@ -16,6 +18,13 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig
 from testing.own_code import add_own_code
 from testing.seeds import IS_DEEP
 from testing.tiny_models import CONFIGS
+from trainyard_artifacts.checkpoints import locate_checkpoint, write_checkpoint
+from trainyard_artifacts.settings import StoreSettings
+from trainyard_artifacts.store import open_store
+from trainyard_base_model.lora import LoraSettings
+from trainyard_base_model.outline import build_outline
+from trainyard_engine.access import KEPT_PATH
+from trainyard_engine.random_adapter import write_random_adapter
 
 TRAINER = Path(__file__).parents[1]
 MODEL = TRAINER / "models" / "tiny-chat"
@@ -38,6 +47,13 @@ class Engine:
                     return
             time.sleep(0.1)
         raise AssertionError(f"the engine is not ready: {self.log.read_text()[-5000:]}")
+
+    def send(self, method: str, path: str, body: object) -> None:
+        headers = {"authorization": "Bearer key", "content-type": "application/json"}
+        url = f"http://127.0.0.1:{self.port}{path}"
+        request = urllib.request.Request(url, json.dumps(body).encode(), headers, method=method)
+        with urllib.request.urlopen(request) as answer:
+            answer.read()
 
     def wait_for_end(self) -> str:
         """Returns its last line, from which Kubernetes takes the reason."""
@@ -121,6 +137,30 @@ def test_an_engine_of_a_gated_model_says_so(hub, start_engine):
 @pytest.mark.parametrize("name", ["Qwen3", "Phi3 with a window", "Gemma3 with windows"])
 def test_engines_of_other_architectures_become_ready(start_engine, tmp_path, name):
     start_engine(str(save_random(CONFIGS[name], tmp_path / "model"))).wait_until_ready()
+
+
+@deep
+def test_a_kept_adapter_stays_in_memory_while_others_are_loaded(start_engine, tmp_path):
+    outline = build_outline(str(MODEL), trust_remote_code=False)
+    store = open_store(StoreSettings(str(tmp_path)))
+    kept, *others = (str(uuid4()) for _ in range(6))
+    for name in (kept, *others):
+        write_checkpoint(
+            store, locate_checkpoint(name), lambda folder: write_random_adapter(outline, LoraSettings(8, 8), folder)
+        )
+    engine = start_engine(str(MODEL), TRAINYARD_MAX_LORAS="1", TRAINYARD_MAX_CPU_LORAS="3")
+    engine.wait_until_ready()
+
+    def ask(name: str) -> None:
+        engine.send("POST", "/v1/completions", {"model": name, "prompt": "a", "max_tokens": 1})
+
+    ask(kept)
+    engine.send("PUT", KEPT_PATH, {"names": [kept]})
+    for name in others:
+        ask(name)
+    # Whoever needs its files has lost it.
+    shutil.rmtree(tmp_path / "checkpoints" / kept)
+    ask(kept)
 
 
 @deep
