@@ -77,7 +77,11 @@ async function measureJobs(rest: Rest, engines: readonly BenchEngine[], count: n
 async function measureSwaps(rest: Rest, engines: readonly BenchEngine[], models: TrainedModel[]): Promise<BenchResult> {
   const swaps = []
   for (const model of models) {
-    for (let times = 0; times < swapsPerModel; times++) swaps.push(await measureSwap(rest, engines, model))
+    for (let times = 0; times < swapsPerModel; times++) {
+      const swap = await measureSwap(rest, engines, model)
+      swaps.push(swap)
+      process.stderr.write(`chat with a load: ${round(swap.coldMs)} ms, the next one: ${round(swap.loadedMs)} ms\n`)
+    }
   }
   return {
     ratios: { chat_with_adapter_load_vs_loaded: round(median(swaps.map(({ coldMs, loadedMs }) => coldMs / loadedMs))) },
