@@ -23,7 +23,7 @@ export interface LocalImage {
  * An engine and a trainer share this machine. By default, vLLM computes in one more process, which waits by polling and
  * which all engines bind to the same processors. Threads that wait for each other poll too.
  */
-const processorEnv = {
+export const processorEnv = {
   VLLM_ENABLE_V1_MULTIPROCESSING: '0',
   OMP_NUM_THREADS: String(Math.max(1, Math.floor(availableParallelism() / 2))),
   OMP_WAIT_POLICY: 'passive',

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { readLocalConfig } from '../../../local/config.ts'
 import { installTrainerEnvironment } from '../../../local/install/python-environment.ts'
+import { processorEnv } from '../../../local/stack/programs/node-agent-config.ts'
 import { Board } from '../../../local/terminal/board.ts'
 import { createEngine } from './engines.ts'
 
@@ -25,7 +26,14 @@ export async function startByHand(port: number, adapterFolder: string): Promise<
   const context = { config: readLocalConfig(), board: new Board(), signal: new AbortController().signal }
   const { python } = await installTrainerEnvironment(context)
   const child = spawn(python, listArguments(port, adapterFolder), {
-    env: { ...process.env, VLLM_CPU_KVCACHE_SPACE: '1', VLLM_NO_USAGE_STATS: '1', HF_HUB_OFFLINE: '1' },
+    // As engines on one machine have it.
+    env: {
+      ...process.env,
+      ...processorEnv,
+      VLLM_CPU_KVCACHE_SPACE: '1',
+      VLLM_NO_USAGE_STATS: '1',
+      HF_HUB_OFFLINE: '1',
+    },
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: folder,
   })
