@@ -73,6 +73,8 @@ function clientEnvironment(stack: Stack, home: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     HOME: home,
+    // The SDK keeps what it has read there, and each write searches all of it.
+    TMPDIR: home,
     LANG: 'C.UTF-8',
     PYTHONDONTWRITEBYTECODE: '1',
     WANDB_BASE_URL: stack.url,
