@@ -1,4 +1,4 @@
-import { engineMetricsPort, enginePort } from '../../crds/engine-address.ts'
+import { enginePort, metricsPort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
@@ -50,7 +50,7 @@ export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings):
         ...(args.length > 0 && { args }),
         ports: [
           { name: 'http', containerPort: enginePort },
-          { name: 'metrics', containerPort: engineMetricsPort },
+          { name: 'metrics', containerPort: metricsPort },
         ],
         volumeMounts: [...container.volumeMounts, statusTokenMount],
         env: mergeEnv(engineEnv(baseModel, settings), engine.env),
@@ -70,11 +70,8 @@ function engineArgs({ spec: { source, engine = {} } }: BaseModel): string[] {
 function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, engine = {}, lora = {} } = baseModel.spec
   return [
-    settings.listenOnPodIp
-      ? { name: 'TRAINYARD_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }
-      : { name: 'TRAINYARD_HOST', value: '0.0.0.0' },
+    ...listenEnv(settings),
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
-    { name: 'TRAINYARD_METRICS_PORT', value: String(engineMetricsPort) },
     { name: 'TRAINYARD_DRAIN_SECONDS', value: String(engineDrainSeconds) },
     ...statusServerEnv(baseModel, settings),
     ...sourceEnv(baseModel),
@@ -94,6 +91,15 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
     ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),
     ...findCache('engine', baseModel, settings).env,
+  ]
+}
+
+/** Where the pods listen. */
+function listenEnv({ listenOnPodIp }: PodSettings): EnvVar[] {
+  const fieldRef = { fieldPath: 'status.podIP' }
+  return [
+    { name: 'TRAINYARD_HOST', ...(listenOnPodIp ? { valueFrom: { fieldRef } } : { value: '0.0.0.0' }) },
+    { name: 'TRAINYARD_METRICS_PORT', value: String(metricsPort) },
   ]
 }
 
@@ -145,6 +151,7 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
       {
         ...container,
         command: trainerCommand(trainer.gpus ?? 1),
+        ports: [{ name: 'metrics', containerPort: metricsPort }],
         env: mergeEnv([...trainerEnv(baseModel, settings), ...allocatorEnv(trainer.resources)], trainer.env),
         volumeMounts: [...container.volumeMounts, statusTokenMount, runMount],
         readinessProbe: trainerReadinessProbe,
@@ -158,6 +165,7 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, source, trainer = {} } = baseModel.spec
   return [
     ...statusServerEnv(baseModel, settings),
+    ...listenEnv(settings),
     { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),

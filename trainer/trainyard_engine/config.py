@@ -10,6 +10,7 @@ from trainyard_artifacts.settings import StoreSettings, StoreSettingsError, read
 from trainyard_base_model import lora
 from trainyard_base_model.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_base_model.lora import LoraSettings
+from trainyard_base_model.progress_reports import StatusServer
 
 DEFAULT_PORT = 8000
 
@@ -45,6 +46,12 @@ class Settings:
     token_file: Path | None
     #: if the model is a folder in a bucket
     bucket_model: BucketModel | None = None
+
+    @property
+    def status_server(self) -> StatusServer | None:
+        if self.status_url is None or self.token_file is None:
+            return None
+        return StatusServer(self.status_url, self.token_file)
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
