@@ -33,5 +33,5 @@ def test_an_engine_tells_how_far_its_download_is(hub, status_server, tmp_path):
     }
     command = [sys.executable, "-c", FETCH]
     subprocess.run(command, env=os.environ | variables, check=True, cwd=TRAINER)
-    told = status_server.of_base_models["download-progress"]
-    assert told[-1] == {"done_bytes": 100_002, "total_bytes": 100_002}
+    reports = status_server.of_base_models["download-progress"]
+    assert reports[-1] == {"done_bytes": 100_002, "total_bytes": 100_002}

@@ -21,13 +21,13 @@ def test_a_trainer_tells_how_far_its_download_is_and_which_layers_it_does_not_tr
         TRAINYARD_MODEL_REVISION=commit,
         TRAINYARD_LORA=json.dumps({"rank": 8, "alpha": 16, "target_modules": ["q_proj"]}),
     )
-    told = status_server.of_base_models
-    status_server.wait_for(lambda: told["untrained-layers"])
+    reports = status_server.of_base_models
+    status_server.wait_for(lambda: reports["untrained-layers"])
     total = sum(file.stat().st_size for file in folder.iterdir())
-    first, last = told["download-progress"][0], told["download-progress"][-1]
+    first, last = reports["download-progress"][0], reports["download-progress"][-1]
     assert first["done_bytes"] < first["total_bytes"] == total
     assert last == {"done_bytes": total, "total_bytes": total}
-    [layers] = told["untrained-layers"]
+    [layers] = reports["untrained-layers"]
     assert layers["base_model"] == "trainyard/tiny-chat"
     assert {"k_proj", "v_proj", "o_proj"} <= set(layers["layers"])
     assert 0 < layers["share"] < 1
