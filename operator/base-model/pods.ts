@@ -70,8 +70,9 @@ function engineArgs({ spec: { source, engine = {} } }: BaseModel): string[] {
 function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, engine = {}, lora = {} } = baseModel.spec
   return [
-    ...listenEnv(settings),
+    hostEnv(settings),
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
+    metricsEnv,
     { name: 'TRAINYARD_DRAIN_SECONDS', value: String(engineDrainSeconds) },
     ...statusServerEnv(baseModel, settings),
     ...sourceEnv(baseModel),
@@ -94,13 +95,12 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   ]
 }
 
+const metricsEnv: EnvVar = { name: 'TRAINYARD_METRICS_PORT', value: String(metricsPort) }
+
 /** Where the pods listen. */
-function listenEnv({ listenOnPodIp }: PodSettings): EnvVar[] {
+function hostEnv({ listenOnPodIp }: PodSettings): EnvVar {
   const fieldRef = { fieldPath: 'status.podIP' }
-  return [
-    { name: 'TRAINYARD_HOST', ...(listenOnPodIp ? { valueFrom: { fieldRef } } : { value: '0.0.0.0' }) },
-    { name: 'TRAINYARD_METRICS_PORT', value: String(metricsPort) },
-  ]
+  return { name: 'TRAINYARD_HOST', ...(listenOnPodIp ? { valueFrom: { fieldRef } } : { value: '0.0.0.0' }) }
 }
 
 interface TrainerName {
@@ -165,7 +165,8 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, source, trainer = {} } = baseModel.spec
   return [
     ...statusServerEnv(baseModel, settings),
-    ...listenEnv(settings),
+    hostEnv(settings),
+    metricsEnv,
     { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),
