@@ -79,7 +79,7 @@ describe.runIf(isDeep())('a base model in a bucket', () => {
     expect(status).toBe(200)
   })
 
-  test('engine and trainer have told that they downloaded all of it, and which layers are trained', async () => {
+  test('a pod has reported all bytes, and a trainer which layers are trained', async () => {
     const pool = createPool(stack.databaseUrl, createLogger('test', 'silent'))
     try {
       const pods = await listPods()
@@ -87,7 +87,9 @@ describe.runIf(isDeep())('a base model in a bucket', () => {
         'SELECT done_bytes AS done, total_bytes AS total FROM training.model_downloads WHERE pod_uid = ANY ($1)',
         [pods.map(({ metadata }) => metadata.uid)],
       )
-      expect(rows).toEqual([1, 2].map(() => ({ done: numBytes, total: numBytes })))
+      // A pod that finds the model in a shared cache downloads nothing.
+      expect(rows).not.toEqual([])
+      for (const row of rows) expect(row).toEqual({ done: numBytes, total: numBytes })
     } finally {
       await pool.end()
     }
