@@ -662,6 +662,27 @@ export interface BaseModel {
       }
     }
     /**
+     * How much of the weights is downloaded, for pods that download now. At most 16 pods.
+     *
+     * @maxItems 16
+     *
+     * Items: The download of one pod.
+     */
+    downloads?: {
+      /**
+       * The name of the pod.
+       */
+      pod: string
+      /**
+       * The bytes that are downloaded.
+       */
+      doneBytes: number
+      /**
+       * The bytes of all files.
+       */
+      totalBytes: number
+    }[]
+    /**
      * What is true of it, each with its reason and since when.
      *
      * @maxItems 16

@@ -1,3 +1,4 @@
+import { expireDownloads } from '../db/base-models/downloads.ts'
 import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
 import { expireAdapterUses } from '../db/engines/adapter-uses.ts'
 import { expireKeyedRequests } from '../db/idempotent-requests.ts'
@@ -43,6 +44,7 @@ export const databaseSteps = {
     expireKeyHolds,
     expireResponses: ({ pool }) => expireResponses(pool),
     expireAdapterUses: ({ pool }) => expireAdapterUses(pool),
+    expireDownloads: ({ pool }) => expireDownloads(pool),
   },
 } satisfies Record<string, Record<string, Step>>
 

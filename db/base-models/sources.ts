@@ -28,7 +28,9 @@ export async function recordSource(
   const models = known && !replaces ? await countModels(connection, name) : 0
   const { rowCount } = await connection.query(
     `INSERT INTO training.base_model_sources AS s (name, trained_on) VALUES ($1, $2)
-     ON CONFLICT (name) DO UPDATE SET trained_on = $2 WHERE $3 OR s.trained_on = $2`,
+     ON CONFLICT (name) DO UPDATE SET trained_on = $2,
+       untrained_layers = CASE WHEN s.trained_on = $2 THEN s.untrained_layers END
+     WHERE $3 OR s.trained_on = $2`,
     [name, trainedOn, models === 0],
   )
   return known && rowCount === 0 ? { models, trainedOn: known } : undefined

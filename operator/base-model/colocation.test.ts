@@ -30,6 +30,7 @@ interface PodSpec {
   containers: {
     name: string
     command: string[]
+    ports: object[]
     env: { name: string; value?: string }[]
     resources: object
     volumeMounts: object[]
@@ -49,6 +50,7 @@ test('the engine and the trainer of a colocated base model share one container a
     command: ['python', '-m', 'trainyard_colocated'],
     resources: { limits: { 'nvidia.com/gpu': 1 } },
   })
+  expect(pod.containers[0]?.ports).toContainEqual({ name: 'trainer-metrics', containerPort: 8002 })
   // Each may end in its own time, the trainer first.
   expect(pod.terminationGracePeriodSeconds).toBe(330 + 60)
   expect(pod.serviceAccountName).toBe('trainyard-colocated')
@@ -66,6 +68,8 @@ test("the trainer's variables have a prefix, unless they are the engine's too", 
     VLLM_CACHE_ROOT: '/cache/engine/vllm',
     TRAINER_ENV_TRAINYARD_BASE_MODEL: 'tiny',
     TRAINER_ENV_TRAINYARD_MAX_JOBS: '2',
+    TRAINYARD_METRICS_PORT: '8001',
+    TRAINER_ENV_TRAINYARD_METRICS_PORT: '8002',
     TRAINER_ENV_PYTORCH_ALLOC_CONF: 'expandable_segments:True',
     TRAINER_ENV_OMP_NUM_THREADS: '4',
     TRAINER_ENV_VLLM_CACHE_ROOT: '/cache/trainer/vllm',

@@ -13,6 +13,14 @@ import { buildEngineDeployment, engineName, generationOf } from './engine-deploy
 import { engineHash } from './pods.ts'
 import { isRollingOut, planRollingUpdate, templateHash, type RolloutTurns } from './rollout.ts'
 
+/** What engines a base model has now. */
+export interface DeployedEngines {
+  /** The hash of the engines that are wanted now: while it waits for its turn, that of the present ones. */
+  hash: string
+  /** The base model whose engines are replaced first. */
+  turnOf?: string
+}
+
 export interface EngineDeps {
   client: KubeClient
   log: Logger
@@ -27,25 +35,30 @@ export interface EngineDeps {
 
 /**
  * Applies the Deployment of a base model if it is not as it should be, or if somebody else has changed it: our fields get
- * their values back. Returns the hash of the engines that are wanted now: while it waits for its turn, that of the present ones.
+ * their values back.
  */
-export async function deployEngines(deps: EngineDeps, baseModel: BaseModel, replicas: number): Promise<string> {
+export async function deployEngines(
+  deps: EngineDeps,
+  baseModel: BaseModel,
+  replicas: number,
+): Promise<DeployedEngines> {
   const { client, namespace, log } = deps
   const name = engineName(baseModel)
   const present = deps.deployments.get(name)
   const hash = engineHash(baseModel, deps.podSettings)
   const presentHash = templateHash(present)
-  if (presentHash !== undefined && presentHash !== hash && !mayReplace(deps, baseModel, present)) {
+  const turnOf = presentHash === undefined || presentHash === hash ? undefined : beginTurn(deps, baseModel, present)
+  if (presentHash !== undefined && turnOf !== undefined) {
     if (baseModel.spec.engine?.autoscaling) await scalePresent(deps, present, replicas)
-    return presentHash
+    return { hash: presentHash, turnOf }
   }
   const wanted = buildWanted(deps, baseModel, replicas)
   const isDrifted = present !== undefined && deps.applied.isDrifted(present)
-  if (!isDrifted && isAsWanted(baseModel, present, wanted)) return hash
+  if (!isDrifted && isAsWanted(baseModel, present, wanted)) return { hash }
   const applied = await applyObject(client, deploymentPath(namespace, name), wanted)
   deps.applied.record(applied, deps.deployments.list())
   log.info({ baseModel: baseModel.metadata.name, deployment: name, replicas, isDrifted }, 'engines deployed')
-  return hash
+  return { hash }
 }
 
 function buildWanted(deps: EngineDeps, baseModel: BaseModel, replicas: number): Deployment {
@@ -68,22 +81,26 @@ function isAsWanted(baseModel: BaseModel, present: Deployment | undefined, wante
   return !baseModel.spec.engine?.autoscaling || present?.spec?.replicas === wanted.spec?.replicas
 }
 
-/** A BaseModel that was changed replaces its engines at once. A change of our settings does one after the other. */
-function mayReplace(deps: EngineDeps, baseModel: BaseModel, present: Deployment | undefined): boolean {
+/**
+ * A BaseModel that was changed replaces its engines at once. A change of our settings does one after the other. Returns
+ * the base model whose turn it is, if it is not this one's.
+ */
+function beginTurn(deps: EngineDeps, baseModel: BaseModel, present: Deployment | undefined): string | undefined {
   const earlier = present?.metadata.annotations?.[annotations.baseModelGeneration]
   const isOwnChange = earlier !== undefined && earlier !== generationOf(baseModel)
-  if (isOwnChange || present?.spec?.replicas === 0) return true
+  if (isOwnChange || present?.spec?.replicas === 0) return undefined
   const { name = '' } = baseModel.metadata
-  return deps.rollouts.tryBegin(name, isAnyOtherRollingOut(deps, name))
+  return deps.rollouts.begin(name, findOtherRollingOut(deps, name))
 }
 
-function isAnyOtherRollingOut({ baseModels, deployments, pods }: EngineDeps, name: string): boolean {
+function findOtherRollingOut({ baseModels, deployments, pods }: EngineDeps, name: string): string | undefined {
   const now = new Date()
-  return baseModels.list().some((other) => {
-    const { name: otherName = '' } = other.metadata
-    const facts = { deployment: deployments.get(engineName(other)), pods: listPods(pods, otherName, 'engine'), now }
+  const other = baseModels.list().find((each) => {
+    const { name: otherName = '' } = each.metadata
+    const facts = { deployment: deployments.get(engineName(each)), pods: listPods(pods, otherName, 'engine'), now }
     return otherName !== name && isRollingOut(facts)
   })
+  return other?.metadata.name
 }
 
 /** Only the number changes. The engines are replaced later. */

@@ -166,6 +166,7 @@ test('the pod of a trainer with a GPU, in full', () => {
         volumeMounts: [...mounts, statusTokenMount, { name: 'run', mountPath: '/run/trainyard' }],
         command: ['python', '-m', 'trainyard_trainer'],
         env: expect.any(Array),
+        ports: [{ name: 'metrics', containerPort: 8001 }],
         readinessProbe: expect.any(Object),
       },
     ],
@@ -234,7 +235,7 @@ test('pods that nothing has changed for are not replaced', () => {
     artifacts: { volume: { hostPath: { path: '/data' } } },
     listenOnPodIp: true,
   }
-  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['c007a63aa6', 'bd4a112b4f'])
+  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['c007a63aa6', '1cb8659419'])
 })
 
 test('a label of a template replaces pods, so that all have it', () => {

@@ -106,6 +106,8 @@ test('an engine can only read the store', () => {
 
 test('a trainer gets its base model, the address for reports and the kind of adapters', () => {
   expect(envOf(trainerOf(baseModel))).toEqual({
+    TRAINYARD_HOST: { fieldRef: { fieldPath: 'status.podIP' } },
+    TRAINYARD_METRICS_PORT: '8001',
     TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',
     TRAINYARD_TOKEN_FILE: '/var/run/secrets/trainyard/token',
     TRAINYARD_READY_FILE: '/run/trainyard/ready',
@@ -125,6 +127,13 @@ test('on a cluster a trainer finds the status server by its name', () => {
   const trainer = buildTrainerPod(baseModel, { ...settings, listenOnPodIp: false }, { name: 'x' }) as unknown as Built
   const { TRAINYARD_STATUS_URL: url } = envOf(trainer.spec.containers[0]!)
   expect(url).toBe('http://trainyard-status-server.ns.svc:8082')
+})
+
+test('engines and trainers serve their metrics at the same port', () => {
+  const port = { name: 'metrics', containerPort: 8001 }
+  for (const container of [engineOf(baseModel), trainerOf(baseModel)]) {
+    expect(container).toMatchObject({ ports: expect.arrayContaining([port]) })
+  }
 })
 
 test('a trainer is ready while its file says that it can claim, and the file is its own', () => {

@@ -1,4 +1,4 @@
-import { engineMetricsPort, enginePort } from '../../crds/engine-address.ts'
+import { colocatedTrainerMetricsPort, enginePort, metricsPort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
@@ -52,7 +52,8 @@ export function buildEnginePodSpec(baseModel: BaseModel, settings: PodSettings):
         ...(args.length > 0 && { args }),
         ports: [
           { name: 'http', containerPort: enginePort },
-          { name: 'metrics', containerPort: engineMetricsPort },
+          { name: 'metrics', containerPort: metricsPort },
+          ...(isColocated(baseModel) ? [{ name: 'trainer-metrics', containerPort: colocatedTrainerMetricsPort }] : []),
         ],
         volumeMounts: [...container.volumeMounts, statusTokenMount],
         env: containerEnv(baseModel, settings),
@@ -76,7 +77,10 @@ function colocatedTrainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVa
   const trainer = { ...baseModel.spec.trainer, ...(resources && { resources }) }
   const ours = trainerEnv({ ...baseModel, spec: { ...baseModel.spec, trainer } }, settings)
   const used = ours.filter(({ value }) => value !== readyFile)
-  return mergeEnv([...used, ...allocatorEnv(resources)], trainer.env)
+  return mergeEnv(
+    mergeEnv([...used, ...allocatorEnv(resources)], [metricsEnv(colocatedTrainerMetricsPort)]),
+    trainer.env,
+  )
 }
 
 function engineArgs({ spec: { source, engine = {} } }: BaseModel): string[] {
@@ -88,11 +92,9 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, engine = {}, lora = {}, trainer = {} } = baseModel.spec
   const timePercent = isColocated(baseModel) ? trainer.timeSharePercent : undefined
   return [
-    settings.listenOnPodIp
-      ? { name: 'TRAINYARD_HOST', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } }
-      : { name: 'TRAINYARD_HOST', value: '0.0.0.0' },
+    hostEnv(settings),
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
-    { name: 'TRAINYARD_METRICS_PORT', value: String(engineMetricsPort) },
+    metricsEnv(metricsPort),
     { name: 'TRAINYARD_DRAIN_SECONDS', value: String(engineDrainSeconds) },
     ...statusServerEnv(baseModel, settings),
     ...sourceEnv(baseModel),
@@ -114,6 +116,16 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     ...optionalEnv('TRAINYARD_TRAINER_TIME_PERCENT', timePercent),
     ...findCache('engine', baseModel, settings).env,
   ]
+}
+
+function metricsEnv(port: number): EnvVar {
+  return { name: 'TRAINYARD_METRICS_PORT', value: String(port) }
+}
+
+/** Where the pods listen. */
+function hostEnv({ listenOnPodIp }: PodSettings): EnvVar {
+  const fieldRef = { fieldPath: 'status.podIP' }
+  return { name: 'TRAINYARD_HOST', ...(listenOnPodIp ? { valueFrom: { fieldRef } } : { value: '0.0.0.0' }) }
 }
 
 interface TrainerName {
@@ -164,6 +176,7 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
       {
         ...container,
         command: trainerCommand(trainer.gpus ?? 1),
+        ports: [{ name: 'metrics', containerPort: metricsPort }],
         env: mergeEnv([...trainerEnv(baseModel, settings), ...allocatorEnv(trainer.resources)], trainer.env),
         volumeMounts: [...container.volumeMounts, statusTokenMount, runMount],
         readinessProbe: trainerReadinessProbe,
@@ -177,6 +190,8 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, source, trainer = {} } = baseModel.spec
   return [
     ...statusServerEnv(baseModel, settings),
+    hostEnv(settings),
+    metricsEnv(metricsPort),
     { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),

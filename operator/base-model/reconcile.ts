@@ -2,19 +2,22 @@ import type { BaseModel } from '../../crds/generated.ts'
 import { annotations } from '../../crds/names.ts'
 import { describeTrainedOn } from '../../crds/trained-on.ts'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
+import { findDownloads } from '../../db/base-models/downloads.ts'
 import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/resources.ts'
+import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { KubeError } from '../../lib/kube/error.ts'
 import { customPath } from '../../crds/paths.ts'
+import { isReady, uidOf, type Pod } from '../../lib/kube/objects.ts'
 import { podPath } from '../../lib/kube/paths.ts'
 import { listPods } from '../component-pods.ts'
 import { isColocated } from './colocation.ts'
 import { decideEngines, decideTrainers, forgetDemand } from './demand.ts'
 import { applyEngineAccess, type EngineAccessDeps } from './engine-access.ts'
 import { engineName } from './engine-deployment.ts'
-import { deployEngines, type EngineDeps } from './engines.ts'
+import { deployEngines, type DeployedEngines, type EngineDeps } from './engines.ts'
 import { planTrainers, type TrainerAction } from './plan.ts'
 import { describeConflict } from './conflict.ts'
 import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
@@ -27,10 +30,10 @@ export interface BaseModelDeps extends EngineDeps, EngineAccessDeps {
   scales: Scales
 }
 
-/** How many engines and trainers a base model has, and the hash of its engines. */
+/** How many engines and trainers a base model has, and what engines. */
 interface Wanted {
   engines: number
-  engineHash: string
+  deployed: DeployedEngines
   trainers: number
 }
 
@@ -49,7 +52,7 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
   const wanted = await decideWanted(deps, baseModel)
   const outcome = await reconcileChildren(deps, baseModel, wanted)
   const failure = outcome instanceof Error ? outcome : undefined
-  await writeStatus(deps, baseModel, measureBaseModel(deps, baseModel, { wanted, failure }))
+  await writeStatus(deps, baseModel, await measureBaseModel(deps, baseModel, { wanted, failure }))
   if (outcome instanceof Error) throw outcome
   return outcome
 }
@@ -60,7 +63,7 @@ async function decideWanted(deps: BaseModelDeps, baseModel: BaseModel): Promise<
   const trainers = { pods: listPods(deps.pods, name, 'trainer'), busyPods: await listBusyPods(deps.pool) }
   return {
     engines: await decideEngines(deps, baseModel, current),
-    engineHash: engineHash(baseModel, deps.podSettings),
+    deployed: { hash: engineHash(baseModel, deps.podSettings) },
     trainers: await decideTrainers(deps, baseModel, trainers),
   }
 }
@@ -78,7 +81,7 @@ async function reconcileChildren(
 }
 
 async function reconcileEngines(deps: BaseModelDeps, baseModel: BaseModel, wanted: Wanted): Promise<undefined> {
-  wanted.engineHash = await deployEngines(deps, baseModel, wanted.engines)
+  wanted.deployed = await deployEngines(deps, baseModel, wanted.engines)
   await applyEngineAccess(deps, baseModel, wanted.engines)
 }
 
@@ -131,28 +134,39 @@ async function executeAction(deps: BaseModelDeps, baseModel: BaseModel, action: 
   await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action), { isStrict: true })
 }
 
-function measureBaseModel(
+async function measureBaseModel(
   deps: BaseModelDeps,
   baseModel: BaseModel,
   { wanted, failure }: { wanted: Wanted; failure: Error | undefined },
-): BaseModelStatus {
+): Promise<BaseModelStatus> {
   const name = baseModel.metadata.name ?? ''
   const enginePods = listPods(deps.pods, name, 'engine')
+  const trainers = isColocated(baseModel)
+    ? { wanted: wanted.engines, pods: enginePods, hash: wanted.deployed.hash }
+    : {
+        wanted: wanted.trainers,
+        pods: listPods(deps.pods, name, 'trainer'),
+        hash: trainerHash(baseModel, deps.podSettings),
+      }
   return describeBaseModel(baseModel, {
     enginePods,
     deployment: deps.deployments.get(engineName(baseModel)),
     wantedEngines: wanted.engines,
-    engineHash: wanted.engineHash,
-    ...(isColocated(baseModel)
-      ? { wantedTrainers: wanted.engines, trainerPods: enginePods, trainerHash: wanted.engineHash }
-      : {
-          wantedTrainers: wanted.trainers,
-          trainerPods: listPods(deps.pods, name, 'trainer'),
-          trainerHash: trainerHash(baseModel, deps.podSettings),
-        }),
+    engineHash: wanted.deployed.hash,
+    turnOf: wanted.deployed.turnOf,
+    wantedTrainers: trainers.wanted,
+    trainerPods: trainers.pods,
+    trainerHash: trainers.hash,
     creationError: failure?.cause instanceof KubeError ? failure.cause : undefined,
+    downloads: await findDownloads(deps.pool, listWaiting([...enginePods, ...trainers.pods])),
+    untrainedLayers: await findUntrainedLayers(deps.pool, baseModel.spec.names[0] ?? ''),
     now: new Date(),
   })
+}
+
+/** The uids of pods that may be downloading. */
+function listWaiting(pods: Pod[]): string[] {
+  return pods.filter((pod) => !isReady(pod)).map(uidOf)
 }
 
 async function writeStatus(

@@ -65,10 +65,7 @@ test.each<[string, Deployment | undefined, Pod[], boolean]>([
 
 test('one base model after the other has its turn, also before the watch has seen the first', () => {
   const turns = new RolloutTurns()
-  expect([turns.tryBegin('a', true), turns.tryBegin('b', false), turns.tryBegin('c', false)]).toEqual([
-    false,
-    true,
-    false,
-  ])
-  expect(turns.tryBegin('b', false)).toBe(true)
+  const answers = [turns.begin('a', 'x'), turns.begin('b', undefined), turns.begin('c', undefined)]
+  expect(answers).toEqual(['x', undefined, 'b'])
+  expect(turns.begin('b', undefined)).toBeUndefined()
 })

@@ -75,12 +75,16 @@ export class RolloutTurns {
   /** Who began last. The watch may not have seen it yet. */
   #latest: { name: string; atMs: number } | undefined
 
-  /** @param isAnyRollingOut whether the engines of another base model are being replaced, as far as the watch has seen */
-  tryBegin(name: string, isAnyRollingOut: boolean): boolean {
+  /**
+   * Begins the turn of a base model, or returns the one whose turn it is.
+   *
+   * @param rollingOut another base model whose engines are being replaced, as far as the watch has seen
+   */
+  begin(name: string, rollingOut: string | undefined): string | undefined {
     const nowMs = performance.now()
-    const isTaken = this.#latest && this.#latest.name !== name && nowMs - this.#latest.atMs < seenMs
-    if (isAnyRollingOut || isTaken) return false
-    this.#latest = { name, atMs: nowMs }
-    return true
+    const latest = this.#latest && nowMs - this.#latest.atMs < seenMs ? this.#latest.name : undefined
+    const turnOf = rollingOut ?? (latest === name ? undefined : latest)
+    if (turnOf === undefined) this.#latest = { name, atMs: nowMs }
+    return turnOf
   }
 }

@@ -11,8 +11,15 @@ const baseModel: BaseModel = {
   spec: { names: ['tiny'], source: { path: 'x' }, engine: { replicas: 1 }, trainer: { warm: { min: 1 } } },
 }
 
+const podUid = '5a0c1d7e-0000-4000-8000-000000000000'
+
 function pod(status: PodStatus, hash = 'new', deletionTimestamp?: string): Pod {
-  const metadata = { name: 'pod', labels: { [labels.specHash]: hash }, ...(deletionTimestamp && { deletionTimestamp }) }
+  const metadata = {
+    name: 'pod',
+    uid: podUid,
+    labels: { [labels.specHash]: hash },
+    ...(deletionTimestamp && { deletionTimestamp }),
+  }
   return { metadata, status }
 }
 
@@ -253,6 +260,12 @@ const cases: Case[] = [
 ]
 
 test.each(cases)('%s', (_, { spec, ...facts }, expected) => {
+  const status = describe(facts, spec)
+  const condition = status.conditions?.find(({ type }) => type === 'Ready')
+  expect({ reason: status.reason, ready: condition?.status, message: condition?.message }).toMatchObject(expected)
+})
+
+function describe(facts: Partial<WorkloadFacts>, spec: Partial<BaseModel['spec']> = {}) {
   const usual: WorkloadFacts = {
     enginePods: [ready],
     deployment: undefined,
@@ -262,9 +275,70 @@ test.each(cases)('%s', (_, { spec, ...facts }, expected) => {
     trainerHash: 'new',
     wantedTrainers: 1,
     creationError: undefined,
+    downloads: new Map(),
+    untrainedLayers: undefined,
+    turnOf: undefined,
     now,
   }
-  const status = describeBaseModel({ ...baseModel, spec: { ...baseModel.spec, ...spec } }, { ...usual, ...facts })
-  const condition = status.conditions?.find(({ type }) => type === 'Ready')
-  expect({ reason: status.reason, ready: condition?.status, message: condition?.message }).toMatchObject(expected)
+  return describeBaseModel({ ...baseModel, spec: { ...baseModel.spec, ...spec } }, { ...usual, ...facts })
+}
+
+const download = { doneBytes: 1_250_000_000, totalBytes: 8_000_000_000 }
+const running = pod(container({ state: { running: {} } }))
+
+test('a pod that downloads says how much of it is done', () => {
+  const status = describe({ enginePods: [running], trainerPods: [], downloads: new Map([[podUid, download]]) })
+  expect(status).toMatchObject({
+    reason: 'Downloading',
+    message: 'pod pod: has downloaded 1.250 of 8.000 GB of the base model',
+    downloads: [{ pod: 'pod', ...download }],
+  })
+})
+
+test.each<[string, PodStatus]>([
+  ['whose container ended', container({ state: ownEnd })],
+  ['that no node takes', unscheduled('0/1 nodes are available')],
+])('the download of a pod %s hides no failure', (_, status) => {
+  const facts = { enginePods: [pod(status)], downloads: new Map([[podUid, download]]) }
+  expect(describe(facts).reason).not.toBe('Downloading')
+})
+
+test('the status lists at most sixteen downloads', () => {
+  const pods = Array.from({ length: 20 }, (_, index) => ({
+    ...running,
+    metadata: { ...running.metadata, uid: String(index) },
+  }))
+  const downloads = new Map(pods.map(({ metadata }) => [metadata.uid, download]))
+  expect(describe({ trainerPods: pods, downloads }).downloads).toHaveLength(16)
+})
+
+test.each<[string, Partial<WorkloadFacts>, string, object | undefined]>([
+  ['layers are not known yet', {}, 'LayersTrained', undefined],
+  [
+    'all layers are trained',
+    { untrainedLayers: { layers: [], share: 0 } },
+    'LayersTrained',
+    { status: 'True', reason: 'AllLayersTrained' },
+  ],
+  [
+    'layers are left out',
+    { untrainedLayers: { layers: ['experts', 'gate'], share: 0.953 } },
+    'LayersTrained',
+    {
+      status: 'False',
+      reason: 'LayersNotTrained',
+      message: 'These layers of the text decoder get no adapter (95.3 % of its weights): experts, gate.',
+    },
+  ],
+  ['engines are up to date', {}, 'EnginesUpToDate', { status: 'True' }],
+  [
+    'another base model replaces its engines first',
+    { turnOf: 'other' },
+    'EnginesUpToDate',
+    { status: 'False', reason: 'WaitingForBaseModel', message: expect.stringContaining('of the BaseModel other:') },
+  ],
+])('%s', (_, facts, type, expected) => {
+  const found = describe(facts).conditions?.find((condition) => condition.type === type)
+  if (expected) expect(found).toMatchObject(expected)
+  else expect(found).toBeUndefined()
 })

@@ -8,9 +8,11 @@ import {
   type ConditionInput,
   type StatusReason,
 } from '../conditions.ts'
+import type { UntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import { isReady, type Deployment, type Pod } from '../../lib/kube/objects.ts'
 import { findFailures, type TrainerFailures } from './failed-trainers.ts'
-import { explainPod } from './pod-reason.ts'
+import { describeLayers, describeTurn } from './detail-conditions.ts'
+import { explainWaitingPod, listDownloads, type Downloads } from './downloads.ts'
 
 /** The observed workload of a base model. */
 export interface WorkloadFacts {
@@ -23,6 +25,11 @@ export interface WorkloadFacts {
   wantedTrainers: number
   /** Why the API server did not create them (a quota, a missing service account). */
   creationError: { reason: string | undefined; message: string } | undefined
+  downloads: Downloads
+  /** Undefined until a trainer has loaded the base model. */
+  untrainedLayers: UntrainedLayers | undefined
+  /** The BaseModel whose engines are replaced before its own. */
+  turnOf: string | undefined
   now: Date
 }
 
@@ -33,6 +40,13 @@ interface Part {
   ready: number
   /** The first problem. */
   reason?: StatusReason | undefined
+}
+
+interface Pods {
+  pods: Pod[]
+  /** Of the current specification. */
+  hash: string
+  wanted: number
 }
 
 /** Computes the status of a base model from its pods. It is Ready when all engines answer and all trainers run. */
@@ -49,6 +63,7 @@ export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): B
     reason: engine.ready > 0 ? 'EnginesAnswer' : ready.reason,
     message: `${engine.ready} of ${engine.wanted} engines and ${trainers.ready} of ${trainers.wanted} trainers are ready.`,
   })
+  const details = [describeTurn(facts.turnOf), ...describeLayers(facts.untrainedLayers)]
   return {
     ...summarize(ready),
     engine: { replicas: engine.wanted, ready: engine.ready, summary: `${engine.ready}/${engine.wanted}` },
@@ -58,7 +73,9 @@ export function describeBaseModel(baseModel: BaseModel, facts: WorkloadFacts): B
       summary: `${trainers.ready}/${trainers.wanted}`,
       ...(failures && { lastFailure: { ...failures, message: boundMessage(failures.message) } }),
     },
-    ...mergeConditions(baseModel, [accepted, available, ready], facts.now),
+    // A colocated pod is both.
+    ...listDownloads([...new Set([...facts.enginePods, ...facts.trainerPods])], facts.downloads),
+    ...mergeConditions(baseModel, [accepted, available, ready, ...details], facts.now),
   }
 }
 
@@ -93,13 +110,16 @@ function findReason(engine: Part, trainers: Part, isScaledToZero: boolean): Stat
 }
 
 function measureEngines(facts: WorkloadFacts): Part {
-  const part = measure(facts.enginePods, facts.engineHash, facts.wantedEngines)
+  const part = measure({ pods: facts.enginePods, hash: facts.engineHash, wanted: facts.wantedEngines }, facts.downloads)
   return { ...part, reason: part.reason ?? explainDeployment(facts.deployment) }
 }
 
 /** While trainers are not ready, their reason says how the earlier ones failed. */
 function measureTrainers(facts: WorkloadFacts, failures: TrainerFailures | undefined): Part {
-  const part = measure(facts.trainerPods, facts.trainerHash, facts.wantedTrainers)
+  const part = measure(
+    { pods: facts.trainerPods, hash: facts.trainerHash, wanted: facts.wantedTrainers },
+    facts.downloads,
+  )
   if (!failures || !part.reason || part.reason.message === failures.message) return part
   const { count, reason, message } = failures
   const before = `; before it, ${count} trainers failed one after the other, the last: ${reason}: ${message}`
@@ -111,10 +131,14 @@ function selectCurrent(pods: Pod[], hash: string): Pod[] {
 }
 
 /** Counts only pods of the current specification: older ones are being replaced. */
-function measure(pods: Pod[], hash: string, wanted: number): Part {
+function measure({ pods, hash, wanted }: Pods, downloads: Downloads): Part {
   const current = selectCurrent(pods, hash)
   const waiting = current.filter((pod) => !isReady(pod))
-  return { wanted, ready: current.length - waiting.length, reason: waiting[0] && explainPod(waiting[0]) }
+  return {
+    wanted,
+    ready: current.length - waiting.length,
+    reason: waiting[0] && explainWaitingPod(waiting[0], downloads),
+  }
 }
 
 /** If no pod could be created (a quota, a forbidden field), the Deployment says why. */

@@ -8,19 +8,24 @@ import { identifyRequests } from '../../lib/http/request-id.ts'
 import { errors } from './errors.ts'
 import { createEngineRoutes, type EngineRouteDeps } from './engine-routes.ts'
 import { createTrainerRoutes, type RouteDeps } from './routes.ts'
+import { createDownloadRoutes, type DownloadRouteDeps } from './start-routes.ts'
+
+type AppDeps = RouteDeps & EngineRouteDeps & DownloadRouteDeps & { meter: HttpMeter }
 
 /** The status server's HTTP application. `/health` is open to all, the other paths to trainer or engine pods. */
-export function createApp(deps: RouteDeps & EngineRouteDeps & { meter: HttpMeter }): Koa {
+export function createApp(deps: AppDeps): Koa {
   const app = new Koa()
   app.silent = true
   const engineRoutes = createEngineRoutes(deps)
+  const downloadRoutes = createDownloadRoutes(deps)
   const trainerRoutes = createTrainerRoutes(deps)
-  const list = () => [...listRoutes(trainerRoutes), ...listRoutes(engineRoutes)]
+  const list = () => [trainerRoutes, engineRoutes, downloadRoutes].flatMap(listRoutes)
   app.use(measureRequests({ meter: deps.meter, groupOf: () => 'pods', list }))
   app.use(identifyRequests)
   app.use(answerErrors(deps.log))
   app.use(answerHealth)
   app.use(engineRoutes.routes() as unknown as Koa.Middleware)
+  app.use(downloadRoutes.routes() as unknown as Koa.Middleware)
   app.use(trainerRoutes.routes() as unknown as Koa.Middleware)
   app.use(rejectUnknownPath)
   return app

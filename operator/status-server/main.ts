@@ -51,6 +51,7 @@ const app = createApp({
   log,
   authenticate: (header) => authenticate(header, keys, { namespace, serviceAccounts: trainers }),
   authenticateEngine: (header) => authenticate(header, keys, { namespace, serviceAccounts: engines }),
+  authenticatePod: (header) => authenticate(header, keys, { namespace, serviceAccounts: [...engines, ...trainers] }),
 })
 const handle = app.callback()
 const server = await startServer((request, response) => void handle(request, response), {

@@ -9,6 +9,7 @@ import type { ClaimQueue } from './claim-queue.ts'
 import { routeEnds, routeReports, type ReportDeps } from './report-routes.ts'
 import { presentClaim } from './present.ts'
 import { claimBody, requireAttemptPath } from './schema.ts'
+import { routeUntrainedLayers } from './start-routes.ts'
 import { createTrainerApi, type TrainerApi, type TrainerState } from './trainer-api.ts'
 
 /** What the trainer routes need. `authenticate` throws an HttpError for every caller except a trainer pod. */
@@ -34,6 +35,7 @@ export function createTrainerRoutes(deps: RouteDeps): Router<TrainerState> {
   routeLeases(api, deps)
   routeReports(api, deps)
   routeEnds(api, deps)
+  routeUntrainedLayers(api, deps.pool)
   return router
 }
 

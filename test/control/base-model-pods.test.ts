@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
+import { recordDownload } from '../../db/base-models/downloads.ts'
+import { recordUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
+import type { Pod, PodStatus } from '../../lib/kube/objects.ts'
 import { buildDisruptionBudget, buildEngineService } from '../../operator/base-model/engine-service.ts'
 import { buildEngineDeployment } from '../../operator/base-model/engine-deployment.ts'
 import { buildTrainerPod } from '../../operator/base-model/pods.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { nowhere } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -71,7 +75,10 @@ const podTemplate = {
       { name: 'engine', volumeMounts: [{ name: 'more', mountPath: '/more' }] },
       { name: 'logs', image: 'logs:1' },
     ],
-    volumes: [{ name: 'more', emptyDir: {} }],
+    volumes: [
+      { name: 'more', emptyDir: {} },
+      { name: 'shared-memory', emptyDir: { medium: 'Memory', sizeLimit: '1Gi' } },
+    ],
   },
 }
 const full = {
@@ -171,6 +178,16 @@ describe('values that cannot work are rejected with a sentence', () => {
       inContainer({ name: 'x', securityContext: { capabilities: { add: ['SYS_ADMIN'] } } }),
       'adds no capabilities',
     ],
+    [
+      "a volume in the place of the operator's",
+      inPod({ volumes: [{ name: 'status-token', emptyDir: {} }] }),
+      "does not replace the operator's volumes",
+    ],
+    [
+      "a mount over the operator's",
+      inContainer({ name: 'engine', volumeMounts: [{ name: 'more', mountPath: '/artifacts/' }] }),
+      "mounts nothing into the operator's folders",
+    ],
   ])('%s', async (_, spec, sentence) => {
     await expect(dryRun(describeBaseModel(spec))).rejects.toThrow(sentence)
   })
@@ -203,6 +220,34 @@ test('a template that the API server rejects is told in the status, and is not t
     const { items } = (await readJson('pods', '-l', 'trainyard.dev/base-model=invalid')) as { items: unknown[] }
     expect(items).toHaveLength(1)
   })
+})
+
+test('the status has the bytes of downloads, and the layers that are not trained', async () => {
+  await stack.apply(
+    describeBaseModel({ engine: { autoscaling: { min: 0, max: 1 } }, trainer: { resources: nowhere } }, 'fetching'),
+  )
+  const pod = await eventually(async () => {
+    const { items } = (await readJson('pods', '-l', 'trainyard.dev/base-model=fetching')) as { items: Pod[] }
+    return items[0] ?? expect.fail('there is no trainer yet')
+  })
+  const { name = '', uid = '' } = pod.metadata
+  const patch = (status: PodStatus) => {
+    const args = ['--subresource=status', '--type=merge', '-p', JSON.stringify({ status })]
+    return stack.kubectl('patch', 'pod', name, '-n', namespace, ...args)
+  }
+  await patch({ phase: 'Running', conditions: [{ type: 'PodScheduled', status: 'True' }] })
+  const download = { doneBytes: 3_000_000_000, totalBytes: 8_000_000_000 }
+  await recordDownload(database.pool, uid, download)
+  await recordUntrainedLayers(database.pool, 'fetching', { layers: ['experts', 'gate'], share: 0.9 })
+  await eventually(async () => {
+    const { status } = (await readJson('bm', 'fetching')) as BaseModel
+    expect(status).toMatchObject({ reason: 'Downloading', downloads: [{ pod: name, ...download }] })
+    expect(status?.conditions).toContainEqual(expect.objectContaining({ type: 'LayersTrained', status: 'False' }))
+  })
+  await recordDownload(database.pool, uid, { ...download, doneBytes: download.totalBytes })
+  await eventually(async () =>
+    expect((await readJson('bm', 'fetching')) as BaseModel).not.toHaveProperty('status.downloads'),
+  )
 })
 
 interface Engines {

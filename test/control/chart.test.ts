@@ -378,16 +378,23 @@ describe('metrics', () => {
     expect(services.map(({ targetPort }) => targetPort)).toEqual(['http', 'http'])
   })
 
-  test('are read by PodMonitors where they are wanted, those of engines too', async () => {
+  test('are read by PodMonitors where they are wanted, those of engines and trainers too', async () => {
     expect(await list('PodMonitor')).toEqual([])
     const labels = { release: 'prometheus' }
     const found = await list('PodMonitor', { metrics: { podMonitor: { enabled: true, interval: '10s', labels } } })
-    expect(found.map(({ metadata }) => metadata.name)).toEqual(['trainyard-control', 'trainyard-engines'])
+    expect(found.map(({ metadata }) => metadata.name)).toEqual([
+      'trainyard-control',
+      'trainyard-engines',
+      'trainyard-trainers',
+    ])
     for (const { metadata, spec } of found) {
       expect(metadata).toMatchObject({ labels })
       expect(spec).toMatchObject({ podMetricsEndpoints: [{ port: 'metrics', interval: '10s' }] })
     }
-    expect(found[1]!.spec).toMatchObject({ selector: { matchLabels: { 'trainyard.dev/component': 'engine' } } })
+    for (const [index, component] of ['engine', 'trainer'].entries()) {
+      const selector = { matchLabels: { 'trainyard.dev/component': component } }
+      expect(found[index + 1]!.spec).toMatchObject({ selector })
+    }
   })
 
   test('have a dashboard, which is the file of the chart', async () => {

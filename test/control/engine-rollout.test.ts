@@ -198,7 +198,7 @@ deepTest('no chat fails while the key of engines is changed, before old and new 
 
 test('when the default image changes, one base model after the other replaces its engine', async () => {
   const operated = await operateNamespace(stack)
-  const { applyBaseModel, readDeployment, listPods, setReady, restart } = operated
+  const { applyBaseModel, readBaseModel, readDeployment, listPods, setReady, restart } = operated
   const names = ['first', 'second']
   for (const name of names) await applyBaseModel(name, specOf({}, name))
   const becomeReady = async (name: string) => {
@@ -219,7 +219,12 @@ test('when the default image changes, one base model after the other replaces it
   // Two passes of the operator.
   await delay(6_500)
   expect(await countChanged()).toBe(1)
-  const [begun = ''] = (await imageOf('first')) ? ['first'] : ['second']
+  const [begun = '', waiting = ''] = (await imageOf('first')) ? names : names.toReversed()
+  const readTurn = async () =>
+    (await readBaseModel(waiting)).status?.conditions?.find(({ type }) => type === 'EnginesUpToDate')
+  const message = expect.stringContaining(`after those of the BaseModel ${begun}:`)
+  expect(await readTurn()).toMatchObject({ status: 'False', reason: 'WaitingForBaseModel', message })
   await becomeReady(begun)
   await eventually(async () => expect(await countChanged()).toBe(2), 20_000, 100)
+  await eventually(async () => expect(await readTurn()).toMatchObject({ status: 'True' }), 20_000, 100)
 })

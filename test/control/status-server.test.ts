@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { recordSource } from '../../db/base-models/sources.ts'
+import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
@@ -173,6 +175,35 @@ test('the job of a silent trainer returns to the queue', async () => {
   await rows.expireLease(job)
   expect((await claim(10)).body).toMatchObject({ id: job, attempt: 2 })
   expect((await post(`/v1/jobs/${job}/attempts/1/heartbeat`, {})).status).toBe(409)
+})
+
+test('a pod tells how far its download is, in one row', async () => {
+  for (const done of [1, 5]) {
+    const { status } = await post('/v1/download-progress', { done_bytes: done, total_bytes: 9 })
+    expect(status).toBe(200)
+  }
+  const { rows: found } = await database.pool.query(
+    'SELECT done_bytes AS done, total_bytes AS total FROM training.model_downloads WHERE pod_uid = $1',
+    [podUid],
+  )
+  expect(found).toEqual([{ done: 5, total: 9 }])
+  expect((await post('/v1/download-progress', { done_bytes: -1, total_bytes: 9 })).status).toBe(422)
+  const stranger = await makeToken('somebody', 'trainyard-status')
+  const refused = await post('/v1/download-progress', { done_bytes: 1, total_bytes: 9 }, { token: stranger })
+  expect(refused.status).toBe(401)
+})
+
+test('a trainer tells which layers it does not train, until the base model is another', async () => {
+  const { pool } = database
+  const report = { base_model: rows.baseModel, layers: ['gate'], share: 0.25 }
+  const known = { name: rows.baseModel, trainedOn: { source: { path: 'a' }, lora: {} }, replaces: true }
+  await recordSource(pool, known)
+  expect((await post('/v1/untrained-layers', report)).status).toBe(200)
+  await recordSource(pool, known)
+  expect(await findUntrainedLayers(pool, rows.baseModel)).toEqual({ layers: ['gate'], share: 0.25 })
+  await recordSource(pool, { ...known, trainedOn: { source: { path: 'b' }, lora: {} } })
+  expect(await findUntrainedLayers(pool, rows.baseModel)).toBeUndefined()
+  expect((await post('/v1/untrained-layers', { ...report, layers: Array(201).fill('a') })).status).toBe(422)
 })
 
 describe('a caller that is not a trainer pod is rejected with 401', () => {

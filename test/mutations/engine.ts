@@ -141,4 +141,18 @@ export const engineMutations: Mutation[] = [
     replace: 'and num_visible < 0',
     test: 'trainer/trainyard_trainer/base_model_failures_test.py',
   },
+  {
+    fault: 'a file of the hub whose download was killed is fetched from its beginning',
+    file: 'trainer/trainyard_base_model/resumable.py',
+    find: 'with partial.open("ab") as output:',
+    replace: 'with partial.open("wb") as output:',
+    test: 'trainer/trainyard_base_model/download_test.py',
+  },
+  {
+    fault: 'complete pieces of a file in a bucket are fetched again',
+    file: 'trainer/trainyard_base_model/pieces.py',
+    find: 'done = self.read_journal()',
+    replace: 'done: set[int] = set()',
+    test: 'trainer/trainyard_base_model/bucket_download_test.py',
+  },
 ]

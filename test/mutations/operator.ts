@@ -25,9 +25,23 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'all base models replace their engines at once',
     file: 'operator/base-model/rollout.ts',
-    find: 'if (isAnyRollingOut || isTaken) return false',
-    replace: 'if (isAnyRollingOut && isTaken) return false',
+    find: 'const turnOf = rollingOut ?? (latest',
+    replace: 'const turnOf = rollingOut && (latest',
     test: 'operator/base-model/rollout.test.ts',
+  },
+  {
+    fault: 'a pod that failed is said to download',
+    file: 'operator/base-model/downloads.ts',
+    find: "if (!download || pod.status?.phase !== 'Running' || !isStarting(reason)) return reason",
+    replace: 'if (!download) return reason',
+    test: 'operator/base-model/status.test.ts',
+  },
+  {
+    fault: 'the status has the untrained layers of an earlier base model of the name',
+    file: 'db/base-models/sources.ts',
+    find: 'untrained_layers = CASE WHEN s.trained_on = $2 THEN s.untrained_layers END',
+    replace: 'untrained_layers = s.untrained_layers',
+    test: 'test/control/status-server.test.ts',
   },
   {
     fault: 'a trainer that is about to be stopped claims a job',

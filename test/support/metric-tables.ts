@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { Registry, collectDefaultMetrics } from 'prom-client'
 import { gatewayMetrics } from '../../apiserver/metrics/table.ts'
 import { databaseMetrics } from '../../db/metrics/table.ts'
@@ -10,11 +12,15 @@ export interface ListedMetric extends MetricDefinition {
   type: string
 }
 
+const trainerFile = path.join(import.meta.dirname, '../../trainer/trainyard_trainer/metrics.json')
+const trainerMetrics = JSON.parse(readFileSync(trainerFile, 'utf8')) as MetricTable
+
 /** The tables of our metrics, with the parts that serve them. */
 export const metricTables: Readonly<Record<string, MetricTable>> = {
   'apiserver and status server': serverMetrics,
   apiserver: gatewayMetrics,
   operator: operatorMetrics,
+  trainer: trainerMetrics,
   'apiserver, operator and status server': databaseMetrics,
 }
 

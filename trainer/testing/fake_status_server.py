@@ -63,18 +63,22 @@ class JobRow:
             self.violations.append(f"event {seq} is told twice, and differs: {self.events[seq]} and {reported}")
 
 
+# What a trainer says about its base model, not about a job.
+OF_BASE_MODELS = ("download-progress", "untrained-layers")
+
 # Called with a report's name, "before" or "after" it is kept, and the report. True drops the answer, like a broken
 # connection.
 Trap = Callable[[str, str, dict], bool]
 
 
 class FakeStatusServer:
-    """`trap` sees every request before it is kept, and before it is answered."""
+    """`trap` sees every request about jobs before it is kept, and before it is answered."""
 
     def __init__(self, server, root):
         self.root = root
         self.url = f"http://127.0.0.1:{server.server_port}"
         self.jobs: dict[str, JobRow] = {}
+        self.of_base_models: dict[str, list[dict]] = {name: [] for name in OF_BASE_MODELS}
         self.trap: Trap = lambda *_: False
         self.asking = server.asking
         self.changed = threading.Condition()
@@ -103,6 +107,11 @@ class FakeStatusServer:
     def respond(self, path: str, body: dict) -> tuple[int, dict]:
         name = path.rsplit("/", 1)[1]
         name = body["events"][0]["type"] if name == "events" else name
+        if name in OF_BASE_MODELS:
+            with self.changed:
+                self.of_base_models[name].append(body)
+                self.changed.notify_all()
+            return 200, {}
         if self.trap(name, "before", body):
             return 500, {}
         answer = self.claim(body) if name == "claims" else self.record(path, name, body)

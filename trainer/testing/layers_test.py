@@ -33,6 +33,7 @@ LAYERS = {
         "sft",
         "readiness",
         "worker",
+        "metrics",
         "process",
         "__main__",
     ],

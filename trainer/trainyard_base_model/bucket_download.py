@@ -12,11 +12,14 @@ from trainyard_artifacts.files import digest_bytes, sync_path
 from trainyard_artifacts.s3_store import ADDRESS, TRANSFER, connect, explained
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_base_model.bucket_model import BucketModel
+from trainyard_base_model.download_progress import DownloadProgress
+from trainyard_base_model.pieces import PIECE_BYTES, Bucket, PieceDownload
 from trainyard_base_model.start_failure import StartFailure
 
 # Far more than a model has. A wrong prefix must not fill the cache.
 MAX_FILES = 10_000
 MARKER = ".trainyard-etags.json"
+PIECES = ".trainyard-pieces"
 WEIGHT_INDEX = "*.safetensors.index.json"
 
 
@@ -28,10 +31,10 @@ class RemoteFile:
     etag: str
 
 
-def fetch_bucket_model(model: BucketModel) -> Path:
+def fetch_bucket_model(model: BucketModel, progress: DownloadProgress) -> Path:
     """Returns a local folder with all files of the model. A folder with the final name is complete.
 
-    Only one process fills a cache; the others wait for it. An interrupted download keeps the files that it has.
+    Only one process fills a cache; the others wait for it. An interrupted download keeps what it has.
     Raises StartFailure.
     """
     # Imported late: the import reads the environment.
@@ -43,7 +46,7 @@ def fetch_bucket_model(model: BucketModel) -> Path:
     try:
         with WeakFileLock(model.cache / f"{name}.lock"):
             if not folder.is_dir():
-                fill(model, partial)
+                fill(model, partial, progress)
                 partial.rename(folder)
                 sync_path(model.cache)
     except Exception as cause:  # storage, permissions, a full disk
@@ -52,22 +55,25 @@ def fetch_bucket_model(model: BucketModel) -> Path:
     return folder
 
 
-def fill(model: BucketModel, partial: Path) -> None:
+def fill(model: BucketModel, partial: Path, progress: DownloadProgress) -> None:
     """Downloads all files, and requires that they fit together and have not changed meanwhile."""
     bucket, prefix = parse_address(model.uri)
     client = connect_model(model)
     files = list(list_files(client, bucket, prefix))
     marker = partial / MARKER
     remove_others(partial, marker, {file.path: file for file in files})
+    progress.begin(sum(file.size for file in files), 0)
     for file in files:
         path = partial / file.path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with explained(f"s3://{bucket}/{file.key}"):
-            if not path.is_file():
-                client.download_file(bucket, file.key, str(path), Config=TRANSFER)
+        if not path.is_file():
+            with explained(f"s3://{bucket}/{file.key}"):
+                fetch_file(Bucket(client, bucket), file, partial, progress)
+        else:
+            progress.add(file.size)
         if path.stat().st_size != file.size:
             raise ArtifactError(f"{file.path} has {path.stat().st_size} bytes, not {file.size} as in the bucket")
         sync_path(path)
+    shutil.rmtree(partial / PIECES, ignore_errors=True)
     require_complete(partial)
     if list(list_files(client, bucket, prefix)) != files:
         shutil.rmtree(partial)
@@ -75,6 +81,18 @@ def fill(model: BucketModel, partial: Path) -> None:
             "its files changed while they were downloaded. Put each version of a model into its own folder"
         )
     marker.unlink()
+
+
+def fetch_file(bucket: Bucket, file: RemoteFile, partial: Path, progress: DownloadProgress) -> None:
+    path = partial / file.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if file.size > PIECE_BYTES:
+        pieces = name_pieces(partial, file)
+        PieceDownload(bucket, file.key, file.size, pieces, progress.add).run()
+        pieces.rename(path)
+    else:
+        bucket.client.download_file(bucket.name, file.key, str(path), Config=TRANSFER)
+        progress.add(file.size)
 
 
 def parse_address(uri: str) -> tuple[str, str]:
@@ -120,12 +138,20 @@ def remove_others(partial: Path, marker: Path, files: Mapping[str, RemoteFile]) 
         known = json.loads(marker.read_text())
     except (OSError, ValueError):
         known = {}
+    kept = {name_pieces(partial, file).stem for file in files.values()}
     for path in [path for path in partial.rglob("*") if path.is_file()]:
+        if path.parent == partial / PIECES and path.stem in kept:
+            continue
         name = str(path.relative_to(partial))
         if name not in files or known.get(name) != files[name].etag:
             path.unlink()
-    partial.mkdir(parents=True, exist_ok=True)
+    (partial / PIECES).mkdir(parents=True, exist_ok=True)
     marker.write_text(json.dumps({name: file.etag for name, file in files.items()}))
+
+
+def name_pieces(partial: Path, file: RemoteFile) -> Path:
+    """Where the pieces of a large file are. Another version of the file has another name."""
+    return partial / PIECES / f"{digest_bytes(f'{file.path} {file.etag} {file.size}'.encode())[:32]}.partial"
 
 
 def require_complete(folder: Path) -> None:

@@ -17,8 +17,9 @@ import pytest
 from testing.stores import BUCKET
 from trainyard_artifacts.s3_store import connect
 from trainyard_artifacts.settings import StoreSettings
-from trainyard_base_model.bucket_download import fetch_bucket_model
+from trainyard_base_model import bucket_download, pieces
 from trainyard_base_model.bucket_model import BucketModel, read_bucket_model
+from trainyard_base_model.download_progress import DownloadProgress
 from trainyard_base_model.start_failure import StartFailure
 
 FILES = {"config.json": b"{}", "model.safetensors": b"w" * 1000, "sub/code.py": b"pass"}
@@ -36,6 +37,10 @@ def model(s3_endpoint, client, tmp_path):
     put(client, prefix, FILES)
     key = (os.environ["AWS_ACCESS_KEY_ID"], os.environ["AWS_SECRET_ACCESS_KEY"])
     return BucketModel(f"s3://{BUCKET}/{prefix}", s3_endpoint, None, *key, cache=tmp_path / "cache")
+
+
+def fetch_bucket_model(model, report=lambda *_: None):
+    return bucket_download.fetch_bucket_model(model, DownloadProgress(report))
 
 
 def prefix_of(model):
@@ -199,6 +204,88 @@ def test_a_pod_that_is_killed_does_not_keep_others_waiting(model):
     os.kill(pod.pid or 0, signal.SIGKILL)
     pod.join(30)
     assert read_all(fetch_bucket_model(model)) == FILES
+
+
+PIECE = 1 << 20
+LARGE = FILES | {"model.safetensors": os.urandom(12 * PIECE + 5)}
+
+
+@pytest.fixture
+def large_model(model, client, monkeypatch):
+    """A model whose weights have 13 pieces."""
+    put(client, prefix_of(model), LARGE)
+    monkeypatch.setattr(pieces, "PIECE_BYTES", PIECE)
+    monkeypatch.setattr(bucket_download, "PIECE_BYTES", PIECE)
+    monkeypatch.setattr(pieces, "CONCURRENCY", 2)
+    return model
+
+
+def count_pieces(monkeypatch, before=lambda: None):
+    """The ranges of the weights that are asked."""
+    ranges: list[str] = []
+    make = boto3.client
+
+    def build(*args, **kwargs):
+        client = make(*args, **kwargs)
+        get_object = client.get_object
+
+        def wrapped(**asked):
+            before()
+            if asked["Key"].endswith(".safetensors"):
+                ranges.append(asked["Range"])
+            return get_object(**asked)
+
+        client.get_object = wrapped
+        return client
+
+    monkeypatch.setattr("trainyard_artifacts.s3_store.boto3.client", build)
+    return ranges
+
+
+def fetch_until_killed(model, monkeypatch, started):
+    count_pieces(monkeypatch, lambda: (time.sleep(0.2), started.set()))
+    fetch_bucket_model(model)
+
+
+def test_a_process_continues_the_large_file_of_one_that_was_killed(large_model, monkeypatch):
+    context = multiprocessing.get_context("fork")
+    started = context.Event()
+    pod = context.Process(target=fetch_until_killed, args=(large_model, monkeypatch, started))
+    pod.start()
+    assert started.wait(30)
+    wait_for(lambda: any(len(file.read_bytes().split()) >= 4 for file in large_model.cache.rglob("*.pieces")))
+    os.kill(pod.pid or 0, signal.SIGKILL)
+    pod.join(30)
+    seen: list[tuple[int, int]] = []
+    ranges = count_pieces(monkeypatch)
+    assert read_all(fetch_bucket_model(large_model, lambda *counts: seen.append(counts))) == LARGE
+    assert 0 < len(ranges) <= 9
+    assert seen[-1] == (sum(map(len, LARGE.values())),) * 2
+
+
+def wait_for(condition):
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_pieces_of_another_version_are_not_used(large_model, client, monkeypatch):
+    asked: list[str] = []
+
+    def fail_at_last():
+        asked.append("")
+        if len(asked) == 8:
+            raise OSError("interrupted")
+
+    count_pieces(monkeypatch, fail_at_last)
+    with pytest.raises(StartFailure, match="interrupted"):
+        fetch_bucket_model(large_model)
+    replaced = LARGE | {"model.safetensors": os.urandom(12 * PIECE + 5)}
+    put(client, prefix_of(large_model), replaced)
+    ranges = count_pieces(monkeypatch)
+    assert read_all(fetch_bucket_model(large_model)) == replaced
+    assert len(ranges) == 13
 
 
 def test_settings_come_from_the_environment():

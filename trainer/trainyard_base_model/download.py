@@ -18,6 +18,7 @@ from huggingface_hub.errors import (
 
 from trainyard_base_model.download_progress import DownloadProgress, make_progress_bar
 from trainyard_base_model.interruption import exit_on_sigterm
+from trainyard_base_model.resumable import MIN_BYTES, fetch_large_files
 from trainyard_base_model.start_failure import StartFailure
 
 # Neither trainers nor engines read these.
@@ -66,8 +67,8 @@ def make_failure(reason: str, repository: Repository, message: str) -> StartFail
 
 
 def fetch_with_retries(repository: Repository, progress: DownloadProgress) -> str:
-    """Complete files and, while a connection is repaired, parts of files are not fetched again. A commit never changes,
-    so that the hub is not asked about one that is there."""
+    """Complete files and parts of large ones are not fetched again. A commit never changes: the hub is not asked about
+    one that is there."""
     cached = find_cached(repository)
     if cached and (constants.HF_HUB_OFFLINE or COMMIT.fullmatch(repository.revision or "")):
         return cached
@@ -110,6 +111,8 @@ def fetch(repository: Repository, progress: DownloadProgress) -> str:
     names = select_files([file.filename for file in listed])
     wanted = [file for file in listed if file.filename in names]
     progress.begin(measure(wanted), measure([file for file in wanted if file.is_cached]))
+    large = [file.filename for file in wanted if not file.is_cached and (file.file_size or 0) >= MIN_BYTES]
+    fetch_large_files(repository.name, listed[0].commit_hash, large, progress)
     return snapshot_download(
         repository.name,
         revision=listed[0].commit_hash,

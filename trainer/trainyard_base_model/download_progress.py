@@ -39,10 +39,19 @@ class DownloadProgress:
 
 def make_progress_bar(progress: DownloadProgress) -> type[tqdm]:
     """The hub's client counts with bars of this class. It has one for bytes in files, and others."""
+    return make_bar(progress, lambda description: description.startswith("Reconstructing"))
+
+
+def make_file_bar(progress: DownloadProgress) -> type[tqdm]:
+    """The bars of single files, which count nothing else."""
+    return make_bar(progress, lambda _: True)
+
+
+def make_bar(progress: DownloadProgress, counts: Callable[[str], bool]) -> type[tqdm]:
 
     class CountingBar(tqdm):
         def __init__(self, *args: Any, **options: Any) -> None:
-            self.counts = str(options.get("desc", "")).startswith("Reconstructing")
+            self.counts = counts(str(options.get("desc", "")))
             super().__init__(*args, **(options | {"disable": True}))
 
         def update(self, n: float | None = 1) -> bool | None:

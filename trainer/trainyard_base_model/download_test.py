@@ -1,5 +1,6 @@
 """Downloads from a hub on this machine, in processes of their own: the hub's client reads its address at its import."""
 
+import hashlib
 import json
 import os
 import signal
@@ -90,6 +91,38 @@ def test_a_download_that_breaks_off_is_resumed(fetch, push, hub):
     ranges = [span for method, path, span in hub.asked if method == "GET" and path.endswith(".safetensors")]
     assert ranges == ["", f"bytes={10 * MIB}-"]
     assert found["seen"][-1] == [len(content) + 2] * 2
+
+
+def test_a_process_continues_the_download_of_one_that_was_killed(start, fetch, push, hub, tmp_path):
+    content = os.urandom(32 * MIB)
+    commit = push(config__json=b"{}", model__safetensors=content)
+    hub.bytes_per_second = 40 * MIB
+    killed = start(commit)
+    deadline = time.monotonic() + MAX_WAIT_SECONDS
+    while not any(file.stat().st_size >= 10 * MIB for file in tmp_path.rglob("*.partial")):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    killed.kill()
+    killed.wait()
+    hub.asked.clear()
+    hub.bytes_per_second = None
+    found = fetch(commit)
+    assert (Path(found["folder"]) / "model.safetensors").read_bytes() == content
+    ranges = [span for method, path, span in hub.asked if method == "GET" and path.endswith(".safetensors")]
+    assert ranges in ([f"bytes={10 * MIB}-"], [f"bytes={20 * MIB}-"])
+    assert found["seen"][-1] == [len(content) + 2] * 2
+
+
+def test_a_part_with_a_wrong_digest_is_fetched_anew(fetch, push, hub, tmp_path):
+    content = os.urandom(12 * MIB)
+    commit = push(config__json=b"{}", model__safetensors=content)
+    digest = hashlib.sha256(content).hexdigest()
+    part = tmp_path / "hf" / "hub" / "models--org--model" / "blobs" / f"{digest}.partial"
+    part.parent.mkdir(parents=True)
+    part.write_bytes(b"another" * 1000)
+    found = fetch(commit)
+    assert (Path(found["folder"]) / "model.safetensors").read_bytes() == content
+    assert not part.exists()
 
 
 def test_a_download_ends_at_once_when_its_process_is_stopped(start, push, hub):

@@ -38,15 +38,19 @@ def fetch_model(settings: Settings) -> Settings:
 
     from trainyard_base_model.bucket_download import fetch_bucket_model
     from trainyard_base_model.download import Repository, fetch_base_model
-    from trainyard_base_model.download_progress import DownloadProgress
     from trainyard_base_model.gpus import require_gpus
+    from trainyard_base_model.progress_reports import reported_progress
 
     # This asks the driver, and does not begin to use a GPU, which forked processes could not share.
     require_gpus(torch.cuda.device_count() + torch.xpu.device_count())
-    if settings.bucket_model:
-        return replace(settings, model=str(fetch_bucket_model(settings.bucket_model)))
-    progress = DownloadProgress(lambda done, total: print(f"Downloaded {done} of {total} bytes.", flush=True))
-    return replace(settings, model=fetch_base_model(Repository(settings.model, settings.model_revision), progress))
+    with reported_progress(settings.status_server, log_download) as progress:
+        if settings.bucket_model:
+            return replace(settings, model=str(fetch_bucket_model(settings.bucket_model, progress)))
+        return replace(settings, model=fetch_base_model(Repository(settings.model, settings.model_revision), progress))
+
+
+def log_download(done_bytes: int, total_bytes: int) -> None:
+    print(f"Downloaded {done_bytes} of {total_bytes} bytes.", flush=True)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ from trainyard_base_model import lora
 from trainyard_base_model.bucket_model import BucketModel, is_bucket_model, read_bucket_model
 from trainyard_base_model.device_turns import SOCKET_VARIABLE
 from trainyard_base_model.lora import LoraSettings
+from trainyard_base_model.progress_reports import StatusServer
 
 DEFAULT_PORT = 8000
 # If both have work, engine and trainer have the device once in this time. On a GPU, some seconds are lost each time.
@@ -53,6 +54,12 @@ class Settings:
     device_socket: Path | None = None
     turns_seconds: int = DEFAULT_TURNS_SECONDS
     trainer_time_percent: int = DEFAULT_TRAINER_TIME_PERCENT
+
+    @property
+    def status_server(self) -> StatusServer | None:
+        if self.status_url is None or self.token_file is None:
+            return None
+        return StatusServer(self.status_url, self.token_file)
 
 
 def read_settings(env: Mapping[str, str] = os.environ) -> Settings:

@@ -46,6 +46,8 @@ class Settings:
     ready_file: Path | None = None
     # Where the engine of this pod lends its device. None if the trainer has a device of its own.
     device_socket: Path | None = None
+    # Where metrics are served, if anywhere.
+    metrics_address: tuple[str, int] | None = None
     # Set by torchrun: the number of this process, and the number of processes.
     rank: int = 0
     num_processes: int = 1
@@ -70,6 +72,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         grace_seconds=read_seconds(env, "TRAINYARD_GRACE_SECONDS", DEFAULT_GRACE_SECONDS),
         ready_file=Path(env["TRAINYARD_READY_FILE"]) if env.get("TRAINYARD_READY_FILE") else None,
         device_socket=Path(env[SOCKET_VARIABLE]) if env.get(SOCKET_VARIABLE) else None,
+        metrics_address=read_metrics_address(env),
         rank=int(env.get("RANK", "0")),
         num_processes=read_count(env, "WORLD_SIZE") or 1,
     )
@@ -102,6 +105,11 @@ def read_count(env: Mapping[str, str], name: str) -> int | None:
     if not text.isdecimal() or int(text) < 1:
         raise ConfigError(f"{name} must be a positive whole number")
     return int(text)
+
+
+def read_metrics_address(env: Mapping[str, str]) -> tuple[str, int] | None:
+    port = read_count(env, "TRAINYARD_METRICS_PORT")
+    return None if port is None else (require(env, "TRAINYARD_HOST"), port)
 
 
 def read_seconds(env: Mapping[str, str], name: str, default: float) -> float:

@@ -4,14 +4,15 @@ import os
 import signal
 import sys
 import time
+from threading import Thread
 
 import torch
 from huggingface_hub import constants
 
 from trainyard_base_model.bucket_download import fetch_bucket_model
 from trainyard_base_model.download import Repository, fetch_base_model
-from trainyard_base_model.download_progress import DownloadProgress
 from trainyard_base_model.gpus import require_gpus
+from trainyard_base_model.progress_reports import StatusServer, reported_progress
 from trainyard_base_model.start_failure import StartFailure
 from trainyard_base_model.targets import UnusableTarget, choose_targets, measure_coverage
 from trainyard_trainer import log
@@ -26,9 +27,11 @@ from trainyard_trainer.compute.scheduling.policy import choose_policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import JobFailure
+from trainyard_trainer.metrics import served_metrics
 from trainyard_trainer.readiness import Readiness
+from trainyard_trainer.reports.coverage import post_coverage
 from trainyard_trainer.reports.status_client import StatusClient
-from trainyard_trainer.worker import Worker
+from trainyard_trainer.worker import Worker, count_gpus
 
 
 def run(settings: Settings) -> None:
@@ -40,7 +43,7 @@ def run(settings: Settings) -> None:
     group = TrainerProcessGroup() if settings.num_processes > 1 else None
     base = load(settings, group)
     log.info("base model loaded", base_model=base.name, device=str(base.device), seconds=time.monotonic() - started)
-    log_coverage(settings, base)
+    report_coverage(settings, base)
     if turns:
         serve(settings, SharedExecutor(base, turns))
     elif group is None:
@@ -66,8 +69,9 @@ def load(settings: Settings, group: TrainerProcessGroup | None) -> Base:
     return base
 
 
-def log_coverage(settings: Settings, base: Base) -> None:
-    """Logs the layers that get no adapter. Each job warns of them too. Unusable names fail the jobs."""
+def report_coverage(settings: Settings, base: Base) -> None:
+    """Logs the layers that get no adapter, and tells the status server, which shows them. Each job warns of them too.
+    Unusable names fail the jobs."""
     try:
         coverage = measure_coverage(base.model, choose_targets(base.model, settings.lora.target_modules))
     except UnusableTarget as cause:
@@ -75,18 +79,26 @@ def log_coverage(settings: Settings, base: Base) -> None:
         return
     if coverage.left_out:
         log.warn("layers are not trained", layers=list(coverage.left_out), share_of_weights=round(coverage.share, 3))
+    if settings.rank == 0:
+        client = StatusClient(settings.status_url, settings.token_file)
+        Thread(target=post_coverage, args=(client, base.name, coverage), name="coverage", daemon=True).start()
 
 
 def fetch_source(settings: Settings) -> Source:
     """Raises StartFailure."""
     require_gpus(torch.cuda.device_count())
-    if settings.bucket_model:
-        return Source(str(fetch_bucket_model(settings.bucket_model)), trust_remote_code=settings.trust_remote_code)
-    progress = DownloadProgress(
-        lambda done, total: log.info("downloading the base model", done_bytes=done, total_bytes=total)
-    )
-    folder = fetch_base_model(Repository(settings.model_path, settings.model_revision), progress)
+    # Processes of one pod download once, and one of them tells it.
+    server = None if settings.rank else StatusServer(settings.status_url, settings.token_file)
+    with reported_progress(server, log_download) as progress:
+        if settings.bucket_model:
+            folder = str(fetch_bucket_model(settings.bucket_model, progress))
+        else:
+            folder = fetch_base_model(Repository(settings.model_path, settings.model_revision), progress)
     return Source(folder, settings.trust_remote_code)
+
+
+def log_download(done_bytes: int, total_bytes: int) -> None:
+    log.info("downloading the base model", done_bytes=done_bytes, total_bytes=total_bytes)
 
 
 def go_offline() -> None:
@@ -108,10 +120,12 @@ def serve(settings: Settings, executor: Executor) -> None:
         executor.on_failure(scheduler.on_failure)
         client, readiness = StatusClient(settings.status_url, settings.token_file), Readiness(settings.ready_file)
         worker = Worker(client, scheduler, settings, readiness=readiness)
-        try:
-            worker.serve()
-        finally:
-            worker.end()
+        devices = max(1, count_gpus(executor.base.device, settings))
+        with served_metrics(worker, devices, settings.metrics_address):
+            try:
+                worker.serve()
+            finally:
+                worker.end()
 
 
 def abort(scheduler: Scheduler, failure: JobFailure) -> None:

@@ -3,6 +3,7 @@
 import random
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -44,6 +45,7 @@ class Worker:
     uploads: Uploads = field(default_factory=Uploads)
     process_id: str = field(default_factory=lambda: str(uuid4()))
     running: dict[str, threading.Thread] = field(default_factory=dict)
+    outcomes: Counter[tuple[str, str]] = field(default_factory=Counter)
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def serve(self) -> None:
@@ -84,7 +86,14 @@ class Worker:
 
     def run(self, claim: Claim) -> None:
         with self.counted(claim), JobLog(self.client, claim), Lease(self.client, claim) as lease:
-            attempt_job(Job(claim, lease, self.scheduler, self.settings, self.shutdown, self.uploads))
+            outcome = attempt_job(Job(claim, lease, self.scheduler, self.settings, self.shutdown, self.uploads))
+            with self.changed:
+                self.outcomes[claim.method, outcome] += 1
+
+    def list_outcomes(self) -> list[tuple[tuple[str, str], int]]:
+        """How many attempts of each method ended how."""
+        with self.changed:
+            return list(self.outcomes.items())
 
     @contextmanager
     def counted(self, claim: Claim) -> Iterator[None]:
@@ -128,27 +137,33 @@ def count_gpus(device: torch.device, settings: Settings) -> int:
     return settings.num_processes if device.type == "cuda" else 0
 
 
-def attempt_job(job: Job) -> None:
-    """Runs a job and reports its end to the status server, unless the server took the job away."""
+def attempt_job(job: Job) -> str:
+    """Runs a job and reports its end to the status server, unless the server took the job away. Returns the outcome, as
+    the metric names it."""
     claim, started = job.claim, time.monotonic()
+    outcome = "dropped"
     log.info("job claimed", job=claim.id, attempt=claim.attempt)
     try:
         try:
             run_job(job)
             log.info("job trained", job=claim.id, attempt=claim.attempt, seconds=time.monotonic() - started)
+            outcome = "trained"
         except ShuttingDown as cause:
             job.lease.post_release()
+            outcome = "released"
             log.info("job given back", job=claim.id, attempt=claim.attempt, reason=str(cause))
         except Fenced:
             raise
         except Exception as cause:
             report_failure(claim, job.lease, cause)
+            outcome = "failed"
     except Fenced as cause:
         log.warn("job dropped", job=claim.id, attempt=claim.attempt, reason=str(cause))
     except Exception as cause:  # heartbeats end now, so another trainer gets the job when its lease expires
         log.error("it cannot be reported how the job ended", cause, job=claim.id, attempt=claim.attempt)
     if job.base.device.type == "cuda" and not job.scheduler.closed:
         torch.cuda.empty_cache()
+    return outcome
 
 
 def run_job(job: Job) -> None:

@@ -29,6 +29,8 @@ class Scheduler(DeviceThread):
         super().__init__()
         self.executor = executor
         self.policy = policy
+        # Counts for metrics, which other threads read.
+        self.busy_seconds, self.steps_taken, self.tokens_trained = 0.0, 0, 0
 
     @property
     def linger_seconds(self) -> float | None:
@@ -78,9 +80,10 @@ class Scheduler(DeviceThread):
             raise
         except Exception as cause:  # any error ends the run, not the thread
             self.recover(chosen, cause)
-        spent = (time.monotonic() - started) / len(chosen)
+        spent = time.monotonic() - started
+        self.busy_seconds += spent
         for run in chosen:
-            run.used_seconds += spent
+            run.used_seconds += spent / len(chosen)
 
     def forget_waiting(self, first: TrainingRun) -> None:
         """A run that waits for its reader saves no device time. Otherwise it would later have the device alone."""
@@ -173,6 +176,8 @@ class Scheduler(DeviceThread):
             self.suspect(run, cause)
             return
         run.step_seconds += time.monotonic() - started
+        self.steps_taken += 1
+        self.tokens_trained += run.step.num_trained
         try:
             run.end_step(norm, measure_memory())
         except BROKEN:

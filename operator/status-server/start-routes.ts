@@ -1,0 +1,63 @@
+import { Router } from '@koa/router'
+import { Type } from 'typebox'
+import { recordDownload } from '../../db/base-models/downloads.ts'
+import { recordUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { CallingPod } from './auth.ts'
+import { createTrainerApi, type TrainerApi, type TrainerState } from './trainer-api.ts'
+
+/** What the route of downloads needs. `authenticatePod` throws an HttpError for all but engine and trainer pods. */
+export interface DownloadRouteDeps {
+  pool: Pool
+  authenticatePod: (header: string | undefined) => Promise<CallingPod>
+}
+
+const numBytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
+const downloadBody = Type.Object({ done_bytes: numBytes, total_bytes: numBytes })
+
+const layersBody = Type.Object({
+  base_model: Type.String({ minLength: 1, maxLength: 300 }),
+  layers: Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { maxItems: 200 }),
+  share: Type.Number({ minimum: 0, maximum: 1 }),
+})
+
+/** Pods that start report here how far the download of their base model is. There is one row for each pod. */
+export function createDownloadRoutes({ pool, authenticatePod }: DownloadRouteDeps): Router<TrainerState> {
+  const router = new Router<TrainerState>()
+  const path = '/v1/download-progress'
+  router.use(path, async (ctx, next) => {
+    ctx.state.caller = await authenticatePod(ctx.get('authorization'))
+    await next()
+  })
+  createTrainerApi(router).post(
+    path,
+    {
+      tag: 'Pods',
+      summary: 'Record how much of the base model is downloaded',
+      body: downloadBody,
+      answer: Type.Object({}),
+    },
+    async ({ caller, body }) => {
+      await recordDownload(pool, caller.uid, { doneBytes: body.done_bytes, totalBytes: body.total_bytes })
+      return {}
+    },
+  )
+  return router
+}
+
+/** Trainers report here which layers get no adapter. */
+export function routeUntrainedLayers(api: TrainerApi, pool: Pool): void {
+  api.post(
+    '/v1/untrained-layers',
+    {
+      tag: 'Trainers',
+      summary: 'Record the layers of a base model that get no adapter',
+      body: layersBody,
+      answer: Type.Object({}),
+    },
+    async ({ body: { base_model: baseModel, layers, share } }) => {
+      await recordUntrainedLayers(pool, baseModel, { layers, share })
+      return {}
+    },
+  )
+}
