@@ -179,8 +179,10 @@ describe('an apiserver with two processes', () => {
     const answers = await Promise.all(Array.from({ length: 20 }, () => chat(server)))
     expect(answers).toEqual(answers.map(() => 200))
     expect(await count()).toBe(20)
-    process.kill(listChildren(server.pid)[0]!, 'SIGKILL')
-    await eventually(async () => expect(await chat(server)).toBe(200), 20_000)
+    const killed = listChildren(server.pid)[0]!
+    process.kill(killed, 'SIGKILL')
+    await eventually(() => expect(listChildren(server.pid)).not.toContain(killed))
+    await eventually(async () => expect(await chat(server)).toBe(200))
     expect(await count()).toBeGreaterThan(20)
   })
 })
