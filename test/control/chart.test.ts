@@ -387,9 +387,12 @@ describe('metrics', () => {
       'trainyard-engines',
       'trainyard-trainers',
     ])
-    for (const { metadata, spec } of found) {
+    // The trainer of a colocated pod has a port of its own.
+    const ports = [['metrics'], ['metrics', 'trainer-metrics'], ['metrics']]
+    for (const [index, { metadata, spec }] of found.entries()) {
       expect(metadata).toMatchObject({ labels })
-      expect(spec).toMatchObject({ podMetricsEndpoints: [{ port: 'metrics', interval: '10s' }] })
+      const podMetricsEndpoints = ports[index]!.map((port) => ({ port, interval: '10s' }))
+      expect(spec).toMatchObject({ podMetricsEndpoints })
     }
     for (const [index, component] of ['engine', 'trainer'].entries()) {
       const selector = { matchLabels: { 'trainyard.dev/component': component } }
