@@ -43,7 +43,8 @@ test('a model is Degraded while an engine cannot load its newest step, and tried
   const { namespace, database, baseModel } = await makePlace()
   const answers = { refused: 0, loaded: 0, loads: false }
   await serveEngine(namespace, baseModel, (request, response) => {
-    if (request.method === 'GET') {
+    // What is loaded, and what to keep.
+    if (request.method !== 'POST') {
       response.end('{"data": []}')
       return
     }
