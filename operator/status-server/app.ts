@@ -16,17 +16,14 @@ type AppDeps = RouteDeps & EngineRouteDeps & DownloadRouteDeps & { meter: HttpMe
 export function createApp(deps: AppDeps): Koa {
   const app = new Koa()
   app.silent = true
-  const engineRoutes = createEngineRoutes(deps)
-  const downloadRoutes = createDownloadRoutes(deps)
-  const trainerRoutes = createTrainerRoutes(deps)
-  const list = () => [trainerRoutes, engineRoutes, downloadRoutes].flatMap(listRoutes)
+  // The last one authenticates requests for all other paths.
+  const routers = [createEngineRoutes(deps), createDownloadRoutes(deps), createTrainerRoutes(deps)]
+  const list = () => routers.flatMap(listRoutes)
   app.use(measureRequests({ meter: deps.meter, groupOf: () => 'pods', list }))
   app.use(identifyRequests)
   app.use(answerErrors(deps.log))
   app.use(answerHealth)
-  app.use(engineRoutes.routes() as unknown as Koa.Middleware)
-  app.use(downloadRoutes.routes() as unknown as Koa.Middleware)
-  app.use(trainerRoutes.routes() as unknown as Koa.Middleware)
+  for (const router of routers) app.use(router.routes() as unknown as Koa.Middleware)
   app.use(rejectUnknownPath)
   return app
 }

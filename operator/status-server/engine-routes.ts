@@ -1,14 +1,13 @@
-import { Router } from '@koa/router'
+import type { Router } from '@koa/router'
 import { Type } from 'typebox'
 import { listWantedAdapters } from '../../db/engines/wanted-adapters.ts'
 import type { Pool } from '../../db/pool.ts'
-import type { CallingPod } from './auth.ts'
-import { createTrainerApi, type TrainerState } from './trainer-api.ts'
+import { openPodRoutes, type AuthenticatePod, type TrainerState } from './trainer-api.ts'
 
 /** What the engine routes need. `authenticateEngine` throws an HttpError for every caller except an engine pod. */
 export interface EngineRouteDeps {
   pool: Pool
-  authenticateEngine: (header: string | undefined) => Promise<CallingPod>
+  authenticateEngine: AuthenticatePod
 }
 
 // The maximum of spec.engine.maxCpuLoras.
@@ -21,13 +20,9 @@ const wantedQuery = Type.Object({
 
 /** The route of engines. It requires an engine pod's token. */
 export function createEngineRoutes({ pool, authenticateEngine }: EngineRouteDeps): Router<TrainerState> {
-  const router = new Router<TrainerState>()
   const path = '/v1/wanted-adapters'
-  router.use(path, async (ctx, next) => {
-    ctx.state.caller = await authenticateEngine(ctx.get('authorization'))
-    await next()
-  })
-  createTrainerApi(router).get(
+  const { router, api } = openPodRoutes(authenticateEngine, path)
+  api.get(
     path,
     {
       tag: 'Engines',

@@ -1,4 +1,4 @@
-import { Router } from '@koa/router'
+import type { Router } from '@koa/router'
 import { Type, type Static } from 'typebox'
 import type { HttpContext } from '../../lib/http/context.ts'
 import { renewLease, type Claimant } from '../../db/jobs/claims.ts'
@@ -10,27 +10,22 @@ import { routeEnds, routeReports, type ReportDeps } from './report-routes.ts'
 import { presentClaim } from './present.ts'
 import { claimBody, requireAttemptPath } from './schema.ts'
 import { routeUntrainedLayers } from './start-routes.ts'
-import { createTrainerApi, type TrainerApi, type TrainerState } from './trainer-api.ts'
+import { openPodRoutes, type AuthenticatePod, type TrainerApi, type TrainerState } from './trainer-api.ts'
 
 /** What the trainer routes need. `authenticate` throws an HttpError for every caller except a trainer pod. */
 export interface RouteDeps extends ReportDeps {
   queue: ClaimQueue
-  authenticate: (header: string | undefined) => Promise<CallingPod>
+  authenticate: AuthenticatePod
 }
 
 /** The routes of trainers. All of them require a trainer pod's token. */
 export function createTrainerRoutes(deps: RouteDeps): Router<TrainerState> {
-  const router = new Router<TrainerState>()
-  router.use(async (ctx, next) => {
-    ctx.state.caller = await deps.authenticate(ctx.get('authorization'))
-    await next()
-  })
+  const { router, api } = openPodRoutes(deps.authenticate)
   // This runs before a body is read.
   router.param('attempt', (_, ctx, next) => {
     requireAttemptPath(ctx.params)
     return next()
   })
-  const api = createTrainerApi(router)
   routeClaims(api, deps)
   routeLeases(api, deps)
   routeReports(api, deps)

@@ -1,15 +1,14 @@
-import { Router } from '@koa/router'
+import type { Router } from '@koa/router'
 import { Type } from 'typebox'
 import { recordDownload } from '../../db/base-models/downloads.ts'
 import { recordUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import type { Pool } from '../../db/pool.ts'
-import type { CallingPod } from './auth.ts'
-import { createTrainerApi, type TrainerApi, type TrainerState } from './trainer-api.ts'
+import { openPodRoutes, type AuthenticatePod, type TrainerApi, type TrainerState } from './trainer-api.ts'
 
 /** What the route of downloads needs. `authenticatePod` throws an HttpError for all but engine and trainer pods. */
 export interface DownloadRouteDeps {
   pool: Pool
-  authenticatePod: (header: string | undefined) => Promise<CallingPod>
+  authenticatePod: AuthenticatePod
 }
 
 const numBytes = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })
@@ -23,13 +22,9 @@ const layersBody = Type.Object({
 
 /** Pods that start report here how far the download of their base model is. There is one row for each pod. */
 export function createDownloadRoutes({ pool, authenticatePod }: DownloadRouteDeps): Router<TrainerState> {
-  const router = new Router<TrainerState>()
   const path = '/v1/download-progress'
-  router.use(path, async (ctx, next) => {
-    ctx.state.caller = await authenticatePod(ctx.get('authorization'))
-    await next()
-  })
-  createTrainerApi(router).post(
+  const { router, api } = openPodRoutes(authenticatePod, path)
+  api.post(
     path,
     {
       tag: 'Pods',

@@ -1,4 +1,4 @@
-import type { Router } from '@koa/router'
+import { Router, type RouterMiddleware } from '@koa/router'
 import { Api, type Dialect } from '../../lib/http/api.ts'
 import type { CallingPod } from './auth.ts'
 import { readJson } from './body.ts'
@@ -24,6 +24,20 @@ const dialect: Dialect<TrainerState, object> = {
   closedQueries: false,
 }
 
-export function createTrainerApi(router: Router<TrainerState>): TrainerApi {
-  return new Api(router, dialect)
+/** Throws an HttpError for every caller that may not use the routes. */
+export type AuthenticatePod = (header: string | undefined) => Promise<CallingPod>
+
+/** Opens routes for the pods that `authenticate` accepts: all of the router, or those of one path. */
+export function openPodRoutes(
+  authenticate: AuthenticatePod,
+  path?: string,
+): { router: Router<TrainerState>; api: TrainerApi } {
+  const router = new Router<TrainerState>()
+  const authenticateCaller: RouterMiddleware<TrainerState> = async (ctx, next) => {
+    ctx.state.caller = await authenticate(ctx.get('authorization'))
+    await next()
+  }
+  if (path === undefined) router.use(authenticateCaller)
+  else router.use(path, authenticateCaller)
+  return { router, api: new Api(router, dialect) }
 }
