@@ -77,10 +77,7 @@ function colocatedTrainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVa
   const trainer = { ...baseModel.spec.trainer, ...(resources && { resources }) }
   const ours = trainerEnv({ ...baseModel, spec: { ...baseModel.spec, trainer } }, settings)
   const used = ours.filter(({ value }) => value !== readyFile)
-  return mergeEnv(
-    mergeEnv([...used, ...allocatorEnv(resources)], [metricsEnv(colocatedTrainerMetricsPort)]),
-    trainer.env,
-  )
+  return mergeEnv([...used, ...allocatorEnv(resources)], trainer.env)
 }
 
 function engineArgs({ spec: { source, engine = {} } }: BaseModel): string[] {
@@ -191,7 +188,7 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   return [
     ...statusServerEnv(baseModel, settings),
     hostEnv(settings),
-    metricsEnv(metricsPort),
+    metricsEnv(isColocated(baseModel) ? colocatedTrainerMetricsPort : metricsPort),
     { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),
