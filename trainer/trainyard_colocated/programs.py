@@ -1,15 +1,12 @@
 """The programs that share a container."""
 
 import asyncio
-import ctypes
-import signal
-import sys
 from asyncio.subprocess import Process
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
+from trainyard_base_model.parent_death import end_with_parent
 
 
 @dataclass(frozen=True)
@@ -22,12 +19,6 @@ class Program:
 
     async def start(self) -> Process:
         return await asyncio.create_subprocess_exec(*self.command, env=self.env, preexec_fn=end_with_parent)
-
-
-def end_with_parent() -> None:
-    """Has Linux kill this process when the supervisor is gone."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def terminate(process: Process) -> None:

@@ -10,7 +10,7 @@ from multiprocessing.connection import Connection, Pipe, wait
 from pathlib import Path
 from typing import NoReturn
 
-from trainyard_engine.engine_process import end_with_parent
+from trainyard_base_model.parent_death import end_with_parent
 from trainyard_engine.grammars.order import Order
 from trainyard_engine.grammars.verdict import Verdict
 
