@@ -9,7 +9,8 @@ import { isDeep } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
 import { runCommand } from './support/run-command.ts'
 import { installS3Server } from './support/s3-build.ts'
-import { runPytest, runSuites, runVitest, trainer, type Suite, type SuiteContext } from './support/suites.ts'
+import type { Suite, SuiteContext } from './support/suite.ts'
+import { runPytest, runSuites, runVitest, trainer } from './support/suites.ts'
 
 const root = path.dirname(import.meta.dirname)
 
@@ -20,11 +21,14 @@ async function runPython(suite: SuiteContext): Promise<Outcome> {
   const signal = new AbortController().signal
   const { python } = await installTrainerEnvironment({ config: readLocalConfig(), board: new Board(), signal })
   const pyright = path.join(root, 'node_modules/.bin/pyright')
-  const lints: [string, ...string[]][] = [
-    [python, '-m', 'ruff', 'check', '.'],
-    [python, '-m', 'ruff', 'format', '--check', '.'],
-    [pyright, '--pythonpath', python],
-  ]
+  const lints: [string, ...string[]][] =
+    suite.files === undefined
+      ? [
+          [python, '-m', 'ruff', 'check', '.'],
+          [python, '-m', 'ruff', 'format', '--check', '.'],
+          [pyright, '--pythonpath', python],
+        ]
+      : []
   let lintFailures = 0
   for (const [program, ...args] of lints)
     if ((await runCommand({ program, args, cwd: trainer, prefix: suite.name })) !== 0) lintFailures++

@@ -8,11 +8,18 @@ export interface Outcome {
   /** The failed tests, with their errors. */
   failures: string[]
   skipped: string[]
-  /** Seconds by file. */
-  files: Map<string, number>
+  /** The tests that failed at first and passed alone, with their errors. */
+  flaky: string[]
+  files: Map<string, FileOutcome>
 }
 
-export const noTests = (): Outcome => ({ passed: 0, failed: 0, failures: [], skipped: [], files: new Map() })
+interface FileOutcome {
+  seconds: number
+  passed: number
+  failed: number
+}
+
+export const noTests = (): Outcome => ({ passed: 0, failed: 0, failures: [], skipped: [], flaky: [], files: new Map() })
 
 interface VitestReport {
   numPassedTests: number
@@ -35,9 +42,7 @@ export async function readVitestReport(file: string, root: string): Promise<Outc
   const tests = report.testResults.flatMap(({ name, assertionResults }) =>
     assertionResults.map((test) => ({ ...test, file: path.relative(root, name) })),
   )
-  const brokenFiles = report.testResults.filter(
-    (result) => result.status === 'failed' && result.assertionResults.every((test) => test.status !== 'failed'),
-  )
+  const brokenFiles = report.testResults.filter(isBroken)
   return {
     passed: report.numPassedTests,
     failed: report.numFailedTests + brokenFiles.length,
@@ -48,16 +53,28 @@ export async function readVitestReport(file: string, root: string): Promise<Outc
       ...brokenFiles.map(({ name, message }) => `${path.relative(root, name)}\n${message}`),
     ],
     skipped: tests.filter((test) => test.status === 'skipped').map((test) => test.fullName),
-    files: new Map(
-      report.testResults.map(({ name, startTime, endTime }) => [
-        path.relative(root, name),
-        (endTime - startTime) / 1000,
-      ]),
-    ),
+    flaky: [],
+    files: new Map(report.testResults.map((result) => [path.relative(root, result.name), countFile(result)])),
   }
 }
 
-const failedCase = /<testcase classname="([^"]*)" name="([^"]*)"[^>]*><(?:failure|error) message="([^"]*)"/g
+/** Whether a file failed outside of its tests. */
+const isBroken = ({ status, assertionResults }: VitestFile) =>
+  status === 'failed' && assertionResults.every((test) => test.status !== 'failed')
+
+function countFile(result: VitestFile): FileOutcome {
+  const count = (status: string) => result.assertionResults.filter((test) => test.status === status).length
+  return {
+    seconds: (result.endTime - result.startTime) / 1000,
+    passed: count('passed'),
+    failed: count('failed') + Number(isBroken(result)),
+  }
+}
+
+const testCase =
+  /<testcase classname="([^"]*)" name="([^"]*)"[^>]*?\btime="([\d.]+)"[^>]*?(?:\/>|>([^]*?)<\/testcase>)/g
+const failureMessage = /^<(?:failure|error) message="([^"]*)"/
+const skipMessage = /^<skipped [^>]*message="([^"]*)"/
 
 const entities: Record<string, string> = { lt: '<', gt: '>', quot: '"', apos: "'", '#10': '\n', amp: '&' }
 
@@ -67,24 +84,20 @@ export async function readJunit(file: string, folder: string): Promise<Outcome> 
   const xml = await readFile(file, 'utf8')
   const count = (name: string) => Number(new RegExp(`<testsuite [^>]*\\b${name}="(\\d+)"`).exec(xml)?.[1])
   const failed = count('failures') + count('errors')
-  const skipped = [...xml.matchAll(/<testcase [^>]*name="([^"]*)"[^>]*><skipped [^>]*message="([^"]*)"/g)]
-  return {
-    passed: count('tests') - failed - count('skipped'),
-    failed,
-    failures: [...xml.matchAll(failedCase)].map(
-      ([, module, name, why]) => `${module}: ${unescapeXml(`${name}\n${why}`)}`,
-    ),
-    skipped: skipped.map(([, name, reason]) => `${name}: ${reason}`),
-    files: sumByFile(xml, folder),
+  const outcome: Outcome = { ...noTests(), passed: count('tests') - failed - count('skipped'), failed }
+  for (const [, module = '', name, seconds, result = ''] of xml.matchAll(testCase)) {
+    const why = (pattern: RegExp) => pattern.exec(result)?.[1]
+    const [failure, skip] = [why(failureMessage), why(skipMessage)]
+    if (failure !== undefined) outcome.failures.push(`${module}: ${unescapeXml(`${name}\n${failure}`)}`)
+    if (skip !== undefined) outcome.skipped.push(`${name}: ${skip}`)
+    const source = `${path.join(folder, ...module.split('.'))}.py`
+    const sum = outcome.files.get(source) ?? { seconds: 0, passed: 0, failed: 0 }
+    outcome.files.set(source, {
+      // The time of a case includes its fixtures.
+      seconds: sum.seconds + Number(seconds),
+      passed: sum.passed + Number(failure === undefined && skip === undefined),
+      failed: sum.failed + Number(failure !== undefined),
+    })
   }
-}
-
-/** pytest reports a case's module, and its time including fixtures. */
-function sumByFile(xml: string, folder: string): Map<string, number> {
-  const files = new Map<string, number>()
-  for (const [, module, seconds] of xml.matchAll(/<testcase classname="([^"]*)" [^>]*?\btime="([\d.]+)"/g)) {
-    const file = `${path.join(folder, ...module!.split('.'))}.py`
-    files.set(file, (files.get(file) ?? 0) + Number(seconds))
-  }
-  return files
+  return outcome
 }

@@ -4,7 +4,8 @@ import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noTests, readJunit, readVitestReport } from './reports.ts'
 import { runCommand } from './run-command.ts'
-import { runSuites, type Suite } from './suites.ts'
+import type { Suite } from './suite.ts'
+import { runSuites } from './suites.ts'
 
 let lines: string[]
 beforeEach(() => {
@@ -24,8 +25,8 @@ const suite = (name: string, run: () => Promise<object>): Suite => ({
 
 test('the last line is the sum of all lanes, after the times of suites and the slowest files', async () => {
   const files = new Map([
-    ['quick.test.ts', 1],
-    ['slow.test.ts', 90],
+    ['quick.test.ts', { seconds: 1, passed: 1, failed: 0 }],
+    ['slow.test.ts', { seconds: 90, passed: 1, failed: 0 }],
   ])
   await runSuites([
     [suite('one', async () => ({ passed: 2, files })), suite('two', async () => ({ passed: 1, skipped: ['a'] }))],
@@ -118,9 +119,10 @@ test('reports have counts, failures, skipped tests and seconds by file', async (
       failed: 2,
       failures: ['test/a.test.ts: c\n1 is not 2', 'test/b.test.ts\nno import'],
       skipped: ['b'],
+      flaky: [],
       files: new Map([
-        ['test/a.test.ts', 2.5],
-        ['test/b.test.ts', 2.5],
+        ['test/a.test.ts', { seconds: 2.5, passed: 1, failed: 1 }],
+        ['test/b.test.ts', { seconds: 2.5, passed: 0, failed: 1 }],
       ]),
     })
     expect(await readJunit(xml, 'trainer')).toEqual({
@@ -128,9 +130,10 @@ test('reports have counts, failures, skipped tests and seconds by file', async (
       failed: 1,
       failures: ['trainyard_trainer.rl.loss_test: test_b[x]\n1 < 2\nno'],
       skipped: ['test_c: no GPU'],
+      flaky: [],
       files: new Map([
-        ['trainer/trainyard_trainer/rl/loss_test.py', 1.75],
-        ['trainer/gpu/all_test.py', 0],
+        ['trainer/trainyard_trainer/rl/loss_test.py', { seconds: 1.75, passed: 1, failed: 1 }],
+        ['trainer/gpu/all_test.py', { seconds: 0, passed: 0, failed: 0 }],
       ]),
     })
   } finally {

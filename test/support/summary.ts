@@ -1,27 +1,25 @@
 import { isDeep } from './random-cases.ts'
-import type { Outcome } from './reports.ts'
+import type { FinishedSuite } from './suite.ts'
 
 const maxFiles = 20
-
-/** The results and the time of a suite. */
-export interface FinishedSuite {
-  name: string
-  seconds: number
-  outcome: Outcome
-}
 
 /** At most this many lines of a failure are printed again at the end. */
 const maxFailureLines = 25
 
 /**
- * Prints the times, the slowest files, the failures again, the seed and the skipped tests. The last line is the sum.
+ * Prints the times, the slowest files, the failures and flaky tests, the seed and the skipped tests. The last line is the sum.
  */
 export function printSummary(suites: readonly FinishedSuite[]): void {
-  const times = suites.map(({ name, seconds }): [string, number] => [name, seconds])
-  const files = suites.flatMap(({ outcome }) => [...outcome.files]).toSorted(([, a], [, b]) => b - a)
+  const times = suites.map(({ suite, seconds }): [string, number] => [suite.name, seconds])
+  const files = suites
+    .flatMap(({ outcome }) => [...outcome.files].map(([file, { seconds }]): [string, number] => [file, seconds]))
+    .toSorted(([, a], [, b]) => b - a)
   console.log(`\n${formatTable('suite', times)}\n\n${formatTable('file', files.slice(0, maxFiles))}\n`)
-  for (const failure of suites.flatMap(({ outcome }) => outcome.failures))
-    console.log(`✗ ${failure.split('\n').slice(0, maxFailureLines).join('\n')}\n`)
+  const print = (failure: string) => console.log(`${failure.split('\n').slice(0, maxFailureLines).join('\n')}\n`)
+  for (const { outcome } of suites) {
+    for (const failure of outcome.flaky) print(`flaky: failed once, and passed alone: ${failure}`)
+    for (const failure of outcome.failures) print(`✗ ${failure}`)
+  }
   const deep = isDeep() ? 'TRAINYARD_TEST_DEEP=1 ' : ''
   console.log(`${deep}TRAINYARD_TEST_SEED=${process.env.TRAINYARD_TEST_SEED} makes the same random cases again.`)
   for (const { outcome } of suites) for (const skip of outcome.skipped) console.log(`skipped: ${skip}`)
