@@ -90,7 +90,7 @@ describe('a name that one process changed has its new meaning in the other at it
   test('checkpoints and a model that are deleted', async () => {
     const { id, name } = await addModel()
     const steps = [await rows.addCheckpoint(id, 1), await rows.addCheckpoint(id, 2)]
-    await eventually(async () => expect(await chat(name)).toBe(steps[1]), 5_000, 5)
+    await eventually(async () => expect(await chat(name)).toBe(steps[1]), 60_000, 5)
     await rest.call('DELETE', `/v1/preview/models/${id}/checkpoints`, { steps: [2] })
     expect([await chat(name), await chat(`${name}:step2`)]).toEqual([steps[0], 404])
     await rest.call('DELETE', `/v1/preview/models/${id}`)
@@ -127,7 +127,7 @@ describe('who has read training_ended at one process gets no older step at the o
     const { id, name } = await addModel()
     const first = await rows.addCheckpoint(id, 1)
     const jobId = await rows.addJob(id, 'Publishing')
-    await eventually(async () => expect(await chat(name)).toBe(first), 5_000, 5)
+    await eventually(async () => expect(await chat(name)).toBe(first), 60_000, 5)
     return { name, jobId, train: () => rows.addCheckpoint(id, 2, { jobId }) }
   }
 

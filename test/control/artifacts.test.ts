@@ -284,7 +284,7 @@ describe('a file that is uploaded by its digest', () => {
       const { size } = (await state(blob)) as { size: number }
       expect(size).toBeGreaterThan(0)
       return size
-    }, 10_000)
+    })
     expect(there).toBeLessThanOrEqual(1_200_000)
     const range = { 'content-range': `bytes ${there}-${bytes.length - 1}/${bytes.length}` }
     const response = await send('PUT', blob, bytes.subarray(there), range)

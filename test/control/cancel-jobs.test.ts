@@ -203,7 +203,7 @@ test('the resource of a job that is cancelled over the API shows it, and the nex
   await eventually(async () => {
     expect(await readStatus(first)).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' })
     expect(await readStatus(second)).toMatchObject({ phase: 'Queued', reason: 'WaitingForTrainer' })
-  }, 20_000)
+  })
   const events: TrainingEvent[] = await rest.listEvents(first)
   expect(events.map(({ type }) => type)).toEqual(['training_failed'])
   await rest.call('POST', `${path}/${second}/cancel`)

@@ -79,7 +79,7 @@ describe('a notification', () => {
     await change()
     const end = randomUUID()
     await database.pool.query('SELECT pg_notify($1, $2)', ['changes', end])
-    await eventually(() => expect(told).toContain(end), 10_000, 5)
+    await eventually(() => expect(told).toContain(end), 60_000, 5)
     follower.drop = () => {}
     return told.slice(0, told.indexOf(end)).toSorted()
   }
@@ -206,7 +206,7 @@ describe('model names', () => {
       `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
        VALUES ('owner', 'project', 'later', 'fake', 'trainyard', 'later')`,
     )
-    await eventually(async () => expect(await ask()).toMatchObject({ engineName: 'fake' }), 5_000, 5)
+    await eventually(async () => expect(await ask()).toMatchObject({ engineName: 'fake' }), 60_000, 5)
   })
 
   test('of other entities and of models that do not exist get the same answer, with similar names', async () => {
@@ -268,7 +268,7 @@ describe('model names', () => {
               () => 404,
             ),
           ).toBe(times % 2 === 0 ? 404 : 200),
-        5_000,
+        60_000,
         5,
       )
       await outcome

@@ -310,9 +310,8 @@ test.each<[string, string, string, string]>([
   const options = [`--subresource=${subresource}`, `--namespace=${namespace}`, `--as=${account}`]
   // kubectl exits with 1 for the answer "no".
   const ask = () => stack.kubectl('auth', 'can-i', verb, plural, ...options)
-  await eventually(
-    async () => expect(await ask().catch((error: { stdout: string }) => error.stdout)).toBe(`${expected}\n`),
-    10_000,
+  await eventually(async () =>
+    expect(await ask().catch((error: { stdout: string }) => error.stdout)).toBe(`${expected}\n`),
   )
 })
 

@@ -90,7 +90,7 @@ const untilCalls = async (count: number, project?: string) => {
   await eventually(async () => {
     calls = await readCalls(project)
     expect(calls).toHaveLength(count)
-  }, 10_000)
+  })
   return calls
 }
 

@@ -121,7 +121,7 @@ test('a BaseModel that waits for finalizers is not served any more', async () =>
   const listNames = async () => (await rest.listAll<{ id: string }>('/v1/models')).map(({ id }) => id)
   await eventually(async () => expect(await listNames()).toContain(`${base}/base`))
   await stack.kubectl('delete', 'bm', base, '-n', namespace, '--wait=false')
-  await eventually(async () => expect(await listNames()).not.toContain(`${base}/base`), 20_000)
+  await eventually(async () => expect(await listNames()).not.toContain(`${base}/base`))
 })
 
 test('a chat with a model whose BaseModel was deleted is a 503 that says so', async () => {

@@ -26,7 +26,7 @@ async function startAtZero(env: Record<string, string> = {}) {
   const server = await startApiServer(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...hold, ...env })
   onTestFinished(() => server.remove())
   await applyBaseModel(model, spec)
-  await eventually(async () => expect((await readBaseModel(model)).status?.reason).toBe('ScaledToZero'), 30_000, 100)
+  await eventually(async () => expect((await readBaseModel(model)).status?.reason).toBe('ScaledToZero'), 60_000, 100)
   const key = await addKey(database.pool, 'acme', 'read')
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const messages = [{ role: 'user', content: 'hi' }]
@@ -40,7 +40,7 @@ async function startAtZero(env: Record<string, string> = {}) {
         await database.pool.query('UPDATE training.engine_demand SET expires_at = now()')
         expect((await readBaseModel(model)).status?.reason).toBe('ScaledToZero')
       },
-      20_000,
+      60_000,
       100,
     )
   return { ...operated, chat, listModels, waitForZero }
@@ -72,11 +72,11 @@ test('1,000 chats sent to an engine at zero start engines and are all answered; 
   expect(rejected.status).toBe(503)
   expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(0)
   expect(Number(rejected.headers.get('retry-after'))).toBeLessThanOrEqual(60)
-  await eventually(async () => expect(await listPods(model, 'engine')).toHaveLength(2), 10_000, 100)
+  await eventually(async () => expect(await listPods(model, 'engine')).toHaveLength(2), 60_000, 100)
   expect((await readBaseModel(model)).status).toMatchObject({ engine: { summary: '0/2' } })
   // The operator is the one writer of replicas.
   await stack.kubectl('-n', namespace, 'scale', 'deployment', `${model}-engine`, '--replicas=5')
-  await eventually(async () => expect((await readDeployment(model)).spec?.replicas).toBe(2), 10_000, 100)
+  await eventually(async () => expect((await readDeployment(model)).spec?.replicas).toBe(2), 60_000, 100)
   // Of five pods, any two may be left.
   await eventually(
     async () => {
@@ -88,14 +88,14 @@ test('1,000 chats sent to an engine at zero start engines and are all answered; 
         await setReady(pod, address)
       }
     },
-    10_000,
+    60_000,
     100,
   )
   const answers = await Promise.all(chats)
   expect(answers.filter(({ status }) => status === 200)).toHaveLength(1_000)
 
   await waitForZero()
-  await eventually(async () => expect(await listPods(model, 'engine')).toEqual([]), 10_000, 100)
+  await eventually(async () => expect(await listPods(model, 'engine')).toEqual([]), 60_000, 100)
 })
 
 test.runIf(isDeep())('a chat that comes while the last engine ends is held, and starts another one', async () => {
@@ -107,7 +107,7 @@ test.runIf(isDeep())('a chat that comes while the last engine ends is held, and 
         expect(pods).toHaveLength(1)
         return pods
       },
-      10_000,
+      60_000,
       50,
     )
     const address = randomAddress()

@@ -102,7 +102,7 @@ async function serve(engine: object) {
     await response.text()
     return response.status
   }
-  await eventually(async () => expect(await chat()).toBe(200), 30_000, 100)
+  await eventually(async () => expect(await chat()).toBe(200), 60_000, 100)
   return { ...operated, engines, chat, start }
 }
 
@@ -126,7 +126,7 @@ const deepTest = test.runIf(isDeep())
 
 test.each(isDeep() ? [2, 1] : [2])('with engines: %i, no chat fails while they are replaced', async (replicas) => {
   const { engines, chat, applyBaseModel, readBaseModel } = await serve({ replicas })
-  await eventually(() => expect(engines.hashes).toHaveLength(replicas), 10_000, 100)
+  await eventually(() => expect(engines.hashes).toHaveLength(replicas), 60_000, 100)
   const [old] = engines.hashes
   let isOver = false
   const chats = chatUntil(
@@ -139,7 +139,7 @@ test.each(isDeep() ? [2, 1] : [2])('with engines: %i, no chat fails while they a
       expect(engines.hashes.filter((hash) => hash !== old)).toHaveLength(replicas)
       expect((await readBaseModel(model)).status?.reason).toBe('Ready')
     },
-    30_000,
+    60_000,
     100,
   )
   isOver = true
@@ -160,7 +160,7 @@ deepTest('if no node takes the successor of a single engine, the engine makes ro
       expect(pods.some(isOld)).toBe(true)
       return pods.find((pod) => !isOld(pod)) ?? expect.fail('there is no successor yet')
     },
-    20_000,
+    60_000,
     100,
   )
   expect(await chat()).toBe(200)
@@ -170,7 +170,7 @@ deepTest('if no node takes the successor of a single engine, the engine makes ro
   const patch = JSON.stringify({ status: { conditions } })
   const { name = '' } = successor.metadata
   await stack.kubectl('-n', namespace, 'patch', 'pod', name, '--subresource=status', '--type=strategic', '-p', patch)
-  await eventually(async () => expect((await listPods(model, 'engine')).some(isOld)).toBe(false), 20_000, 100)
+  await eventually(async () => expect((await listPods(model, 'engine')).some(isOld)).toBe(false), 60_000, 100)
   const held = chat()
   engines.isStuck = () => false
   expect(await held).toBe(200)
@@ -208,14 +208,14 @@ test('when the default image changes, one base model after the other replaces it
     async () => {
       for (const name of names) expect(await listPods(name, 'engine')).toHaveLength(1)
     },
-    30_000,
+    60_000,
     100,
   )
   for (const name of names) await becomeReady(name)
   await restart({ TRAINYARD_RUNTIME_IMAGE: 'another' })
   const imageOf = async (name: string) => JSON.stringify(await readDeployment(name)).includes('"image":"another"')
   const countChanged = async () => (await Promise.all(names.map(imageOf))).filter(Boolean).length
-  await eventually(async () => expect(await countChanged()).toBe(1), 30_000, 100)
+  await eventually(async () => expect(await countChanged()).toBe(1), 60_000, 100)
   // Two passes of the operator.
   await delay(6_500)
   expect(await countChanged()).toBe(1)
@@ -225,6 +225,6 @@ test('when the default image changes, one base model after the other replaces it
   const message = expect.stringContaining(`after those of the BaseModel ${begun}:`)
   expect(await readTurn()).toMatchObject({ status: 'False', reason: 'WaitingForBaseModel', message })
   await becomeReady(begun)
-  await eventually(async () => expect(await countChanged()).toBe(2), 20_000, 100)
-  await eventually(async () => expect(await readTurn()).toMatchObject({ status: 'True' }), 20_000, 100)
+  await eventually(async () => expect(await countChanged()).toBe(2), 60_000, 100)
+  await eventually(async () => expect(await readTurn()).toMatchObject({ status: 'True' }), 60_000, 100)
 })

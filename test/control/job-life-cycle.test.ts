@@ -129,7 +129,7 @@ describe('claiming', () => {
       await claimer.query("UPDATE training.jobs SET state = 'Starting' WHERE id = $1", [next])
       await older.query('COMMIT')
       const claim = claimJob(database.pool, rows.trainer())
-      await eventually(async () => expect(await countLockWaits()).toBeGreaterThan(0), 5_000)
+      await eventually(async () => expect(await countLockWaits()).toBeGreaterThan(0))
       await claimer.query('COMMIT')
       expect(await claim).toBeUndefined()
     } finally {

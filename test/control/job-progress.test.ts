@@ -182,7 +182,7 @@ test.each<[string, (path: string, project: string) => [string, string]]>([
     await mkdir(folder, { recursive: true })
     await writeFile(path.join(folder, 'manifest.json'), '{}')
     await rest.call(...request(`/v1/preview/models/${model.id}`, project))
-    await eventually(() => expect(existsSync(folder)).toBe(false), 20_000)
+    await eventually(() => expect(existsSync(folder)).toBe(false))
   } finally {
     await pool.end()
   }

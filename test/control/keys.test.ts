@@ -164,7 +164,7 @@ describe('keys', () => {
   test('end at their expiry', async () => {
     const { key } = await make({ expires_in_seconds: 1 })
     expect(await statusOf(key)).toBe(200)
-    await eventually(async () => expect(await statusOf(key)).toBe(401), 5_000)
+    await eventually(async () => expect(await statusOf(key)).toBe(401))
   })
 
   test('have the time of their last use, updated at most once a minute', async () => {
@@ -177,7 +177,7 @@ describe('keys', () => {
       const time = await useAndRead()
       expect(time).not.toBeNull()
       return time!
-    }, 10_000)
+    })
     expect(Math.abs(Date.parse(first) - Date.now())).toBeLessThan(10_000)
     await database.pool.query("UPDATE auth.api_keys SET last_used_at = now() - interval '50 s' WHERE id = $1", [
       made.id,
@@ -188,8 +188,8 @@ describe('keys', () => {
     await eventually(async () => {
       const another = await make()
       expect(await statusOf(another.key, servers[1])).toBe(200)
-      await eventually(async () => expect((await read(another.id)).last_used_at).not.toBeNull(), 5_000)
-    }, 10_000)
+      await eventually(async () => expect((await read(another.id)).last_used_at).not.toBeNull())
+    })
     expect((await read(made.id)).last_used_at).toBe(recent)
   })
 })
@@ -224,7 +224,7 @@ describe('a revoked key', () => {
     const [own] = await admin.listAll<Key>(path)
     await make({ role: 'member' })
     const short = await make({ role: 'admin', expires_in_seconds: 1 })
-    await eventually(async () => expect(await statusOf(short.key)).toBe(401), 5_000)
+    await eventually(async () => expect(await statusOf(short.key)).toBe(401))
     const response = await admin.send('DELETE', `${path}/${own!.id}`)
     expect(response.status).toBe(409)
     expect(((await response.json()) as { detail: string }).detail).toContain(`last admin key of ${entity}`)
@@ -254,7 +254,7 @@ describe('rotation', () => {
     expect(fresh.id).not.toBe(old.id)
     expect([await statusOf(old.key), await statusOf(fresh.key)]).toEqual([200, 200])
     expect(await read(old.id)).toMatchObject({ replaced_by: fresh.id, expires_at: expect.any(String) })
-    await eventually(async () => expect(await statusOf(old.key)).toBe(401), 5_000)
+    await eventually(async () => expect(await statusOf(old.key)).toBe(401))
     expect(await statusOf(fresh.key)).toBe(200)
   })
 

@@ -115,7 +115,7 @@ describe('requests and chats, on two processes', () => {
       const third = await chat(AbortSignal.timeout(1_000))
       expect(third.status).toBe(429)
       expect(third.headers.get('retry-after')).toBe('1')
-    }, 10_000)
+    })
     for (const each of leaving) each.abort()
     await Promise.all(waiting)
     // A chat with a permit waits for an engine and then gets 503.
@@ -170,7 +170,7 @@ describe('requests and chats, on two processes', () => {
     ])
     expect((await ask(path)).status).toBe(200)
     leaving.abort()
-    await eventually(async () => expect((await ask(`${path}?wait=1`)).status).toBe(200), 5_000)
+    await eventually(async () => expect((await ask(`${path}?wait=1`)).status).toBe(200))
   })
 
   test('the command shows the effective limits, and an entity can read them too', async () => {
@@ -335,7 +335,7 @@ describe('jobs and bytes', () => {
     expect(blob.status).toBe(403)
     await pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1', [modelId])
     // The limit is free again when the files are removed.
-    await eventually(async () => expect((await readInUse()).stored_bytes).toBe(data.length), 20_000)
+    await eventually(async () => expect((await readInUse()).stored_bytes).toBe(data.length))
     expect((await upload(data.repeat(2))).ok).toBe(true)
   })
 })

@@ -121,7 +121,7 @@ describe('the metrics of an apiserver', () => {
     expect(valueOf(await read(), name)).toBe(0)
     server.postgres.cutOnly('trainyard listens to changes')
     server.postgres.mend()
-    await eventually(async () => expect(valueOf(await read(), name)).toBeGreaterThan(0), 20_000)
+    await eventually(async () => expect(valueOf(await read(), name)).toBeGreaterThan(0))
   })
 
   test('name the template of a path, and no id', async () => {
@@ -229,7 +229,7 @@ describe('the metrics of an operator', () => {
       expect(valueOf(metrics, 'trainyard_queue_wait_seconds_count', { controller })).toBeGreaterThan(0)
       expect(listSeries(metrics, 'trainyard_jobs')).toContain('trainyard_jobs{base_model="idle",state="Queued"} 0')
       expect(listSeries(metrics, 'trainyard_watch_restarts_total')).toHaveLength(7)
-    }, 20_000)
+    })
     await database.pool.query(`DELETE FROM training.base_models WHERE name = 'idle/base'`)
   })
 })

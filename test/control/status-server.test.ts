@@ -284,7 +284,7 @@ test('while Postgres is unavailable the answer is 503, and afterwards jobs are a
   } finally {
     server.postgres.mend()
   }
-  await eventually(async () => expect((await claim(0)).status).toBe(204), 10_000)
+  await eventually(async () => expect((await claim(0)).status).toBe(204))
   const waiting = claim(20)
   const job = await rows.addJob(model)
   expect((await waiting).body?.id).toBe(job)

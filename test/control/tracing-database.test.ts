@@ -123,7 +123,7 @@ test('the operator leads without it, and migrates it when it becomes available',
       expect(health).toMatchObject({ status: 'ok', leading: true })
     })
     late.mend()
-    await eventually(async () => expect(await listSchemas(empty)).toEqual(['tracing']), 15_000)
+    await eventually(async () => expect(await listSchemas(empty)).toEqual(['tracing']))
   } finally {
     operator.kill('SIGTERM')
     expect((await exited)[0]).toBe(0)

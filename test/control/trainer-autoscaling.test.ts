@@ -25,15 +25,15 @@ test('queued jobs start trainers, up to the maximum; a busy one stays, and idle 
         expect(pods).toHaveLength(count)
         return pods
       },
-      30_000,
+      60_000,
       100,
     )
-  await eventually(async () => expect((await readBaseModel('lazy')).status?.trainers?.summary).toBe('0/0'), 30_000, 100)
+  await eventually(async () => expect((await readBaseModel('lazy')).status?.trainers?.summary).toBe('0/0'), 60_000, 100)
 
   const jobs = await Promise.all(Array.from({ length: 20 }, async () => rows.addJob(await rows.addModel())))
   const pods = await waitForTrainers(2)
   for (const pod of pods) await setReady(pod)
-  await eventually(async () => expect((await readBaseModel('lazy')).status?.trainers?.summary).toBe('2/2'), 10_000, 100)
+  await eventually(async () => expect((await readBaseModel('lazy')).status?.trainers?.summary).toBe('2/2'), 60_000, 100)
 
   const busy = pods[1]!.metadata.uid!
   const claim = await claimJob(database.pool, rows.trainer(busy))
@@ -56,7 +56,7 @@ test('a base model that becomes colocated has one pod, which counts as engine an
   const { applyBaseModel, readBaseModel, listPods, setReady } = await operateNamespace(stack)
   const spec = { names: ['both'], source: { path: 'models/none' }, engine: { resources: nowhere } }
   await applyBaseModel('both', { ...spec, trainer: { resources: nowhere } })
-  await eventually(async () => expect(await listPods('both', 'trainer')).toHaveLength(1), 30_000, 100)
+  await eventually(async () => expect(await listPods('both', 'trainer')).toHaveLength(1), 60_000, 100)
 
   await applyBaseModel('both', { ...spec, colocated: true })
   const pod = await eventually(async () => {
@@ -66,10 +66,10 @@ test('a base model that becomes colocated has one pod, which counts as engine an
     const colocated = pods.find((one) => JSON.stringify(one.spec).includes(JSON.stringify(program)))
     expect(colocated?.spec).toMatchObject({ serviceAccountName: 'trainyard-colocated' })
     return colocated!
-  }, 30_000)
+  })
   await setReady(pod)
   const summary = { engine: { summary: '1/1' }, trainers: { summary: '1/1' }, reason: 'Ready' }
-  await eventually(async () => expect((await readBaseModel('both')).status).toMatchObject(summary), 10_000, 100)
+  await eventually(async () => expect((await readBaseModel('both')).status).toMatchObject(summary), 60_000, 100)
 })
 
 test('a trainer that claims a job while it is about to be stopped is busy afterwards', async () => {

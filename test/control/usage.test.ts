@@ -205,7 +205,7 @@ describe('chats', () => {
       await expect(ledger.flush()).rejects.toThrow()
       ledger.add(one, tokens)
       proxy.mend()
-      await eventually(() => ledger.flush(), 20_000)
+      await eventually(() => ledger.flush())
       expect(await total()).toMatchObject({ requests: 2, prompt_tokens: 20 })
     } finally {
       await pool.end()

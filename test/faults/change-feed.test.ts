@@ -77,5 +77,5 @@ test('a process with a silent connection opens a new one', async () => {
   await eventually(async () => {
     await statusOf(key)
     expect((await listPids()).filter((pid) => !before.includes(pid))).not.toEqual([])
-  }, 30_000)
+  })
 })

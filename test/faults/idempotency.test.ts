@@ -79,7 +79,7 @@ function waitForBlocked(words: string): Promise<number> {
     )
     if (!rows[0]) throw new Error(`nothing waits with ${words}`)
     return rows[0].pid
-  }, 10_000)
+  })
 }
 
 describe('1,000 concurrent requests with one key', () => {

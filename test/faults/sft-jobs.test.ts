@@ -316,7 +316,7 @@ describe('data on another server', () => {
       else response.end(line)
     }
     const id = await createJob(`${origin}/busy?token=secret`)
-    await eventually(async () => expect((await readResource(id)).status?.message).toMatch(/answered 503/), 20_000)
+    await eventually(async () => expect((await readResource(id)).status?.message).toMatch(/answered 503/))
     await waitForState(id, 'Queued')
     expect(asked).toHaveLength(3)
   })
@@ -393,7 +393,7 @@ describe('data on another server', () => {
         const first = jobs.find(({ state }) => state === 'Failed')
         if (!first) throw new Error('none has failed')
         return first.id
-      }, 20_000)
+      })
       await expectRejected(failed)
       await eventually(() => expect(closed).toBeGreaterThan(0))
       for (const id of ids) await rest.send('POST', `/v1/preview/training-jobs/${id}/cancel`)
@@ -403,10 +403,7 @@ describe('data on another server', () => {
 
   test('whose server has no trusted TLS certificate are given up after some retries', async () => {
     const id = await createJob(`${origin.replace('http:', 'https:')}/a`)
-    await eventually(
-      async () => expect((await readResource(id)).status?.message).toMatch(/could not be reached/),
-      20_000,
-    )
+    await eventually(async () => expect((await readResource(id)).status?.message).toMatch(/could not be reached/))
     await pool.query('UPDATE training.jobs SET input_tries = 11 WHERE id = $1', [id])
     const { failure } = await waitForState(id, 'Failed')
     expect(failure).toEqual({

@@ -86,7 +86,7 @@ test('an engine stops a request within a second after its client has left', asyn
     const leftMs = performance.now()
     leaving.abort()
     await expect(answer).rejects.toThrow('aborted')
-    await eventually(async () => expect(await countRunning()).toBe(0), 10_000, 20)
+    await eventually(async () => expect(await countRunning()).toBe(0), 60_000, 20)
     return performance.now() - leftMs
   }
   const took: number[] = []

@@ -103,7 +103,7 @@ test('a model shows how many engines have its newest step, and its resource too'
   const model = await rest.createModel()
   await train(model)
   const url = `/v1/preview/models/${model.id}`
-  await eventually(async () => expect(await rest.call('GET', url)).toMatchObject({ loaded_engines: 1 }), 1_000)
+  await eventually(async () => expect(await rest.call('GET', url)).toMatchObject({ loaded_engines: 1 }), 10_000)
   const wide = await stack.kubectl('get', 'tym', '-l', `trainyard.dev/id=${model.id}`, '-o', 'wide', '--no-headers')
   expect(wide).toContain(' 1/1 ')
 })

@@ -304,7 +304,7 @@ describe('on S3', () => {
     await eventually(async () => {
       await crashed.sweepTemporary(0)
       expect(await listUploads()).toEqual([])
-    }, 10_000)
+    })
   })
 
   test('an unavailable store is not a missing object', async () => {

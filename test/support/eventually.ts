@@ -15,3 +15,13 @@ export async function eventually<T>(read: () => Promise<T> | T, timeoutMs = 60_0
     }
   }
 }
+
+/** Reads a value until it has been the same for `stillMs`, and returns it. */
+export async function waitUntilStill<T>(read: () => Promise<T> | T, stillMs = 1_000): Promise<T> {
+  for (let before = await read(); ;) {
+    await delay(stillMs)
+    const now = await read()
+    if (now === before) return now
+    before = now
+  }
+}
