@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { renderApiPage, type ApiDocument } from '../support/api-page.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -18,4 +19,13 @@ test('the reference page loads no files from other hosts, and each of its files 
     const response = await fetch(stack.url + file)
     expect([file, response.status]).toEqual([file, 200])
   }
+})
+
+test('docs/api.md lists every operation; vitest -u writes it again', async () => {
+  const read = async (url: string) => (await (await fetch(stack.url + url)).json()) as ApiDocument
+  const page = renderApiPage([
+    { title: 'Training, inference and accounts', base: '', document: await read('/openapi.json') },
+    { title: 'Tracing', base: '/traces', document: await read('/traces/openapi.json') },
+  ])
+  await expect(page).toMatchFileSnapshot('../../docs/api.md')
 })
