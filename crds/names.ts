@@ -97,6 +97,7 @@ export const reasons = {
   nameConflict: 'NameConflict',
   noCheckpoint: 'NoCheckpoint',
   notFinished: 'NotFinished',
+  podSecurityViolation: 'PodSecurityViolation',
   published: 'Published',
   ready: 'Ready',
   scaledToZero: 'ScaledToZero',

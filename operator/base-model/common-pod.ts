@@ -4,7 +4,7 @@ import { findServiceAccount, isColocated } from './colocation.ts'
 import { sourceMounts, sourceVolumes } from './model-source.ts'
 import { artifactsMount, artifactsVolume, type PodArtifacts } from './pod-artifacts.ts'
 import { describeCache, type CacheVolume } from './pod-cache.ts'
-import { sharedMemory, sharedMemoryMount } from './pod-volumes.ts'
+import { writableMounts, writableVolumes } from './pod-volumes.ts'
 
 /** The operator's settings that all pods share. */
 export interface PodSettings {
@@ -16,7 +16,7 @@ export interface PodSettings {
   listenOnPodIp: boolean
   /** Names of Secrets for the registry of the runtime image. */
   pullSecrets?: string[]
-  /** The security context of pods. By default, the seccomp profile of the runtime. */
+  /** The security context of pods. By default, what the Pod Security Standard "restricted" asks for, without a user. */
   podSecurityContext?: Record<string, unknown>
   /** The cache of base models that name none. */
   cache?: CacheVolume
@@ -26,6 +26,8 @@ type ContainerSpec = Pick<NonNullable<BaseModel['spec']['engine']>, 'image' | 'i
 
 /** No container gets more rights than its image's user has. */
 export const containerSecurity = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
+
+const defaultPodSecurity = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } }
 
 /** The cache of a component's pods: the base model's, else the installation's. */
 export function findCache(component: Component, { spec }: BaseModel, { cache }: PodSettings) {
@@ -42,10 +44,10 @@ export function commonPodSpec(component: Component, baseModel: BaseModel, settin
     automountServiceAccountToken: false,
     ...(pullSecrets.length > 0 && { imagePullSecrets: pullSecrets }),
     ...scheduling,
-    securityContext: settings.podSecurityContext ?? { seccompProfile: { type: 'RuntimeDefault' } },
+    securityContext: settings.podSecurityContext ?? defaultPodSecurity,
     volumes: [
       artifactsVolume(settings.artifacts),
-      sharedMemory,
+      ...writableVolumes,
       ...sourceVolumes(baseModel),
       ...findCache(component, baseModel, settings).volumes,
     ],
@@ -56,7 +58,7 @@ export function commonPodSpec(component: Component, baseModel: BaseModel, settin
 function commonMounts(component: Component, baseModel: BaseModel, settings: PodSettings) {
   return [
     artifactsMount(settings.artifacts, { readOnly: component === 'engine' && !isColocated(baseModel) }),
-    sharedMemoryMount,
+    ...writableMounts,
     ...sourceMounts(baseModel),
     ...findCache(component, baseModel, settings).mounts,
   ]
@@ -70,7 +72,7 @@ export function commonContainer(component: Component, baseModel: BaseModel, sett
     image: image ?? settings.runtimeImage,
     imagePullPolicy: imagePullPolicy ?? 'IfNotPresent',
     ...(resources && { resources }),
-    securityContext: containerSecurity,
+    securityContext: { ...containerSecurity, readOnlyRootFilesystem: true },
     // After a crash without a message, the last lines of the log become the message.
     terminationMessagePolicy: 'FallbackToLogsOnError',
     volumeMounts: commonMounts(component, baseModel, settings),

@@ -84,12 +84,18 @@ const common = {
 const security = { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } }
 const mounts = [
   { name: 'artifacts', mountPath: '/artifact-cache' },
+  { name: 'tmp', mountPath: '/tmp' },
+  { name: 'home', mountPath: '/home/trainyard' },
   { name: 'shared-memory', mountPath: '/dev/shm' },
+  { name: 'run', mountPath: '/run/trainyard' },
   { name: 'cache', mountPath: '/cache' },
 ]
 const volumes = [
   { name: 'artifacts', emptyDir: {} },
+  { name: 'tmp', emptyDir: {} },
+  { name: 'home', emptyDir: {} },
   { name: 'shared-memory', emptyDir: { medium: 'Memory' } },
+  { name: 'run', emptyDir: {} },
   { name: 'cache', persistentVolumeClaim: { claimName: 'models' } },
 ]
 const statusToken = { name: 'status-token', projected: expect.any(Object) as object }
@@ -120,7 +126,7 @@ test('the pod of an engine with GPUs, in full', () => {
         image: 'engine:2',
         imagePullPolicy: 'Always',
         resources: { limits: { 'nvidia.com/gpu': 2 } },
-        securityContext: security,
+        securityContext: { ...security, readOnlyRootFilesystem: true },
         terminationMessagePolicy: 'FallbackToLogsOnError',
         volumeMounts: [...mounts, statusTokenMount],
         command: ['python', '-m', 'trainyard_engine'],
@@ -154,16 +160,16 @@ test('the pod of a trainer with a GPU, in full', () => {
     serviceAccountName: 'gpu',
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: 60,
-    volumes: [...volumes, statusToken, { name: 'run', emptyDir: {} }],
+    volumes: [...volumes, statusToken],
     containers: [
       {
         name: 'trainer',
         image: 'runtime:1',
         imagePullPolicy: 'IfNotPresent',
         resources: { limits: { memory: '64Gi', 'nvidia.com/gpu': 1 } },
-        securityContext: security,
+        securityContext: { ...security, readOnlyRootFilesystem: true },
         terminationMessagePolicy: 'FallbackToLogsOnError',
-        volumeMounts: [...mounts, statusTokenMount, { name: 'run', mountPath: '/run/trainyard' }],
+        volumeMounts: [...mounts, statusTokenMount],
         command: ['python', '-m', 'trainyard_trainer'],
         env: expect.any(Array),
         ports: [{ name: 'metrics', containerPort: 8001 }],
@@ -235,7 +241,7 @@ test('pods that nothing has changed for are not replaced', () => {
     artifacts: { volume: { hostPath: { path: '/data' } } },
     listenOnPodIp: true,
   }
-  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['c007a63aa6', '1cb8659419'])
+  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['6a05fac77f', '2fe4fe9a28'])
 })
 
 test('a label of a template replaces pods, so that all have it', () => {

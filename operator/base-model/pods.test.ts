@@ -4,6 +4,7 @@ import { labels } from '../../crds/names.ts'
 import type { PodSettings } from './common-pod.ts'
 import { buildEngineDeployment } from './engine-deployment.ts'
 import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
+import { writableMounts } from './pod-volumes.ts'
 
 const settings: PodSettings = {
   runtimeImage: 'runtime:1',
@@ -49,6 +50,7 @@ const envOf = ({ env }: Container) =>
 
 test('an engine gets its names, its model, its limits and its key', () => {
   expect(envOf(engineOf(baseModel))).toEqual({
+    HOME: '/home/trainyard',
     TRAINYARD_HOST: { fieldRef: { fieldPath: 'status.podIP' } },
     TRAINYARD_PORT: '8000',
     TRAINYARD_METRICS_PORT: '8001',
@@ -92,20 +94,20 @@ test('on a cluster an engine listens on all addresses of its pod', () => {
 
 test('an engine can only read the store', () => {
   const store = { name: 'artifacts', mountPath: '/artifacts' }
-  const sharedMemory = { name: 'shared-memory', mountPath: '/dev/shm' }
   const token = { name: 'status-token', mountPath: '/var/run/secrets/trainyard', readOnly: true }
-  expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }, sharedMemory, token])
+  expect(engineOf(baseModel).volumeMounts).toEqual([{ ...store, readOnly: true }, ...writableMounts, token])
   expect(trainerOf(baseModel).volumeMounts).toContainEqual(store)
   const bucket = { ...settings, artifacts: { s3: { address: 's3://bucket' } } }
   expect(engineOf(baseModel, bucket).volumeMounts).toEqual([
     { name: 'artifacts', mountPath: '/artifact-cache' },
-    sharedMemory,
+    ...writableMounts,
     token,
   ])
 })
 
 test('a trainer gets its base model, the address for reports and the kind of adapters', () => {
   expect(envOf(trainerOf(baseModel))).toEqual({
+    HOME: '/home/trainyard',
     TRAINYARD_HOST: { fieldRef: { fieldPath: 'status.podIP' } },
     TRAINYARD_METRICS_PORT: '8001',
     TRAINYARD_STATUS_URL: 'http://$(TRAINYARD_STATUS_SERVER_SERVICE_HOST):8082',

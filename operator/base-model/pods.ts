@@ -13,7 +13,7 @@ import { sourceEnv } from './model-source.ts'
 import { artifactsEnv, type EnvVar } from './pod-artifacts.ts'
 import { describePods, ownerOf } from './pod-labels.ts'
 import { overlayMetadata, overlaySpec } from './pod-template.ts'
-import { readyFile, runMount, runVolume } from './pod-volumes.ts'
+import { homeEnv, readyFile } from './pod-volumes.ts'
 import { statusServerEnv, statusToken, statusTokenMount } from './status-server.ts'
 import { limitsEnv, trainerCommand, trainerGraceSeconds, trainerReadinessProbe } from './trainer-process.ts'
 
@@ -89,6 +89,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, engine = {}, lora = {}, trainer = {} } = baseModel.spec
   const timePercent = isColocated(baseModel) ? trainer.timeSharePercent : undefined
   return [
+    homeEnv,
     hostEnv(settings),
     { name: 'TRAINYARD_PORT', value: String(enginePort) },
     metricsEnv(metricsPort),
@@ -168,14 +169,14 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
     ...common,
     restartPolicy: 'Always',
     terminationGracePeriodSeconds: trainerGraceSeconds,
-    volumes: [...common.volumes, statusToken, runVolume],
+    volumes: [...common.volumes, statusToken],
     containers: [
       {
         ...container,
         command: trainerCommand(trainer.gpus ?? 1),
         ports: [{ name: 'metrics', containerPort: metricsPort }],
         env: mergeEnv([...trainerEnv(baseModel, settings), ...allocatorEnv(trainer.resources)], trainer.env),
-        volumeMounts: [...container.volumeMounts, statusTokenMount, runMount],
+        volumeMounts: [...container.volumeMounts, statusTokenMount],
         readinessProbe: trainerReadinessProbe,
       },
     ],
@@ -187,6 +188,7 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
   const { names, source, trainer = {} } = baseModel.spec
   return [
     ...statusServerEnv(baseModel, settings),
+    homeEnv,
     hostEnv(settings),
     metricsEnv(isColocated(baseModel) ? colocatedTrainerMetricsPort : metricsPort),
     { name: 'TRAINYARD_READY_FILE', value: readyFile },

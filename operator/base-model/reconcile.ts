@@ -7,6 +7,7 @@ import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/res
 import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
+import { recordEvent } from '../../lib/kube/events.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { KubeError } from '../../lib/kube/error.ts'
 import { customPath } from '../../crds/paths.ts'
@@ -20,6 +21,7 @@ import { engineName } from './engine-deployment.ts'
 import { deployEngines, type DeployedEngines, type EngineDeps } from './engines.ts'
 import { planTrainers, type TrainerAction } from './plan.ts'
 import { describeConflict } from './conflict.ts'
+import { diffPodSecurity } from './pod-security.ts'
 import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
 import type { Scales } from './scales.ts'
 import { describeBaseModel, describeRejected, type BaseModelStatus } from './status.ts'
@@ -174,5 +176,6 @@ async function writeStatus(
   seen: BaseModel,
   status: BaseModelStatus,
 ): Promise<void> {
+  for (const event of diffPodSecurity(seen.status, status)) await recordEvent(client, seen, event)
   await patchStatus(client, customPath('BaseModel', namespace, seen.metadata.name), seen, status)
 }

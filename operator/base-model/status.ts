@@ -13,6 +13,7 @@ import { isReady, type Deployment, type Pod } from '../../lib/kube/objects.ts'
 import { findFailures, type TrainerFailures } from './failed-trainers.ts'
 import { describeLayers, describeTurn } from './detail-conditions.ts'
 import { explainWaitingPod, listDownloads, type Downloads } from './downloads.ts'
+import { explainRejectedPods } from './pod-security.ts'
 
 /** The observed workload of a base model. */
 export interface WorkloadFacts {
@@ -90,7 +91,7 @@ type Parts = { engine: Part; trainers: Part } & Pick<WorkloadFacts, 'creationErr
 function describeReady({ spec }: BaseModel, { engine, trainers, creationError }: Parts): ConditionInput {
   const isScaledToZero = engine.wanted === 0 && spec.engine?.autoscaling !== undefined
   const notReady = creationError
-    ? { reason: creationError.reason ?? 'Refused', message: creationError.message }
+    ? explainRejectedPods({ reason: creationError.reason ?? 'Refused', message: creationError.message })
     : findReason(engine, trainers, isScaledToZero)
   const ready = isScaledToZero
     ? scaledToZero
@@ -145,5 +146,5 @@ function measure({ pods, hash, wanted }: Pods, downloads: Downloads): Part {
 function explainDeployment(deployment: Deployment | undefined): StatusReason | undefined {
   const failure = deployment?.status?.conditions?.find(({ type }) => type === 'ReplicaFailure')
   if (failure?.status !== 'True') return undefined
-  return { reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? '' }
+  return explainRejectedPods({ reason: failure.reason ?? 'ReplicaFailure', message: failure.message ?? '' })
 }

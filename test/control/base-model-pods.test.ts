@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parse } from 'yaml'
 import type { BaseModel } from '../../crds/generated.ts'
 import { recordDownload } from '../../db/base-models/downloads.ts'
 import { recordUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import type { Pod, PodStatus } from '../../lib/kube/objects.ts'
+import type { PodSettings } from '../../operator/base-model/common-pod.ts'
 import { buildDisruptionBudget, buildEngineService } from '../../operator/base-model/engine-service.ts'
 import { buildEngineDeployment } from '../../operator/base-model/engine-deployment.ts'
 import { buildTrainerPod } from '../../operator/base-model/pods.ts'
@@ -24,7 +27,7 @@ let operator: RunningOperator
 beforeAll(async () => {
   await createNamespace(stack, namespace)
   await stack.kubectl('label', 'namespace', namespace, 'pod-security.kubernetes.io/enforce=restricted')
-  for (const name of ['gpu', 'trainyard-engine', 'trainyard-trainer']) {
+  for (const name of ['gpu', 'trainyard-engine', 'trainyard-trainer', 'trainyard-colocated']) {
     await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
   }
   const metadata = { name: className }
@@ -43,7 +46,8 @@ afterAll(async () => {
   await database.drop()
 })
 
-const podSecurityContext = { runAsNonRoot: true, fsGroup: 1000, seccompProfile: { type: 'RuntimeDefault' } }
+const chartFile = new URL('../../helm/trainyard/values.yaml', import.meta.url)
+const { podSecurityContext } = parse(readFileSync(chartFile, 'utf8')) as { podSecurityContext: Record<string, unknown> }
 const settings = {
   runtimeImage: 'runtime:1',
   engineKeys: ['key'],
@@ -117,23 +121,28 @@ const rollout = {
 const dryRun = (object: object) => stack.apply(object, '--dry-run=server', '--server-side')
 
 describe('the API server accepts what is made of a base model, in a namespace with the security standard "restricted"', () => {
-  test.each<[string, object]>([
+  test.each<[string, object, object?]>([
     ['with all fields of GPUs', full],
     ['with a model in a bucket', { source: { s3: { uri: 's3://models/qwen' }, secretRef: { name: 'bucket' } } }],
     ['with a model in a claim', { source: { pvc: { claimName: 'weights', path: 'qwen/v3' } } }],
     ['with a limited cache', { source: hub, cache: { emptyDir: { sizeLimit: '200Gi' } } }],
+    ['with one GPU for both', { colocated: true, engine: { resources: { limits: { 'nvidia.com/gpu': 1 } } } }],
     ['without any of them', {}],
-  ])('%s', async (_, spec) => {
+    ['on a volume', {}, { artifacts: { volume: { persistentVolumeClaim: { claimName: 'trainyard-artifacts' } } } }],
+    // OpenShift chooses users itself.
+    ['without a user', {}, { podSecurityContext: undefined }],
+  ])('%s', async (_, spec, change = {}) => {
+    const by = { ...settings, ...change } as PodSettings
     const baseModel = describeBaseModel(spec)
     const owned = { ...baseModel, metadata: { ...baseModel.metadata, uid: randomUUID() } }
-    const deployment = buildEngineDeployment(owned, settings, rollout)
+    const deployment = buildEngineDeployment(owned, by, rollout)
     const { template } = (deployment as unknown as { spec: { template: { metadata: object; spec: object } } }).spec
     const metadata = { ...template.metadata, name: 'engine', namespace }
     const items = [
       baseModel,
       deployment,
       { apiVersion: 'v1', kind: 'Pod', metadata, spec: template.spec },
-      buildTrainerPod(owned, settings, { name: 'trainer' }),
+      buildTrainerPod(owned, by, { name: 'trainer' }),
       buildEngineService(owned),
       buildDisruptionBudget(owned, 2),
     ]
@@ -220,6 +229,32 @@ test('a template that the API server rejects is told in the status, and is not t
     const { items } = (await readJson('pods', '-l', 'trainyard.dev/base-model=invalid')) as { items: unknown[] }
     expect(items).toHaveLength(1)
   })
+})
+
+test.each<[string, (template: object) => object]>([
+  ['of an engine', (template) => ({ engine: { podTemplate: template }, trainer: { warm: { min: 0 } } })],
+  ['of a trainer', (template) => ({ engine: { autoscaling: { min: 0, max: 1 } }, trainer: { podTemplate: template } })],
+  ['of both in one container', (template) => ({ colocated: true, engine: { podTemplate: template } })],
+])('a template %s that breaks the security standard of its namespace is told', async (_, build) => {
+  const name = `insecure-${randomUUID().slice(0, 8)}`
+  const insecure = { spec: { volumes: [{ name: 'node', hostPath: { path: '/' } }] } }
+  await stack.apply(describeBaseModel(build(insecure), name))
+  await eventually(async () => {
+    const { status } = (await readJson('bm', name)) as BaseModel
+    const message = expect.stringContaining('(volume "node" uses restricted volume type "hostPath")') as string
+    expect(status).toMatchObject({ reason: 'PodSecurityViolation', message })
+  })
+  const selector = `involvedObject.name=${name},reason=PodSecurityViolation`
+  await eventually(async () => {
+    const { items } = (await readJson('events', '--field-selector', selector)) as { items: object[] }
+    expect(items).toMatchObject([{ type: 'Warning', message: expect.stringContaining('Change its podTemplate') }])
+  })
+  await stack.apply(describeBaseModel(build({}), name))
+  await eventually(async () => {
+    const { status } = (await readJson('bm', name)) as BaseModel
+    expect(status?.reason).not.toBe('PodSecurityViolation')
+  })
+  await stack.kubectl('delete', 'bm', name, '-n', namespace, '--wait=false')
 })
 
 test('the status has the bytes of downloads, and the layers that are not trained', async () => {

@@ -338,6 +338,20 @@ export const operatorMutations: Mutation[] = [
     test: 'operator/training-job/status.test.ts',
   },
   {
+    fault: 'engines and trainers may write to their whole file system',
+    file: 'operator/base-model/common-pod.ts',
+    find: ', readOnlyRootFilesystem: true',
+    replace: '',
+    test: 'operator/base-model/gpu-pods.test.ts',
+  },
+  {
+    fault: 'the API server is blamed for pods that break the security standard of their namespace',
+    file: 'operator/base-model/pod-security.ts',
+    find: 'violates PodSecurity "',
+    replace: 'violates podsecurity "',
+    test: 'operator/base-model/pod-security.test.ts',
+  },
+  {
     fault: 'a podTemplate gives a container rights',
     file: 'operator/base-model/pod-template.ts',
     find: '{ ...given, ...containerSecurity }',

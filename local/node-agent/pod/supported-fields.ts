@@ -7,7 +7,7 @@ import type { Pod } from '../objects.ts'
  * - `true`: supported as by a kubelet, with any value.
  * - `harmless`: has no effect on one machine without containers, and nothing that worked with it stops working:
  *   placement (the real scheduler has done it), resources (not limited here), image pulls, DNS (the machine's own),
- *   and security settings that only remove rights. `readOnly` mounts and `medium: Memory` are plain folders.
+ *   security settings that only remove rights, and the user (processes run as the one who started the stack). `readOnly` mounts and `medium: Memory` are plain folders.
  * - a list of values: only these.
  * - a nested object: field by field; of a list, each item.
  */
@@ -15,6 +15,8 @@ type Rule = true | 'harmless' | readonly (string | boolean | number)[] | { [fiel
 
 const securityContext: Rule = {
   runAsNonRoot: 'harmless',
+  runAsUser: 'harmless',
+  runAsGroup: 'harmless',
   allowPrivilegeEscalation: 'harmless',
   readOnlyRootFilesystem: 'harmless',
   seccompProfile: 'harmless',

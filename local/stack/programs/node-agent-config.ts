@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { availableParallelism, homedir } from 'node:os'
 import path from 'node:path'
 import type { LocalConfig } from '../../config.ts'
 import type { Installation } from '../../install/install.ts'
@@ -76,6 +76,8 @@ export function localImages(
       env: {
         ...mark,
         PYTHONUNBUFFERED: '1',
+        // Pods have homes of their own. Downloaded models are those of the user.
+        HF_HOME: path.join(homedir(), '.cache', 'huggingface'),
         VLLM_CACHE_ROOT: path.join(compiled, 'vllm'),
         TORCHINDUCTOR_CACHE_DIR: path.join(compiled, 'torchinductor'),
         TRITON_CACHE_DIR: path.join(compiled, 'triton'),
