@@ -6,11 +6,11 @@ import { generateSettings } from './training-settings/generate.ts'
 
 /**
  * Generates the files that derive from training-settings/settings.yaml (see there), and from the CRD YAML: the
- * TypeScript types (generated.ts) and the chart's copies.
+ * TypeScript types (generated.ts) and the chart's templates.
  * `--check` writes nothing and exits 1 if a file is stale.
  */
 const folder = import.meta.dirname
-const chartFolder = path.join(folder, '..', 'helm', 'trainyard', 'crds')
+const chartFolder = path.join(folder, '..', 'helm', 'trainyard', 'templates', 'crds')
 const banner =
   '/** Types of the custom resources. Generated from the YAML of this folder by generate.ts: do not edit. */'
 const metadata = `
@@ -30,6 +30,7 @@ interface ObjectMeta {
 `
 
 interface CustomResourceDefinition {
+  metadata: { name: string }
   spec: { names: { kind: string }; versions: { schema: { openAPIV3Schema: JSONSchema } }[] }
 }
 
@@ -40,10 +41,20 @@ async function generateFiles(): Promise<Map<string, string>> {
   for (const name of names) {
     const file = path.join(folder, name)
     const yaml = files.get(file) ?? (await readFile(file, 'utf8'))
-    files.set(path.join(chartFolder, name), yaml)
+    files.set(path.join(chartFolder, name), buildTemplate(yaml))
     types += '\n' + (await generateType(parse(yaml) as CustomResourceDefinition))
   }
   return files.set(path.join(folder, 'generated.ts'), types)
+}
+
+/** The template of a CRD: labels and annotations, which the chart knows, are added to the declaration. */
+function buildTemplate(yaml: string): string {
+  const { name } = (parse(yaml) as CustomResourceDefinition).metadata
+  const declared = `metadata:\n  name: ${name}\n`
+  if (!yaml.includes(declared) || yaml.includes('{{')) throw new Error(`${name} cannot be made a template`)
+  const include = `include "trainyard.definitionMetadata" (dict "root" . "name" "${name}")`
+  const templated = yaml.replace(declared, `metadata: {{- ${include} | nindent 2 }}\n`)
+  return `{{- /* Generated from crds/ by "npm run gen": do not edit. */ -}}\n{{- if .Values.crds.enabled }}\n${templated}{{- end }}\n`
 }
 
 function generateType(definition: CustomResourceDefinition): Promise<string> {

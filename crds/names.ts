@@ -19,7 +19,7 @@ export const labels = {
   entity: `${group}/entity`,
   project: `${group}/project`,
   model: `${group}/model`,
-  /** `defaults` on a BaseModel that the apiserver made from the chart's defaults. */
+  /** On a BaseModel that was made from the chart's `defaults` by the apiserver, or from its `baseModels` by the operator. */
   madeFrom: `${group}/made-from`,
   /** `engine` or `trainer` */
   component: `${group}/component`,
@@ -28,6 +28,7 @@ export const labels = {
 } as const
 
 export const madeFromDefaults = 'defaults'
+export const madeFromValues = 'values'
 
 /** A Model or a TrainingJob with this finalizer is gone only after the operator has recorded its deletion. */
 export const finalizer = `${group}/operator`

@@ -12,6 +12,7 @@ import { isReady, type Pod } from '../lib/kube/objects.ts'
 import { findEngineContainer } from './adapters/engine-container.ts'
 import type { PodAdapters } from './adapters/pod-adapters.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
+import { reconcileValues, type ValuesDeps } from './base-model-values/reconcile.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
 import type { Publisher } from './training-job/publish.ts'
 import { reconcileTrainingJob, type TrainingJobDeps } from './training-job/reconcile.ts'
@@ -20,7 +21,8 @@ import type { WatchedChange } from './watches.ts'
 /** What the reconciliations and their workers need. */
 export type ControllerDeps = BaseModelDeps &
   ModelDeps &
-  TrainingJobDeps & { publisher: Publisher; inputFetcher: InputFetcher; podAdapters: PodAdapters }
+  TrainingJobDeps &
+  ValuesDeps & { publisher: Publisher; inputFetcher: InputFetcher; podAdapters: PodAdapters }
 
 export const channels = { models: 'training_models', jobs: 'training_jobs', demand: engineDemandChannel } as const
 
@@ -40,6 +42,8 @@ const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, m
  */
 export class Controllers {
   readonly baseModels: WorkQueue
+  /** Keys are names of the ConfigMap with the base models of the chart's values. */
+  readonly #baseModelValues: WorkQueue
   readonly models: WorkQueue
   readonly trainingJobs: WorkQueue
   /** Keys are job ids. */
@@ -60,6 +64,7 @@ export class Controllers {
       new WorkQueue({ name, concurrency, log, work })
     this.#deps = deps
     this.baseModels = queue('base-models', defaultConcurrency, (name) => reconcileBaseModel(deps, name))
+    this.#baseModelValues = queue('base-model-values', 1, (name) => reconcileValues(deps, name))
     this.models = queue('models', defaultConcurrency, (name) => reconcileModel(deps, name))
     // One at a time: jobs get their places in the order of their reconciliation.
     const workers = {
@@ -88,6 +93,7 @@ export class Controllers {
       this.trainingJobs,
       this.models,
       this.baseModels,
+      this.#baseModelValues,
     ]
   }
 
@@ -98,11 +104,13 @@ export class Controllers {
     const add = (queue: WorkQueue) => (isStatusChange(object, before) ? queue.addRoutinely(name) : queue.add(name))
     if (kind === 'BaseModel') {
       add(this.baseModels)
+      if (!isStatusChange(object, before)) this.#addValues()
       if (!isDeepStrictEqual(pickServed(object), before && pickServed(before))) this.#addModelsOf(name)
     } else if (kind === 'Model') {
       add(this.models)
       this.#addJobsOf(name)
     } else if (kind === 'TrainingJob') add(this.trainingJobs)
+    else if (kind === 'ConfigMap') this.#baseModelValues.add(name)
     else this.#addOwner(object)
     if (kind === 'Pod' && isEngine(object)) this.#onEngineChange(object, before)
   }
@@ -116,10 +124,16 @@ export class Controllers {
   /** Adds all resources, oldest first: jobs without a place get one in this order. */
   addAll(): void {
     const { baseModels, models, trainingJobs, pods } = this.#deps
+    this.#addValues()
     for (const { metadata } of pods.list().filter(isEngine)) this.engines.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(baseModels.list())) this.baseModels.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(models.list())) this.models.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(trainingJobs.list())) this.trainingJobs.add(metadata.name ?? '')
+  }
+
+  #addValues(): void {
+    for (const { metadata } of this.#deps.baseModelValues.list())
+      this.#baseModelValues.addRoutinely(metadata.name ?? '')
   }
 
   async close(): Promise<void> {

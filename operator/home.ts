@@ -1,8 +1,9 @@
 import { findHome, moveHome, recordHome, touchHome, type Home } from '../db/home/home.ts'
 import type { Pool } from '../db/pool.ts'
 import { readInstallation } from '../db/store/installation.ts'
-import { createObject, readObject, type KubeObject } from '../lib/kube/apply.ts'
+import { createObject, readObject } from '../lib/kube/apply.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
+import type { ConfigMap } from '../lib/kube/objects.ts'
 import { configMapPath } from '../lib/kube/paths.ts'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -19,10 +20,6 @@ interface Deps {
   pool: Pool
   namespace: string
   log: Logger
-}
-
-interface ConfigMap extends KubeObject {
-  data?: { id?: string }
 }
 
 /** An operator must not work here. */
@@ -72,7 +69,7 @@ async function signNamespace(place: Pick<Deps, 'client' | 'namespace'>, id: stri
   const { client, namespace } = place
   const path = configMapPath(namespace, homeName)
   const present = await readObject<ConfigMap>(client, path)
-  if (present?.data?.id === id && present.metadata.uid) return present.metadata.uid
+  if (present?.data?.['id'] === id && present.metadata.uid) return present.metadata.uid
   if (present) throw new NotAtHome(describeForeign(namespace))
   const sign = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: homeName, namespace }, data: { id } }
   await createObject(client, configMapPath(namespace), sign)

@@ -14,6 +14,7 @@ import { loadConfig, readPodSettings } from './config.ts'
 import { AppliedGenerations } from './base-model/applied-generations.ts'
 import { RolloutTurns } from './base-model/rollout.ts'
 import { Scales } from './base-model/scales.ts'
+import { DefinitionCheck } from './definitions/check.ts'
 import { Controllers } from './controllers.ts'
 import { PodAdapters } from './adapters/pod-adapters.ts'
 import { startHealthServer } from './health.ts'
@@ -58,11 +59,11 @@ const elector = new LeaderElector({
 })
 
 const watches = new Watches({ client, namespace, log })
-const { baseModels, models, trainingJobs, pods, deployments, services, disruptionBudgets } = watches
+const { baseModels, models, trainingJobs, pods, deployments, services, disruptionBudgets, baseModelValues } = watches
 const { engineKeys } = podSettings
 const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
 const children = { pods, deployments, services, disruptionBudgets }
-const cluster = { client, namespace, baseModels, models, trainingJobs, ...children }
+const cluster = { client, namespace, baseModels, models, trainingJobs, baseModelValues, ...children }
 const registry = createRegistry()
 const events = new OperatorEvents(registry)
 const controllers = new Controllers({
@@ -99,11 +100,13 @@ registerWatchMetrics(registry, {
   listWatches: () => (leader.isLeading ? watches.all : []),
 })
 registerJobMetrics(registry, { pool, baseModels, isLeading: () => leader.isLeading })
+const definitions = new DefinitionCheck({ client, log })
 let isMigrated = false
 const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
   watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
   notReady: explainNotReady({
+    definitionTrouble: definitions.trouble,
     isMigrated,
     lease: elector.state,
     watchTrouble: watches.trouble,
@@ -115,9 +118,9 @@ log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listenin
 
 await startMetricsServer(config, () => registry.metrics(), log)
 
-const stopMigrating = new AbortController()
+const stopStarting = new AbortController()
 onShutdown(log, async (beginStep) => {
-  stopMigrating.abort()
+  stopStarting.abort()
   beginStep('tasks of the leader')
   if (!(await stepDown({ leader, elector, log }))) return
   client.close()
@@ -130,8 +133,10 @@ onShutdown(log, async (beginStep) => {
   await stopServer(server, 0)
 })
 
-await migrateWhenReady(config.DATABASE_URL, log, { signal: stopMigrating.signal })
-isMigrated = !stopMigrating.signal.aborted
+// With older definitions, the API server would drop what is written.
+await definitions.pass(stopStarting.signal)
+await migrateWhenReady(config.DATABASE_URL, log, { signal: stopStarting.signal })
+isMigrated = !stopStarting.signal.aborted
 // Training does not wait for the tracing database. The maintenance of traces is repeated until it is available.
-void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopMigrating.signal })
+void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopStarting.signal })
 if (isMigrated && (await elector.acquire())) await leader.start()

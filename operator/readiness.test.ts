@@ -3,7 +3,8 @@ import { explainNotReady, type ReplicaState } from './readiness.ts'
 
 const cannotList = 'cannot list Model: forbidden'
 const homeTrouble = 'the namespace belongs to another installation'
-const cases: [string, ReplicaState, string | undefined][] = [
+const cases: [string, Partial<ReplicaState>, string | undefined][] = [
+  ['has older definitions', { definitionTrouble: 'older', isMigrated: false }, 'older'],
   [
     'waits for its database',
     { isMigrated: false, lease: 'unknown', watchTrouble: cannotList, homeTrouble },
@@ -28,6 +29,14 @@ const cases: [string, ReplicaState, string | undefined][] = [
   ['leads', { isMigrated: true, lease: 'ours', watchTrouble: undefined, homeTrouble: undefined }, undefined],
 ]
 
+const nothing = {
+  isMigrated: true,
+  definitionTrouble: undefined,
+  watchTrouble: undefined,
+  homeTrouble: undefined,
+  lease: 'ours',
+} as const
+
 test.each(cases)('a replica that %s', (_, state, expected) => {
-  expect(explainNotReady(state)).toBe(expected)
+  expect(explainNotReady({ ...nothing, ...state })).toBe(expected)
 })

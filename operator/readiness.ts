@@ -2,6 +2,8 @@ import type { LeaseState } from '../lib/kube/leader.ts'
 
 /** What a replica has got so far. */
 export interface ReplicaState {
+  /** Why it must not work with the custom resource definitions; undefined if it can. */
+  definitionTrouble: string | undefined
   isMigrated: boolean
   lease: LeaseState
   /** Why a kind is not listed; undefined if all kinds are. */
@@ -11,7 +13,9 @@ export interface ReplicaState {
 }
 
 /** Explains why a replica can neither lead nor stand by; undefined if it can. */
-export function explainNotReady({ isMigrated, lease, watchTrouble, homeTrouble }: ReplicaState): string | undefined {
+export function explainNotReady(state: ReplicaState): string | undefined {
+  const { definitionTrouble, isMigrated, lease, watchTrouble, homeTrouble } = state
+  if (definitionTrouble !== undefined) return definitionTrouble
   if (!isMigrated) return 'the database is not migrated yet'
   if (lease === 'held') return undefined
   return lease === 'unknown' ? 'kube-apiserver has not answered who holds the Lease' : (watchTrouble ?? homeTrouble)

@@ -3,8 +3,8 @@ import { apiVersion, labels, plurals, type Kind } from '../crds/names.ts'
 import { customPath } from '../crds/paths.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
-import type { Deployment, Pod } from '../lib/kube/objects.ts'
-import { deploymentPath, disruptionBudgetPath, podPath, servicePath } from '../lib/kube/paths.ts'
+import type { ConfigMap, Deployment, Pod } from '../lib/kube/objects.ts'
+import { configMapPath, deploymentPath, disruptionBudgetPath, podPath, servicePath } from '../lib/kube/paths.ts'
 import { Reflector } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 
@@ -14,7 +14,10 @@ interface Deps {
   log: Logger
 }
 
-type WatchedKind = Kind | 'Pod' | 'Deployment' | 'Service' | 'PodDisruptionBudget'
+/** The chart creates it. */
+const baseModelValuesName = 'trainyard-base-models'
+
+type WatchedKind = Kind | 'ConfigMap' | 'Pod' | 'Deployment' | 'Service' | 'PodDisruptionBudget'
 
 /** An object that was added, changed or deleted, and what it was before it was changed. */
 export interface WatchedChange {
@@ -34,6 +37,8 @@ export class Watches {
   readonly deployments: Reflector<Deployment>
   readonly services: Reflector<KubeObject>
   readonly disruptionBudgets: Reflector<KubeObject>
+  /** The ConfigMap with the base models of the chart's values. */
+  readonly baseModelValues: Reflector<ConfigMap>
   #onChange: ChangeHandler = () => {}
 
   constructor({ client, namespace, log }: Deps) {
@@ -56,6 +61,7 @@ export class Watches {
     this.services = watch('Service', { apiVersion: 'v1', path: servicePath(namespace) })
     const budgets = { apiVersion: 'policy/v1', path: disruptionBudgetPath(namespace) }
     this.disruptionBudgets = watch('PodDisruptionBudget', budgets)
+    this.baseModelValues = watch('ConfigMap', { apiVersion: 'v1', path: configMapPath(namespace) })
   }
 
   /**
@@ -85,11 +91,12 @@ export class Watches {
   /** The watch of each kind. */
   get all() {
     const children = [this.pods, this.deployments, this.services, this.disruptionBudgets]
-    return [this.baseModels, this.models, this.trainingJobs, ...children]
+    return [this.baseModels, this.models, this.trainingJobs, this.baseModelValues, ...children]
   }
 }
 
-/** Of Kubernetes' own kinds, only the children of BaseModels are watched. */
+/** Of Kubernetes' own kinds, only the children of BaseModels and one ConfigMap are watched. */
 function selectorOf(kind: WatchedKind): { selector?: Record<string, string> } {
+  if (kind === 'ConfigMap') return { selector: { fieldSelector: `metadata.name=${baseModelValuesName}` } }
   return kind in plurals ? {} : { selector: { labelSelector: labels.baseModel } }
 }

@@ -28,7 +28,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['controllers.ts', 'missing-resources.ts'],
     ['config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
     ['erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
-    ['adapters', 'base-model', 'deletion', 'gc'],
+    ['adapters', 'base-model', 'base-model-values', 'definitions', 'deletion', 'gc'],
     ['metrics'],
     ['add-model-labels.ts', 'component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],
   ],

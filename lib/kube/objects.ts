@@ -66,3 +66,7 @@ export interface Deployment extends KubeObject {
   spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } }
   status?: { conditions?: StatusCondition[] }
 }
+
+export interface ConfigMap extends KubeObject {
+  data?: Record<string, string>
+}

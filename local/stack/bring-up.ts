@@ -1,6 +1,6 @@
 import type { Board } from '../terminal/board.ts'
 import { createApiKey, defaultEntity, isKnownKey, withDatabase } from './api-key.ts'
-import { applyChart, applyDefinitions } from './cluster/chart.ts'
+import { applyChart } from './cluster/chart.ts'
 import { readStackEnv, writeStackEnv, type StackEnv } from './env-file.ts'
 import { layoutOf } from './layout.ts'
 import { databaseUrl } from './programs/postgres.ts'
@@ -41,8 +41,6 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
   const chart = { repository, stateFolder, controlPlane, settings, withPods, outbound, accelerator, signal }
   const kubectl = { kubectl: controlPlane.kubectl, stateFolder, signal }
   await board.run('installing Trainyard into it', async (phase) => {
-    phase.update('resource definitions')
-    await applyDefinitions(chart)
     phase.update('database and key')
     writeStackEnv(stateFolder, await buildStackEnv(stateFolder, settings))
     phase.update('chart')

@@ -5,6 +5,8 @@ import type { Pod } from '../../local/node-agent/objects.ts'
 import { eventually } from '../support/eventually.ts'
 import { readDefaults } from '../../apiserver/training/base-models/defaults.ts'
 import { createHelm, parseManifests, type Manifest } from '../support/helm.ts'
+import { planValues } from '../../operator/base-model-values/plan.ts'
+import type { KubeObject } from '../../lib/kube/apply.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -95,10 +97,24 @@ describe('the API server accepts the chart', () => {
     ],
   ])('%s', async (_name, values) => {
     const manifests = await helm.render(namespace, values)
-    const answer = await helm.dryRun(manifests)
-    expect(answer.trim().split('\n')).toHaveLength(parseManifests(manifests).length)
+    const objects = parseManifests(manifests)
+    expect(listLines(await helm.dryRun(manifests))).toHaveLength(objects.length)
+    const baseModels = listBaseModels(objects)
+    if (baseModels.length > 0)
+      expect(
+        listLines(await helm.dryRun(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: baseModels }))),
+      ).toHaveLength(baseModels.length)
   })
 })
+
+const listLines = (text: string) => text.trim().split('\n')
+
+/** The BaseModels that the operator makes from the values. */
+function listBaseModels(manifests: Manifest[]): KubeObject[] {
+  const { metadata, data } = manifests.find(({ metadata: { name } }) => name === 'trainyard-base-models')!
+  return planValues({ metadata: { ...metadata, uid: 'of-a-rendering' }, data: data as Record<string, string> }, [])
+    .apply
+}
 
 describe('invalid values are rejected with their location', () => {
   test.each<[string, object, string]>([
@@ -154,7 +170,8 @@ describe('invalid values are rejected with their location', () => {
 test('the parts have rights only in their own namespace, without exec, secrets or wildcards', async () => {
   const manifests = parseManifests(await helm.render(namespace, {}))
   expect(manifests.filter((manifest) => manifest.kind.startsWith('ClusterRole'))).toEqual([])
-  expect(manifests.filter((manifest) => manifest.metadata.namespace !== namespace)).toEqual([])
+  const outside = manifests.filter((manifest) => manifest.metadata.namespace !== namespace)
+  expect(outside.map(({ kind }) => kind)).toEqual(Array(3).fill('CustomResourceDefinition'))
   const rules = manifests.filter((manifest) => manifest.kind === 'Role').flatMap((role) => role.rules as Rule[])
   const granted = rules.flatMap((rule) => [...rule.resources, ...rule.verbs])
   expect(rules.length).toBeGreaterThan(0)
@@ -178,7 +195,13 @@ interface Rule {
 
 test('an upgrade keeps the engine key and the databases of the installation', async () => {
   const quiet = { replicas: 0 }
-  const values = { apiserver: quiet, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
+  const values = {
+    crds: { enabled: false },
+    apiserver: quiet,
+    operator: quiet,
+    statusServer: quiet,
+    baseModels: { 'tiny-chat': null },
+  }
   await helm.upgrade(namespace, { ...values, secrets: { databaseUrl, tracingDatabaseUrl: `${databaseUrl}-traces` } })
   const installed = await readSecret()
   const checksums = await readChecksums()
@@ -201,7 +224,13 @@ test('an upgrade keeps the engine key and the databases of the installation', as
 
 test('an upgrade with another engine key keeps the previous one, for engines that still run', async () => {
   const quiet = { replicas: 0 }
-  const values = { apiserver: quiet, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
+  const values = {
+    crds: { enabled: false },
+    apiserver: quiet,
+    operator: quiet,
+    statusServer: quiet,
+    baseModels: { 'tiny-chat': null },
+  }
   const upgrade = async (secrets: object) => {
     await helm.upgrade(namespace, { ...values, secrets })
     return readSecret()

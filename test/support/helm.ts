@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
-import type { Stack } from './stack.ts'
 
 const run = promisify(execFile)
-const chart = path.resolve(import.meta.dirname, '../../helm/trainyard')
+/** The folder of the chart. */
+export const chart = path.resolve(import.meta.dirname, '../../helm/trainyard')
 
 /** The members of a rendered object that tests read. */
 export interface Manifest {
@@ -16,22 +16,32 @@ export interface Manifest {
   [field: string]: unknown
 }
 
-/** Helm with this project's chart, on the stack's cluster. */
-export function createHelm(stack: Stack) {
-  const helm = async (command: string[], namespace: string, values: object) => {
-    const options = { env: { ...process.env, KUBECONFIG: stack.kubeconfig }, maxBuffer: 16 * 1024 * 1024 }
-    return withFile('values.json', JSON.stringify(values), async (file) => {
-      const args = [...command, 'trainyard', chart, '--namespace', namespace, '--values', file]
-      return (await run(stack.helmPath, args, options)).stdout
-    })
+/** What Helm needs of a cluster. */
+interface Cluster {
+  kubeconfig: string
+  helmPath: string
+  kubectl: (...args: string[]) => Promise<string>
+}
+
+/** Helm with this project's chart, or a changed copy, on a cluster. */
+export function createHelm(cluster: Cluster, folder = chart) {
+  const call = async (args: string[]) => {
+    const options = { env: { ...process.env, KUBECONFIG: cluster.kubeconfig }, maxBuffer: 16 * 1024 * 1024 }
+    return (await run(cluster.helmPath, args, options)).stdout
   }
+  const helm = (command: string[], namespace: string, values: object) =>
+    withFile('values.json', JSON.stringify(values), (file) =>
+      call([...command, 'trainyard', folder, '--namespace', namespace, '--values', file]),
+    )
   return {
     render: (namespace: string, values: object) => helm(['template'], namespace, values),
-    upgrade: (namespace: string, values: object) => helm(['upgrade', '--install', '--skip-crds'], namespace, values),
+    upgrade: (namespace: string, values: object) =>
+      helm(['upgrade', '--install', '--create-namespace'], namespace, values),
+    uninstall: (namespace: string) => call(['uninstall', 'trainyard', '--namespace', namespace, '--wait']),
     /** Returns the API server's answer to the rendered objects. Throws if it rejects them. */
     dryRun: (manifests: string) =>
       withFile('manifests.yaml', manifests, (file) =>
-        stack.kubectl('apply', '--server-side', '--dry-run=server', '--filename', file),
+        cluster.kubectl('apply', '--server-side', '--dry-run=server', '--filename', file),
       ),
   }
 }

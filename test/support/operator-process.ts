@@ -24,7 +24,10 @@ interface Wanted {
 }
 
 /** Starts operator/main.ts as its pod would. Returns at once: the test asks whether it is ready. */
-export async function startOperator(stack: Stack, { databaseUrl, namespace, env }: Wanted): Promise<RunningOperator> {
+export async function startOperator(
+  cluster: Pick<Stack, 'kubeconfig'>,
+  { databaseUrl, namespace, env }: Wanted,
+): Promise<RunningOperator> {
   const port = await findFreePort()
   const folder = await mkdtemp(path.join(tmpdir(), 'operator-'))
   const artifacts = path.join(folder, 'artifacts')
@@ -41,7 +44,7 @@ export async function startOperator(stack: Stack, { databaseUrl, namespace, env 
       TRAINYARD_RUNTIME_IMAGE: 'none',
       TRAINYARD_ARTIFACTS: artifacts,
       TRAINYARD_ARTIFACTS_VOLUME: JSON.stringify({ emptyDir: {} }),
-      KUBECONFIG: stack.kubeconfig,
+      KUBECONFIG: cluster.kubeconfig,
       LOG_LEVEL: 'fatal',
       ...env,
     },

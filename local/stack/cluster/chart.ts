@@ -1,11 +1,10 @@
-import { readFile, readdir } from 'node:fs/promises'
 import path from 'node:path'
 import { childEnvironment, type LocalConfig } from '../../config.ts'
 import type { ControlPlane } from '../../install/control-plane.ts'
 import { runChild } from '../../install/run-child.ts'
 import { UserError } from '../../user-error.ts'
 import { replaceFile } from '../json-file.ts'
-import { applyManifests, runKubectl, type Kubectl } from './kubectl.ts'
+import { applyManifests, type Kubectl } from './kubectl.ts'
 import { layoutOf, type Layout } from '../layout.ts'
 import { databaseUrl } from '../programs/postgres.ts'
 import type { StackSettings } from '../settings.ts'
@@ -21,17 +20,6 @@ export interface ChartRequest {
   outbound: LocalConfig['outbound']
   accelerator: LocalConfig['accelerator']
   signal: AbortSignal
-}
-
-/** Installs the custom resource definitions and waits until the API server serves them. */
-export async function applyDefinitions({ repository, ...request }: ChartRequest): Promise<void> {
-  const kubectl: Kubectl = { kubectl: request.controlPlane.kubectl, ...request }
-  const folder = path.join(repository, 'crds')
-  const files = (await readdir(folder)).filter((name) => name.endsWith('.yaml')).toSorted()
-  const documents = await Promise.all(files.map((name) => readFile(path.join(folder, name), 'utf8')))
-  const manifests = documents.join('\n---\n')
-  await applyManifests(kubectl, manifests)
-  await runKubectl(kubectl, ['wait', '--for=condition=Established', '--timeout=120s', '-f', '-'], manifests)
 }
 
 /** Renders the chart with this stack's values and applies it, as `helm install` would. */

@@ -1,0 +1,56 @@
+import { execFile } from 'node:child_process'
+import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { readLocalConfig } from '../../local/config.ts'
+import { install } from '../../local/install/install.ts'
+import { layoutOf } from '../../local/stack/layout.ts'
+import { databaseUrl } from '../../local/stack/programs/postgres.ts'
+import { startMachinery } from '../../local/stack/start.ts'
+import { stopMachinery } from '../../local/stack/stop.ts'
+import { Board } from '../../local/terminal/board.ts'
+
+const run = promisify(execFile)
+
+/** A cluster for one test file, without Trainyard. */
+export interface OwnCluster {
+  kubeconfig: string
+  databaseUrl: string
+  helmPath: string
+  /** The port of Services of type NodePort. */
+  publicPort: number
+  kubectl: (...args: string[]) => Promise<string>
+  remove: () => Promise<void>
+}
+
+/** Starts Kubernetes, its node and Postgres in a new folder. */
+export async function startOwnCluster(): Promise<OwnCluster> {
+  const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-cluster-'))
+  await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
+  const { kubeconfig } = layoutOf(stateFolder)
+  const remove = async () => {
+    await stopMachinery(stateFolder)
+    await rm(stateFolder, { recursive: true, force: true })
+  }
+  try {
+    const { signal } = new AbortController()
+    const config = { ...readLocalConfig(), stateFolder, port: 0 }
+    const installation = await install({ config, board: new Board(), signal })
+    const phase = { update: () => {} }
+    const settings = await startMachinery({ config, installation, stateFolder, port: 0, durable: false, phase, signal })
+    const { kubectl, helm } = installation.controlPlane
+    const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, maxBuffer: 16 * 1024 * 1024 }
+    return {
+      kubeconfig,
+      databaseUrl: databaseUrl(settings),
+      helmPath: helm,
+      publicPort: settings.ports.public,
+      kubectl: async (...args) => (await run(kubectl, args, options)).stdout,
+      remove,
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
