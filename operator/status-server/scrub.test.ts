@@ -88,12 +88,13 @@ hostile.push(
   'secret_',
 )
 
-test.each(hostile)('a line of %j takes little time', (part) => {
+test.each(hostile)('a line of %j takes little processor time', (part) => {
   const measure = (length: number) => {
     const line = part.repeat(length / part.length)
-    const before = performance.now()
+    const before = process.threadCpuUsage()
     scrub(line)
-    return performance.now() - before
+    const { user, system } = process.threadCpuUsage(before)
+    return (user + system) / 1000
   }
   measure(16_000)
   // A report has 65 such lines, so they take a fifth of a second.
