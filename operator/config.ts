@@ -32,8 +32,9 @@ const schema = Type.Object({
   // If the store is a folder: the source of the pods' volume as JSON, e.g.
   // {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),
-  // If the store is on S3: the pods' Secret with access-key-id and secret-access-key. Empty: none.
-  TRAINYARD_S3_SECRET: Type.String({ default: '' }),
+  // If the store is on S3: the Secrets of engines and of trainers with access-key-id and secret-access-key. Empty: none.
+  TRAINYARD_S3_ENGINE_SECRET: Type.String({ default: '' }),
+  TRAINYARD_S3_TRAINER_SECRET: Type.String({ default: '' }),
   // Names of Secrets for the registry of that image, separated by commas.
   TRAINYARD_PULL_SECRETS: Type.String({ default: '' }),
   // The security context of engines and trainers as JSON. Empty: the seccomp profile of the runtime.
@@ -72,8 +73,9 @@ export function readPodSettings(config: Config): PodSettings {
 function readPodArtifacts(config: Config): PodArtifacts {
   const address = config.TRAINYARD_ARTIFACTS
   if (address.startsWith('/')) return { volume: readStoreVolume(config) }
-  const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region, TRAINYARD_S3_SECRET: secretName } = config
-  return { s3: { address, endpoint, region, secretName } }
+  const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region } = config
+  const secretNames = { engine: config.TRAINYARD_S3_ENGINE_SECRET, trainer: config.TRAINYARD_S3_TRAINER_SECRET }
+  return { s3: { address, endpoint, region, secretNames } }
 }
 
 function readStoreVolume(config: Config): Record<string, unknown> {

@@ -1,3 +1,5 @@
+import type { Component } from '../component-pods.ts'
+
 /** How pods reach the artifact store: as a shared volume, or as a bucket. */
 export type PodArtifacts = { volume: Record<string, unknown> } | { s3: S3Artifacts }
 
@@ -6,8 +8,8 @@ export interface S3Artifacts {
   address: string
   endpoint?: string | undefined
   region?: string | undefined
-  /** The Secret with an access key. Without it, AWS's default credentials are used. */
-  secretName?: string | undefined
+  /** The Secrets with the access key of each component. Without one, AWS's default credentials are used. */
+  secretNames?: Partial<Record<Component, string | undefined>>
 }
 
 export type EnvVar = { name: string; value?: string; valueFrom?: unknown }
@@ -32,10 +34,11 @@ export function artifactsMount(artifacts: PodArtifacts, { readOnly = false } = {
   return { name: 'artifacts', mountPath: sharedPath, ...(readOnly && { readOnly }) }
 }
 
-/** The environment variables that tell trainers and engines where the store is. */
-export function artifactsEnv(artifacts: PodArtifacts): EnvVar[] {
+/** The environment variables that tell a trainer or an engine where the store is, and the key with the rights that it needs. */
+export function artifactsEnv(component: Component, artifacts: PodArtifacts): EnvVar[] {
   if (!('s3' in artifacts)) return [{ name: 'TRAINYARD_ARTIFACTS', value: sharedPath }]
-  const { address, endpoint, region, secretName } = artifacts.s3
+  const { address, endpoint, region, secretNames = {} } = artifacts.s3
+  const secretName = secretNames[component]
   return [
     { name: 'TRAINYARD_ARTIFACTS', value: address },
     { name: 'TRAINYARD_ARTIFACT_CACHE', value: cachePath },

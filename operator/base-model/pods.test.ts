@@ -285,25 +285,38 @@ test('a change of the number of engines changes the Deployment', () => {
   expect(hashOf(3)).not.toBe(hashOf(2))
 })
 
-test('on S3, pods get the bucket, its credentials and a folder for fetched files', () => {
-  const s3 = { address: 's3://bucket/a', endpoint: 'http://s3:9000', region: 'eu-1', secretName: 'keys' }
-  const byS3 = { ...settings, artifacts: { s3 } }
-  const secret = (key: string) => ({ secretKeyRef: { name: 'keys', key } })
+const secretNames = { engine: 'for-engines', trainer: 'for-trainers' }
+const s3 = { address: 's3://bucket/a', endpoint: 'http://s3:9000', region: 'eu-1', secretNames }
+const byS3 = { ...settings, artifacts: { s3 } }
+const keyOf = (name: string, key: string) => ({ secretKeyRef: { name, key } })
+
+test('on S3, pods get the bucket, credentials of their own and a folder for fetched files', () => {
   const trainer = (buildTrainerPod(baseModel, byS3, { name: 'x' }) as unknown as Built).spec
-  for (const container of [engineOf(baseModel, byS3), trainer.containers[0]!]) {
+  for (const [container, name] of [
+    [engineOf(baseModel, byS3), 'for-engines'],
+    [trainer.containers[0]!, 'for-trainers'],
+  ] as const) {
     expect(envOf(container)).toMatchObject({
       TRAINYARD_ARTIFACTS: 's3://bucket/a',
       TRAINYARD_ARTIFACT_CACHE: '/artifact-cache',
       TRAINYARD_S3_ENDPOINT: 'http://s3:9000',
       TRAINYARD_S3_REGION: 'eu-1',
-      AWS_ACCESS_KEY_ID: secret('access-key-id'),
-      AWS_SECRET_ACCESS_KEY: secret('secret-access-key'),
+      AWS_ACCESS_KEY_ID: keyOf(name, 'access-key-id'),
+      AWS_SECRET_ACCESS_KEY: keyOf(name, 'secret-access-key'),
     })
     expect(container).toMatchObject({
       volumeMounts: expect.arrayContaining([{ name: 'artifacts', mountPath: '/artifact-cache' }]),
     })
   }
   expect(trainer).toMatchObject({ volumes: expect.arrayContaining([{ name: 'artifacts', emptyDir: {} }]) })
+})
+
+test('of a colocated pod, each process has its own credentials', () => {
+  expect(envOf(engineOf(withSpec({ colocated: true }), byS3))).toMatchObject({
+    AWS_ACCESS_KEY_ID: keyOf('for-engines', 'access-key-id'),
+    TRAINER_ENV_AWS_ACCESS_KEY_ID: keyOf('for-trainers', 'access-key-id'),
+    TRAINER_ENV_AWS_SECRET_ACCESS_KEY: keyOf('for-trainers', 'secret-access-key'),
+  })
 })
 
 test('S3 without a Secret leaves credentials to AWS', () => {

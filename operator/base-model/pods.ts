@@ -99,7 +99,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     loraEnv(baseModel),
     ...optionalEnv('TRAINYARD_GPUS', countGpus(engine.resources)),
     { name: 'TRAINYARD_MODEL_NAMES', value: names.join(',') },
-    ...artifactsEnv(settings.artifacts),
+    ...artifactsEnv('engine', settings.artifacts),
     { name: 'VLLM_API_KEY', valueFrom: { secretKeyRef: { name: 'trainyard-secrets', key: 'engine-key' } } },
     {
       name: 'TRAINYARD_PREVIOUS_ENGINE_KEY',
@@ -194,7 +194,7 @@ function trainerEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     { name: 'TRAINYARD_READY_FILE', value: readyFile },
     { name: 'TRAINYARD_BASE_MODEL', value: names[0] ?? '' },
     ...sourceEnv(baseModel),
-    ...artifactsEnv(settings.artifacts),
+    ...artifactsEnv('trainer', settings.artifacts),
     loraEnv(baseModel),
     ...optionalEnv('TRAINYARD_GPUS', countGpus({ ...trainer.resources, ...requestGpus(trainer).resources })),
     ...limitsEnv(trainer),

@@ -51,7 +51,7 @@ const { podSecurityContext } = parse(readFileSync(chartFile, 'utf8')) as { podSe
 const settings = {
   runtimeImage: 'runtime:1',
   engineKeys: ['key'],
-  artifacts: { s3: { address: 's3://bucket', secretName: 'keys' } },
+  artifacts: { s3: { address: 's3://bucket', secretNames: { engine: 'a', trainer: 'b' } } },
   listenOnPodIp: false,
   pullSecrets: ['registry'],
   podSecurityContext,

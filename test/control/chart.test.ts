@@ -14,6 +14,8 @@ const helm = createHelm(stack)
 const namespace = `chart-${randomUUID().slice(0, 8)}`
 const databaseUrl = 'postgres://trainyard@postgres.example:5432/trainyard'
 
+const secretNames = { secretName: 'whole-bucket', engineSecretName: 'for-engines', trainerSecretName: 'for-trainers' }
+
 beforeAll(() => stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
 afterAll(() => stack.kubectl('delete', 'namespace', namespace, '--wait=false'))
 
@@ -26,7 +28,7 @@ describe('the API server accepts the chart', () => {
     ],
     [
       'with a bucket',
-      { artifacts: { s3: { bucket: 'models', prefix: 'a/b', endpoint: 'https://s3', secretName: 'k' } } },
+      { artifacts: { s3: { bucket: 'models', prefix: 'a/b', endpoint: 'https://s3', ...secretNames } } },
     ],
     [
       'with a separate database for traces, retention for 90 days, and prices',
@@ -130,6 +132,16 @@ describe('invalid values are rejected with their location', () => {
       "persistentVolumeClaim/existing'",
     ],
     ['an invalid bucket name', { artifacts: { s3: { bucket: 'My_Bucket' } } }, "at '/artifacts/s3/bucket'"],
+    [
+      'the key of the whole bucket alone',
+      { artifacts: { s3: { bucket: 'models', secretName: 'keys' } } },
+      'Set artifacts.s3.engineSecretName to another Secret',
+    ],
+    [
+      'the key of the whole bucket for trainers',
+      { artifacts: { s3: { bucket: 'models', ...secretNames, trainerSecretName: secretNames.secretName } } },
+      'Set artifacts.s3.trainerSecretName to another Secret',
+    ],
     ['an endpoint without its scheme', { artifacts: { s3: { endpoint: 's3:9000' } } }, "at '/artifacts/s3/endpoint'"],
     ['a base model without names', { baseModels: { a: { source: { path: 'a' } } } }, "missing property 'names'"],
     [
@@ -180,7 +192,7 @@ test('the parts have rights only in their own namespace, without exec, secrets o
 
 test.each<[string, object]>([
   ['a folder', { hostPath: { path: '/srv/artifacts' } }],
-  ['a bucket', { s3: { bucket: 'models', endpoint: 'http://127.0.0.1:9000', secretName: 'keys' } }],
+  ['a bucket', { s3: { bucket: 'models', endpoint: 'http://127.0.0.1:9000', ...secretNames } }],
 ])('with artifacts in %s, pods ask for nothing that the node of one machine does not honour', async (_, artifacts) => {
   const manifests = parseManifests(await helm.render(namespace, { artifacts }))
   const deployments = manifests.filter((manifest) => manifest.kind === 'Deployment')
@@ -453,6 +465,18 @@ interface DrainedPod {
     lifecycle?: { preStop: { sleep: { seconds: number } } }
   }[]
 }
+
+test('the operator tells engines and trainers of their own keys to the bucket, and not of its own', async () => {
+  const values = { artifacts: { s3: { bucket: 'models', ...secretNames } } }
+  const manifests = parseManifests(await helm.render(namespace, values))
+  const operator = manifests.find(
+    ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'trainyard-operator',
+  )
+  const [container] = (operator!.spec as { template: { spec: DrainedPod } }).template.spec.containers
+  const env = Object.fromEntries(container!.env.map((variable) => [variable.name, variable.value]))
+  expect(env).toMatchObject({ TRAINYARD_S3_ENGINE_SECRET: 'for-engines', TRAINYARD_S3_TRAINER_SECRET: 'for-trainers' })
+  expect(Object.values(env)).not.toContain(secretNames.secretName)
+})
 
 test('the operator and the status server get what engines and trainers need', async () => {
   const manifests = parseManifests(

@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const helmMutations: Mutation[] = [
   {
+    fault: 'engines may get the key to the whole bucket',
+    file: 'helm/trainyard/templates/_trainyard.tpl',
+    find: '(or (not $name) (eq $name $s3.secretName))',
+    replace: '(not $name)',
+    test: 'test/control/chart.test.ts',
+  },
+  {
     fault: 'the Role of the apiserver has secrets',
     file: 'helm/trainyard/templates/apiserver.yaml',
     find: '    resources: [pods]\n    verbs: [list, watch]',

@@ -345,6 +345,13 @@ export const operatorMutations: Mutation[] = [
     test: 'operator/base-model/gpu-pods.test.ts',
   },
   {
+    fault: 'trainers have the keys of engines to the bucket',
+    file: 'operator/base-model/pod-artifacts.ts',
+    find: 'secretNames[component]',
+    replace: 'secretNames.engine',
+    test: 'operator/base-model/pods.test.ts',
+  },
+  {
     fault: 'the API server is blamed for pods that break the security standard of their namespace',
     file: 'operator/base-model/pod-security.ts',
     find: 'violates PodSecurity "',

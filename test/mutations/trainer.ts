@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const trainerMutations: Mutation[] = [
   {
+    fault: 'a store that may list only parts of a bucket calls missing objects forbidden',
+    file: 'trainer/trainyard_artifacts/s3_store.py',
+    find: '            if self.has(uri):\n                raise\n',
+    replace: '            raise\n',
+    test: 'trainer/trainyard_artifacts/bucket_policies_test.py',
+  },
+  {
     fault: 'a trainer keeps the device that its engine asks for',
     file: 'trainer/trainyard_trainer/compute/execution/shared_executor.py',
     find: 'is_idle or self.turns.is_yield_due()',

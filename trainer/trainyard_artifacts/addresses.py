@@ -18,6 +18,11 @@ class StoreUnavailable(Exception):
     """The artifact store does not answer, or rejects the request. The artifact may exist."""
 
 
+class StoreForbidden(StoreUnavailable):
+    """The store's key has no right to do this. Without the right to list the whole bucket, S3 answers the same for an
+    object that is missing."""
+
+
 def parse_key(uri: str) -> str:
     """The key of an `artifact:///KEY` address. A key cannot lead out of the store."""
     key = uri.removeprefix(SCHEME)

@@ -13,7 +13,13 @@ from boto3.s3.transfer import TransferConfig
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from trainyard_artifacts.addresses import ArtifactError, ArtifactMissing, StoreUnavailable, parse_key
+from trainyard_artifacts.addresses import (
+    ArtifactError,
+    ArtifactMissing,
+    StoreForbidden,
+    StoreUnavailable,
+    parse_key,
+)
 from trainyard_artifacts.files import WriteFiles, digest_bytes, digest_file, require_digest
 from trainyard_artifacts.folder_cache import FolderCache
 from trainyard_artifacts.settings import StoreSettings
@@ -22,6 +28,7 @@ ADDRESS = re.compile(r"s3://([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:/(.+?))?/?")
 PART_BYTES = 16 << 20
 TRANSFER = TransferConfig(multipart_threshold=PART_BYTES, multipart_chunksize=PART_BYTES, max_concurrency=4)
 MISSING = ("404", "NoSuchKey", "NotFound")
+FORBIDDEN = ("403", "AccessDenied", "Forbidden")
 
 
 class S3Store:
@@ -38,18 +45,28 @@ class S3Store:
         self.cache.sweep()
 
     def read(self, uri: str, digest: str | None = None) -> bytes:
-        with explained(uri):
+        with self.reading(uri):
             content = self.client.get_object(Bucket=self.bucket, Key=self.key(uri))["Body"].read()
         require_digest(uri, digest_bytes(content), digest)
         return content
 
     def has(self, uri: str) -> bool:
+        key = self.key(uri)
+        with explained(uri):
+            # Of the keys with this prefix, the key itself is the first.
+            listed = self.client.list_objects_v2(Bucket=self.bucket, Prefix=key, MaxKeys=1)
+        return any(found["Key"] == key for found in listed.get("Contents", []))
+
+    @contextmanager
+    def reading(self, uri: str) -> Iterator[None]:
+        """Distinguishes a missing object from one that the key may not read."""
         try:
             with explained(uri):
-                self.client.head_object(Bucket=self.bucket, Key=self.key(uri))
-        except ArtifactMissing:
-            return False
-        return True
+                yield
+        except StoreForbidden as cause:
+            if self.has(uri):
+                raise
+            raise ArtifactMissing(f"{uri} is not in the artifact store") from cause
 
     def fetch(self, uri: str, digest: str) -> Path:
         return self.fetch_files({"object": (uri, digest)}) / "object"
@@ -67,7 +84,7 @@ class S3Store:
         return self.cache.get(name_folder({name: digest for name, (_, digest) in files.items()}), download)
 
     def download(self, uri: str, digest: str, path: Path) -> None:
-        with explained(uri):
+        with self.reading(uri):
             self.client.download_file(self.bucket, self.key(uri), str(path), Config=TRANSFER)
         require_digest(uri, digest_file(path), digest)
 
@@ -144,8 +161,11 @@ def explained(uri: str) -> Iterator[None]:
     try:
         yield
     except ClientError as cause:
-        if cause.response.get("Error", {}).get("Code") in MISSING:
+        code = cause.response.get("Error", {}).get("Code")
+        if code in MISSING:
             raise ArtifactMissing(f"{uri} is not in the artifact store") from cause
+        if code in FORBIDDEN:
+            raise StoreForbidden(f"The artifact store refuses: {cause}") from cause
         raise StoreUnavailable(f"The artifact store refuses: {cause}") from cause
     except (BotoCoreError, Boto3Error) as cause:
         raise StoreUnavailable(f"The artifact store does not answer: {cause}") from cause

@@ -56,6 +56,20 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 
+{{/* Environment that names the Secrets of engines and trainers. No pod of theirs gets the key to the whole bucket. */}}
+{{- define "trainyard.podSecretsEnv" -}}
+{{- $s3 := . -}}
+{{- range $component := list "engine" "trainer" }}
+{{- $setting := printf "%sSecretName" $component -}}
+{{- $name := index $s3 $setting -}}
+{{- if and $s3.secretName (or (not $name) (eq $name $s3.secretName)) -}}
+{{- fail (printf "artifacts.s3.secretName is the key of apiserver and operator to the whole bucket. Set artifacts.s3.%s to another Secret: docs/artifact-store.md has the policy of its key." $setting) -}}
+{{- end }}
+- name: TRAINYARD_S3_{{ upper $component }}_SECRET
+  value: {{ $name | quote }}
+{{- end }}
+{{- end }}
+
 {{/* The volume of a control part for artifacts: the store itself, or room for what is sent to it. */}}
 {{- define "trainyard.artifactsVolume" -}}
 {{- $source := ternary (dict "emptyDir" dict) (include "trainyard.artifacts" . | fromJson) (ne .Values.artifacts.s3.bucket "") -}}

@@ -32,7 +32,8 @@ export async function buildCommand(
   const argv = [...(container.command ?? []), ...(container.args ?? [])]
   return {
     argv: argv.map((word) => rewritePaths(expand(word, known), mounts)),
-    cwd: rewritePaths(container.workingDir ?? image.cwd, mounts),
+    // The folder of an image is on this machine already, maybe in its /tmp.
+    cwd: container.workingDir === undefined ? image.cwd : rewritePaths(container.workingDir, mounts),
     env: {
       ...readInherited(),
       HOSTNAME: pod.metadata?.name ?? '',
