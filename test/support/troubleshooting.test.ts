@@ -7,11 +7,18 @@ const root = path.join(import.meta.dirname, '..', '..')
 const page = readFileSync(path.join(root, 'docs', 'troubleshooting.md'), 'utf8')
 
 // Kubernetes' own: the operator passes them on.
-const kubernetesReasons = ['CrashLoopBackOff', 'ErrImagePull', 'Error', 'FailedCreate', 'ImagePullBackOff', 'OOMKilled']
+const kubernetesReasons = new Set([
+  'CrashLoopBackOff',
+  'ErrImagePull',
+  'Error',
+  'FailedCreate',
+  'ImagePullBackOff',
+  'OOMKilled',
+])
 
 const firstColumn = page.split('\n').flatMap((line) => (line.startsWith('| ') ? [line.split(' | ')[0]!] : []))
 const named = [...firstColumn.join('\n').matchAll(/`([A-Za-z_]+)`/g)].map(([, name]) => name!)
-const reasons = [...new Set(named)].filter((name) => /^[A-Z][A-Za-z]+$/.test(name) && !kubernetesReasons.includes(name))
+const reasons = [...new Set(named)].filter((name) => /^[A-Z][A-Za-z]+$/.test(name) && !kubernetesReasons.has(name))
 const codes = [...new Set(named)].filter((name) => /^[a-z]+_[a-z_]+$/.test(name) && !/^(not|trainyard)_/.test(name))
 
 const isInCode = (text: string, ...folders: string[]) => {
