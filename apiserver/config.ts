@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { artifactSettings } from '../artifacts/store/settings.ts'
+import { connectionsSetting } from '../db/connection-settings.ts'
 import { readConfig } from '../lib/config.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
@@ -14,6 +15,13 @@ const schema = Type.Object({
   TRAINYARD_GROUPS: Type.String({ default: groupNames.join(',') }),
   // The database of traces, if it is a separate one.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
+  // Enough for many concurrent chats. Each of them needs two short queries.
+  TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(10),
+  // A slow reader of traces holds one of them; see tracing/stream-semaphore.ts.
+  TRAINYARD_TRACING_CONNECTIONS: connectionsSetting(8),
+  // Two connections write calls, many at a time. The others look up projects, which is fast. No read holds one of them
+  // for longer.
+  TRAINYARD_TRACE_WRITE_CONNECTIONS: connectionsSetting(3, 3),
   // A file with prices of models' tokens: LiteLLM's public file, or one in weave's format.
   TRAINYARD_TRACING_PRICES: Type.Optional(Type.String({ minLength: 1 })),
   ...artifactSettings,

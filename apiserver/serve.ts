@@ -32,12 +32,6 @@ import { serverSettings } from './server-settings.ts'
 import { openHeavyThreads } from './accounts/limits/heavy-threads.ts'
 import { UsageLedger } from './accounts/usage/ledger.ts'
 
-// Enough for many concurrent chats. Each of them needs two short queries.
-const databaseConnections = 20
-const tracingConnections = 20
-// Two connections write calls, many at a time. The others look up projects, which is fast. No read holds one of them
-// for longer.
-const writingConnections = 5
 // The part of `closeMs` that remains for the traces of chats, even if the last response used the rest.
 const minTraceMs = 2_000
 // A killed process loses at most the usage of chats in this time.
@@ -53,10 +47,10 @@ const abandonedMs = 6 * 60 * 60_000
 
 const config = loadConfig()
 const log = createLogger('apiserver', config.LOG_LEVEL)
-const pool = createPool(config.DATABASE_URL, log, databaseConnections)
+const pool = createPool(config.DATABASE_URL, log, config.TRAINYARD_DATABASE_CONNECTIONS)
 const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
-const tracing = createTracePool(tracingUrl, log, tracingConnections)
-const traceWrites = createTracePool(tracingUrl, log, writingConnections)
+const tracing = createTracePool(tracingUrl, log, config.TRAINYARD_TRACING_CONNECTIONS)
+const traceWrites = createTracePool(tracingUrl, log, config.TRAINYARD_TRACE_WRITE_CONNECTIONS)
 const artifacts = await openArtifactStore(config)
 
 const changes = new ChangeFeed()

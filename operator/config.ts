@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { storedBytesSetting } from '../artifacts/inputs/room.ts'
 import { artifactSettings } from '../artifacts/store/settings.ts'
+import { connectionsSetting } from '../db/connection-settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { isObject } from '../lib/json/is-object.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
@@ -15,6 +16,10 @@ const schema = Type.Object({
   DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
   // The database of traces, if it is a separate one.
   TRACING_DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  // Steps of maintenance hold one of them while they lock a key, and run queries on others.
+  TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(8, 4),
+  // Only for maintenance: erasures, and two steps that run a query while they lock a key.
+  TRAINYARD_TRACING_CONNECTIONS: connectionsSetting(3, 3),
   // How many days calls are kept if their project sets nothing. Unset: forever.
   TRAINYARD_TRACE_RETENTION_DAYS: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),

@@ -36,9 +36,6 @@ import { stepDown } from './step-down.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
-// Only for maintenance: erasures, and two steps that run a query while they lock a key.
-const tracingConnections = 4
-
 const config = loadConfig()
 const podSettings = readPodSettings(config)
 const artifacts = await openArtifactStore(config)
@@ -46,9 +43,9 @@ const sources = await openDataSources(config)
 const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-operator' })
-const pool = createPool(config.DATABASE_URL, log)
+const pool = createPool(config.DATABASE_URL, log, config.TRAINYARD_DATABASE_CONNECTIONS)
 const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
-const tracing = createTracePool(tracingUrl, log, tracingConnections)
+const tracing = createTracePool(tracingUrl, log, config.TRAINYARD_TRACING_CONNECTIONS)
 const elector = new LeaderElector({
   client,
   namespace,

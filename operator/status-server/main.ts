@@ -25,7 +25,7 @@ let close = async (_beginStep: BeginStep) => {}
 onShutdown(log, (beginStep) => close(beginStep))
 await migrateWhenReady(config.DATABASE_URL, log)
 
-const pool = createPool(config.DATABASE_URL, log)
+const pool = createPool(config.DATABASE_URL, log, config.TRAINYARD_DATABASE_CONNECTIONS)
 const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
 const wake = () => queue.wake()
 const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)

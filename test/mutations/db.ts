@@ -10,6 +10,13 @@ const garbage = 'test/control/garbage.test.ts'
 
 export const databaseMutations: Mutation[] = [
   {
+    fault: 'a pool opens more connections than its setting says',
+    file: 'db/pool.ts',
+    find: '    connectionString,\n    max,',
+    replace: '    connectionString,\n    max: max * 4,',
+    test: 'test/control/database-connections.test.ts',
+  },
+  {
     fault: "another entity's model is found by its id",
     file: 'db/models/models.ts',
     find: 'WHERE id = $1 AND entity = $2 AND hidden_at',

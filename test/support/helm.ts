@@ -35,6 +35,9 @@ export function createHelm(cluster: Cluster, folder = chart) {
     )
   return {
     render: (namespace: string, values: object) => helm(['template'], namespace, values),
+    /** What an installation prints. */
+    notes: (namespace: string, values: object) =>
+      helm(['install', '--dry-run=client'], namespace, values).then((text) => text.split('\nNOTES:\n')[1]!),
     upgrade: (namespace: string, values: object) =>
       helm(['upgrade', '--install', '--create-namespace'], namespace, values),
     uninstall: (namespace: string) => call(['uninstall', 'trainyard', '--namespace', namespace, '--wait']),

@@ -1,0 +1,19 @@
+{{/*
+How many connections to Postgres all parts open at most. Call with (dict "root" $ "more" 1), where `more` is 1 for the time of
+a rolling upgrade: of each part, a quarter of its pods (rounded up) may run besides the others.
+*/}}
+{{- define "trainyard.databaseConnections" -}}
+{{- $of := .root.Values.database.connections -}}
+{{- $parts := .root.Values -}}
+{{- /* Besides its pools, a process has connections that listen, and one that migrates when it starts. */ -}}
+{{- $apiserver := add $of.apiserver.main $of.apiserver.traces $of.apiserver.traceWrites 2 1 | mul ($parts.apiserver.processes | int) -}}
+{{- $operator := add $of.operator.main $of.operator.traces 1 1 -}}
+{{- $statusServer := add $of.statusServer.main 1 1 -}}
+{{- $sum := 0 -}}
+{{- range $pods := list (list $parts.apiserver.replicas $apiserver) (list $parts.operator.replicas $operator) (list $parts.statusServer.replicas $statusServer) -}}
+{{- $replicas := first $pods | int -}}
+{{- $surge := ternary (div (add $replicas 3) 4) 0 (eq $.more 1) -}}
+{{- $sum = add $sum (mul (add $replicas $surge) (last $pods)) -}}
+{{- end -}}
+{{- $sum -}}
+{{- end }}
