@@ -2,6 +2,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
 import pg from 'pg'
+import { backoffMs, type Backoff } from '../lib/backoff.ts'
 import type { Logger } from '../lib/log.ts'
 import { serverKeepalives } from './pool.ts'
 
@@ -12,6 +13,12 @@ const parts = {
 
 /** Traces can have their own database. */
 export type DatabasePart = keyof typeof parts
+
+// A statement that waits for a lock makes all later ones wait behind it. Users wait for at most this time, and the
+// migration is tried again later.
+const lockTimeoutMs = 5_000
+// Between two attempts, users work for longer than they have waited. The jitter lets one of several processes migrate.
+const backoff: Backoff = { baseMs: 1_000, maxMs: 15_000 }
 
 /** Applies the missing migrations one by one under an advisory lock. Every process can call it. */
 export async function migrate(databaseUrl: string, log: Logger, part: DatabasePart = 'main'): Promise<void> {
@@ -36,6 +43,7 @@ async function withClient<T>(databaseUrl: string, log: Logger, work: (client: pg
     connectionString: databaseUrl,
     // If a process dies while it migrates, its lock is soon released.
     options: serverKeepalives,
+    lock_timeout: lockTimeoutMs,
     connectionTimeoutMillis: 5_000,
   })
   // When the connection breaks, the next query fails. Without a listener, the process would end.
@@ -48,19 +56,27 @@ async function withClient<T>(databaseUrl: string, log: Logger, work: (client: pg
   }
 }
 
-/** Migrates as soon as Postgres answers: it may start after its clients. Stops when `signal` is aborted. */
+/**
+ * Migrates as soon as Postgres answers, which may start after its clients, and as soon as the locks are free. Stops when
+ * `signal` is aborted.
+ */
 export async function migrateWhenReady(
   databaseUrl: string,
   log: Logger,
   { part, signal }: { part?: DatabasePart; signal?: AbortSignal } = {},
 ): Promise<void> {
-  while (!signal?.aborted) {
+  for (let failures = 1; !signal?.aborted; failures++) {
     try {
       await migrate(databaseUrl, log, part)
       return
     } catch (error) {
       log.warn({ error }, 'database not migrated yet')
-      await delay(1_000, undefined, { signal }).catch(() => {})
+      const pauseMs = isLockTimeout(error) ? backoffMs(failures, backoff) : backoff.baseMs
+      await delay(pauseMs, undefined, { signal }).catch(() => {})
     }
   }
+}
+
+function isLockTimeout(error: unknown): boolean {
+  return error instanceof Error && (error as { code?: string }).code === '55P03'
 }

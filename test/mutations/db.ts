@@ -10,6 +10,13 @@ const garbage = 'test/control/garbage.test.ts'
 
 export const databaseMutations: Mutation[] = [
   {
+    fault: 'a migration that waits for a lock makes all others wait',
+    file: 'db/migrate.ts',
+    find: 'lock_timeout: lockTimeoutMs',
+    replace: 'lock_timeout: 0',
+    test: 'test/control/migrations.test.ts',
+  },
+  {
     fault: 'a pool opens more connections than its setting says',
     file: 'db/pool.ts',
     find: '    connectionString,\n    max,',
