@@ -39,7 +39,7 @@ export interface BaseModel {
      */
     source: {
       /**
-       * A folder in the runtime image, relative to its working directory.
+       * A folder in the images, relative to its working directory.
        */
       path?: string
       /**
@@ -212,7 +212,7 @@ export interface BaseModel {
      */
     engine?: {
       /**
-       * An image to use instead of the operator's runtime image.
+       * An image to use instead of the chart's images.engine.
        */
       image?: string
       /**
@@ -220,7 +220,7 @@ export interface BaseModel {
        */
       serviceAccountName?: string
       /**
-       * When nodes pull the image. Default: IfNotPresent.
+       * When nodes pull the image. Default: images.pullPolicy of the chart.
        */
       imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never'
       /**
@@ -400,7 +400,7 @@ export interface BaseModel {
      */
     trainer?: {
       /**
-       * An image to use instead of the operator's runtime image.
+       * An image to use instead of the chart's images.trainer.
        */
       image?: string
       /**
@@ -408,7 +408,7 @@ export interface BaseModel {
        */
       serviceAccountName?: string
       /**
-       * When nodes pull the image. Default: IfNotPresent.
+       * When nodes pull the image. Default: images.pullPolicy of the chart.
        */
       imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never'
       /**

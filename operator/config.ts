@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { Value } from 'typebox/value'
 import { storedBytesSetting } from '../artifacts/inputs/room.ts'
 import { artifactSettings } from '../artifacts/store/settings.ts'
 import { connectionsSetting } from '../db/connection-settings.ts'
@@ -8,7 +9,7 @@ import { outboundSettings } from '../lib/outbound/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { metricsSettings } from '../lib/metrics/metrics-server.ts'
 import type { PodArtifacts } from './base-model/pod-artifacts.ts'
-import type { PodSettings } from './base-model/common-pod.ts'
+import type { PodImages, PodSettings } from './base-model/common-pod.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
@@ -28,8 +29,10 @@ const schema = Type.Object({
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
   // Engines that were started before the key was changed take only this one.
   TRAINYARD_PREVIOUS_ENGINE_KEY: Type.Optional(Type.String({ minLength: 1 })),
-  // The image of engines and trainers, unless their BaseModel names one.
-  TRAINYARD_RUNTIME_IMAGE: Type.String({ minLength: 1 }),
+  // The images of engines and trainers as JSON, unless their BaseModel names one:
+  // {"engine":{"cpu":"...","cuda":"..."},"trainer":{"cpu":"...","cuda":"..."}}.
+  TRAINYARD_IMAGES: Type.String({ minLength: 1 }),
+  TRAINYARD_PULL_POLICY: Type.Optional(Type.Enum(['Always', 'IfNotPresent', 'Never'])),
   ...artifactSettings,
   ...outboundSettings,
   // Fetched inputs count as stored bytes of their entity.
@@ -40,7 +43,7 @@ const schema = Type.Object({
   // If the store is on S3: the Secrets of engines and of trainers with access-key-id and secret-access-key. Empty: none.
   TRAINYARD_S3_ENGINE_SECRET: Type.String({ default: '' }),
   TRAINYARD_S3_TRAINER_SECRET: Type.String({ default: '' }),
-  // Names of Secrets for the registry of that image, separated by commas.
+  // Names of Secrets for the registries of the images, separated by commas.
   TRAINYARD_PULL_SECRETS: Type.String({ default: '' }),
   // The security context of engines and trainers as JSON. Empty: the seccomp profile of the runtime.
   TRAINYARD_POD_SECURITY_CONTEXT: Type.String({ default: '' }),
@@ -51,6 +54,9 @@ const schema = Type.Object({
   ...metricsSettings,
   LOG_LEVEL: Type.String({ default: 'info' }),
 })
+
+const devices = Type.Object({ cpu: Type.String({ minLength: 1 }), cuda: Type.String({ minLength: 1 }) })
+const imagesSchema = Type.Object({ engine: devices, trainer: devices })
 
 export type Config = Readonly<Static<typeof schema>>
 
@@ -66,13 +72,20 @@ export function readPodSettings(config: Config): PodSettings {
   const securityContext = parseObject('TRAINYARD_POD_SECURITY_CONTEXT', config.TRAINYARD_POD_SECURITY_CONTEXT)
   return {
     engineKeys: previous === undefined ? [key] : [key, previous],
-    runtimeImage: config.TRAINYARD_RUNTIME_IMAGE,
+    images: readImages(config.TRAINYARD_IMAGES),
+    pullPolicy: config.TRAINYARD_PULL_POLICY ?? 'IfNotPresent',
     artifacts: readPodArtifacts(config),
     listenOnPodIp: config.TRAINYARD_LISTEN_ON_POD_IP,
     pullSecrets: config.TRAINYARD_PULL_SECRETS.split(',').filter((name) => name !== ''),
     ...(securityContext && { podSecurityContext: securityContext }),
     ...(cache && { cache }),
   }
+}
+
+function readImages(text: string): PodImages {
+  const images = parseObject('TRAINYARD_IMAGES', text)
+  if (Value.Check(imagesSchema, images)) return images
+  throw new ConfigError('bad configuration: TRAINYARD_IMAGES must have engine and trainer, each with cpu and cuda')
 }
 
 function readPodArtifacts(config: Config): PodArtifacts {

@@ -5,7 +5,8 @@ import { mergeTrainerEnv } from './colocation.ts'
 import { buildEnginePodSpec } from './pods.ts'
 
 const settings: PodSettings = {
-  runtimeImage: 'runtime:1',
+  images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },
+  pullPolicy: 'IfNotPresent',
   engineKeys: ['the key'],
   artifacts: { volume: { hostPath: { path: '/data' } } },
   listenOnPodIp: false,

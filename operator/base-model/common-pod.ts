@@ -1,20 +1,26 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import type { Component } from '../component-pods.ts'
 import { findServiceAccount, isColocated } from './colocation.ts'
+import { countGpus } from './gpus.ts'
 import { sourceMounts, sourceVolumes } from './model-source.ts'
 import { artifactsMount, artifactsVolume, type PodArtifacts } from './pod-artifacts.ts'
 import { describeCache, type CacheVolume } from './pod-cache.ts'
 import { writableMounts, writableVolumes } from './pod-volumes.ts'
 
+/** The image of each component, for processors and for GPUs. */
+export type PodImages = Record<Component, { cpu: string; cuda: string }>
+
 /** The operator's settings that all pods share. */
 export interface PodSettings {
-  runtimeImage: string
+  images: PodImages
+  /** When nodes pull images, unless a base model says it. */
+  pullPolicy: ImagePullPolicy
   /** The keys that engines take, the current one first. Their pods have them from the Secret. */
   engineKeys: readonly string[]
   artifacts: PodArtifacts
   /** Listen only on the pod's own address, for pods that share a network. */
   listenOnPodIp: boolean
-  /** Names of Secrets for the registry of the runtime image. */
+  /** Names of Secrets for the registries of the images. */
   pullSecrets?: string[]
   /** The security context of pods. By default, what the Pod Security Standard "restricted" asks for, without a user. */
   podSecurityContext?: Record<string, unknown>
@@ -22,6 +28,7 @@ export interface PodSettings {
   cache?: CacheVolume
 }
 
+type ImagePullPolicy = NonNullable<ContainerSpec['imagePullPolicy']>
 type ContainerSpec = Pick<NonNullable<BaseModel['spec']['engine']>, 'image' | 'imagePullPolicy' | 'resources'>
 
 /** No container gets more rights than its image's user has. */
@@ -69,8 +76,8 @@ export function commonContainer(component: Component, baseModel: BaseModel, sett
   const { image, imagePullPolicy, resources }: ContainerSpec = baseModel.spec[component] ?? {}
   return {
     name: component,
-    image: image ?? settings.runtimeImage,
-    imagePullPolicy: imagePullPolicy ?? 'IfNotPresent',
+    image: image ?? settings.images[component][countGpus(resources) === undefined ? 'cpu' : 'cuda'],
+    imagePullPolicy: imagePullPolicy ?? settings.pullPolicy,
     ...(resources && { resources }),
     securityContext: { ...containerSecurity, readOnlyRootFilesystem: true },
     // After a crash without a message, the last lines of the log become the message.

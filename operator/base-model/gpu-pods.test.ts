@@ -3,10 +3,11 @@ import type { BaseModel } from '../../crds/generated.ts'
 import type { PodSettings } from './common-pod.ts'
 import { buildDisruptionBudget, buildEngineService } from './engine-service.ts'
 import { buildEngineDeployment } from './engine-deployment.ts'
-import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
+import { buildEnginePodSpec, buildTrainerPod, engineHash, trainerHash } from './pods.ts'
 
 const settings: PodSettings = {
-  runtimeImage: 'runtime:1',
+  images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },
+  pullPolicy: 'IfNotPresent',
   engineKeys: ['key'],
   artifacts: { s3: { address: 's3://bucket' } },
   listenOnPodIp: false,
@@ -235,8 +236,9 @@ test('pods that nothing has changed for are not replaced', () => {
       lora: { rank: 8, alpha: 16 },
     },
   }
-  const plain = {
-    runtimeImage: 'runtime:1',
+  const plain: PodSettings = {
+    images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },
+    pullPolicy: 'IfNotPresent',
     engineKeys: ['key'],
     artifacts: { volume: { hostPath: { path: '/data' } } },
     listenOnPodIp: true,
@@ -265,4 +267,19 @@ test('engines have a name in the cluster, and several have a budget for drains',
     spec: { maxUnavailable: 1, selector: { matchLabels: selector }, unhealthyPodEvictionPolicy: 'AlwaysAllow' },
   })
   for (const replicas of [0, 1]) expect(buildDisruptionBudget(baseModel, replicas)).toBeUndefined()
+})
+
+test.each<[string, Partial<BaseModel['spec']>, string[]]>([
+  ['without GPUs', {}, ['cpu', 'cpu']],
+  ['with a GPU for the engine', { engine: { resources: { limits: { 'nvidia.com/gpu': 1 } } } }, ['cuda', 'cpu']],
+  ['with GPUs for the trainer', { trainer: { gpus: 2 } }, ['cpu', 'cuda']],
+  ['with trainers of several processes on processors', { trainer: { gpus: 0 } }, ['cpu', 'cpu']],
+  ['with an image of its own', { engine: { image: 'own' } }, ['own', 'cpu']],
+])('images of a base model %s', (_, change, expected) => {
+  const images = { engine: { cpu: 'cpu', cuda: 'cuda' }, trainer: { cpu: 'cpu', cuda: 'cuda' } }
+  const named: PodSettings = { ...settings, images }
+  const owner = { ...baseModel, spec: { names: ['a'], source: { path: 'a' }, ...change } }
+  const pods = [{ spec: buildEnginePodSpec(owner, named) }, buildTrainerPod(owner, named, { name: 'a' })]
+  const found = pods as { spec: { containers: { image: string }[] } }[]
+  expect(found.map(({ spec }) => spec.containers[0]!.image)).toEqual(expected)
 })

@@ -7,7 +7,8 @@ import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
 import { writableMounts } from './pod-volumes.ts'
 
 const settings: PodSettings = {
-  runtimeImage: 'runtime:1',
+  images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },
+  pullPolicy: 'IfNotPresent',
   engineKeys: ['the key'],
   artifacts: { volume: { hostPath: { path: '/data' } } },
   listenOnPodIp: true,

@@ -49,7 +49,8 @@ afterAll(async () => {
 const chartFile = new URL('../../helm/trainyard/values.yaml', import.meta.url)
 const { podSecurityContext } = parse(readFileSync(chartFile, 'utf8')) as { podSecurityContext: Record<string, unknown> }
 const settings = {
-  runtimeImage: 'runtime:1',
+  images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },
+  pullPolicy: 'IfNotPresent',
   engineKeys: ['key'],
   artifacts: { s3: { address: 's3://bucket', secretNames: { engine: 'a', trainer: 'b' } } },
   listenOnPodIp: false,

@@ -168,6 +168,12 @@ describe('invalid values are rejected with their location', () => {
       'apiserver.resources: much cannot be multiplied by apiserver.processes',
     ],
     ['no time to shut down', { apiserver: { drainSeconds: 0 } }, "at '/apiserver/drainSeconds'"],
+    ['an incomplete digest', { images: { control: { digest: 'sha256:1' } } }, "at '/images/control/digest'"],
+    [
+      'an image without a registry',
+      { images: { control: { repository: 'trainyard' } } },
+      "at '/images/control/repository'",
+    ],
     ['an unknown pull policy', { images: { pullPolicy: 'Sometimes' } }, "at '/images/pullPolicy'"],
     [
       'a port number that is too large',
@@ -498,6 +504,54 @@ test('the operator and the status server get what engines and trainers need', as
   expect(envOf('trainyard-status-server')).toMatchObject({
     TRAINYARD_ENGINE_ACCOUNTS: '',
     TRAINYARD_TRAINER_ACCOUNTS: 'gpu',
+  })
+})
+
+describe('images', () => {
+  const readImages = async (images: object) => {
+    const manifests = await helm.render(namespace, { images, crds: { enabled: false } })
+    const [setting] = manifests.match(/(?<=TRAINYARD_IMAGES\s+value: ).*/) ?? []
+    const control = new Set([...manifests.matchAll(/^ +image: (.*)$/gm)].map(([, image]) => image))
+    const policies = new Set(
+      [...manifests.matchAll(/(?:imagePullPolicy:|PULL_POLICY\s+value:) (.*)/g)].map(([, policy]) => policy),
+    )
+    return {
+      control: [...control],
+      policies: [...policies],
+      pods: JSON.parse(JSON.parse(setting!) as string) as object,
+    }
+  }
+  const digest = `sha256:${'0f'.repeat(32)}`
+
+  test('have the tag of the chart', async () => {
+    const name = (image: string) => `ghcr.io/trainyard/${image}:0.1.0`
+    expect(await readImages({})).toEqual({
+      control: [name('control')],
+      policies: ['IfNotPresent'],
+      pods: {
+        engine: { cpu: name('engine-cpu'), cuda: name('engine-cuda') },
+        trainer: { cpu: name('trainer-cpu'), cuda: name('trainer-cuda') },
+      },
+    })
+  })
+
+  test('come from a mirror, with tags or digests', async () => {
+    const images = {
+      registry: 'mirror.example:5000/team',
+      control: { digest },
+      engine: { cuda: { repository: 'registry.example/own/engine', tag: 'v2' } },
+      trainer: { cpu: { tag: 'v3', digest } },
+      pullPolicy: 'Always',
+    }
+    const name = (image: string) => `mirror.example:5000/team/${image}`
+    expect(await readImages(images)).toEqual({
+      control: [name(`trainyard/control@${digest}`)],
+      policies: ['Always'],
+      pods: {
+        engine: { cpu: name('trainyard/engine-cpu:0.1.0'), cuda: name('own/engine:v2') },
+        trainer: { cpu: name(`trainyard/trainer-cpu@${digest}`), cuda: name('trainyard/trainer-cuda:0.1.0') },
+      },
+    })
   })
 })
 

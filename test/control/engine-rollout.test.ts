@@ -6,6 +6,7 @@ import type { Pod } from '../../lib/kube/objects.ts'
 import { addKey, startApiServer } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
+import { noImages } from '../support/operator-process.ts'
 import { isDeep } from '../support/random-cases.ts'
 import { nowhere, operateNamespace, randomAddress, type OperatedNamespace } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
@@ -212,7 +213,7 @@ test('when the default image changes, one base model after the other replaces it
     100,
   )
   for (const name of names) await becomeReady(name)
-  await restart({ TRAINYARD_RUNTIME_IMAGE: 'another' })
+  await restart({ TRAINYARD_IMAGES: noImages.replaceAll('none', 'another') })
   const imageOf = async (name: string) => JSON.stringify(await readDeployment(name)).includes('"image":"another"')
   const countChanged = async () => (await Promise.all(names.map(imageOf))).filter(Boolean).length
   await eventually(async () => expect(await countChanged()).toBe(1), 60_000, 100)

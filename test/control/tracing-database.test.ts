@@ -17,6 +17,7 @@ import { addKey, startApiServer, type RunningApiServer } from '../support/api-se
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
+import { noImages } from '../support/operator-process.ts'
 import { openSeverableProxy, type SeverableProxy } from '../support/severable-proxy.ts'
 import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
@@ -110,7 +111,7 @@ test('the operator leads without it, and migrates it when it becomes available',
       TRAINYARD_NAMESPACE: namespace,
       TRAINYARD_POD_NAME: 'operator',
       TRAINYARD_ENGINE_KEY: 'none',
-      TRAINYARD_RUNTIME_IMAGE: 'none',
+      TRAINYARD_IMAGES: noImages,
       KUBECONFIG: stack.kubeconfig,
       LOG_LEVEL: 'fatal',
     },

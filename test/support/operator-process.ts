@@ -16,6 +16,12 @@ export interface RunningOperator {
   remove: () => Promise<void>
 }
 
+/** Images for operators whose pods nobody starts, as their setting. */
+export const noImages = JSON.stringify({
+  engine: { cpu: 'none', cuda: 'none' },
+  trainer: { cpu: 'none', cuda: 'none' },
+})
+
 interface Wanted {
   databaseUrl: string
   namespace: string
@@ -41,7 +47,7 @@ export async function startOperator(
       TRAINYARD_NAMESPACE: namespace,
       TRAINYARD_POD_NAME: `operator-${port}`,
       TRAINYARD_ENGINE_KEY: 'none',
-      TRAINYARD_RUNTIME_IMAGE: 'none',
+      TRAINYARD_IMAGES: noImages,
       TRAINYARD_ARTIFACTS: artifacts,
       TRAINYARD_ARTIFACTS_VOLUME: JSON.stringify({ emptyDir: {} }),
       KUBECONFIG: cluster.kubeconfig,

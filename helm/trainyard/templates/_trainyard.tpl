@@ -12,9 +12,23 @@ app.kubernetes.io/instance: {{ .root.Release.Name }}
 app.kubernetes.io/component: {{ .component }}
 {{- end }}
 
-{{/* REPOSITORY:TAG. Call with (dict "root" $ "image" .Values.images.control). */}}
+{{/* REPOSITORY:TAG or REPOSITORY@DIGEST, in the mirror if there is one. Call with (dict "root" $ "image" .Values.images.control). */}}
 {{- define "trainyard.image" -}}
-{{ .image.repository }}:{{ .image.tag | default .root.Chart.AppVersion }}
+{{- with .root.Values.images.registry }}{{ . }}/{{ regexReplaceAll "^[^/]+/" $.image.repository "" }}{{ else }}{{ .image.repository }}{{ end -}}
+{{- with .image.digest }}@{{ . }}{{ else }}:{{ .image.tag | default .root.Chart.AppVersion }}{{ end }}
+{{- end }}
+
+{{/* The images of engines and trainers, as JSON. */}}
+{{- define "trainyard.podImages" -}}
+{{- $all := dict -}}
+{{- range $component := list "engine" "trainer" -}}
+{{- $images := dict -}}
+{{- range $device, $image := index $.Values.images $component -}}
+{{- $_ := set $images $device (include "trainyard.image" (dict "root" $ "image" $image)) -}}
+{{- end -}}
+{{- $_ := set $all $component $images -}}
+{{- end -}}
+{{ toJson $all }}
 {{- end }}
 
 {{/* The pod volume source of the artifact store, as JSON. */}}

@@ -63,26 +63,28 @@ export function localImages(
   const node = path.join(repository, 'node_modules', '.bin')
   // Compiled code is kept for the next start.
   const compiled = path.join(cacheFolder, 'compiled')
+  // vLLM and torch compile at the first adapter request.
+  const runtime = {
+    cwd: path.join(repository, 'trainer'),
+    path: [python.binFolder],
+    env: {
+      ...mark,
+      PYTHONUNBUFFERED: '1',
+      // Pods have homes of their own. Downloaded models are those of the user.
+      HF_HOME: path.join(homedir(), '.cache', 'huggingface'),
+      VLLM_CACHE_ROOT: path.join(compiled, 'vllm'),
+      TORCHINDUCTOR_CACHE_DIR: path.join(compiled, 'torchinductor'),
+      TRITON_CACHE_DIR: path.join(compiled, 'triton'),
+      ...processorEnv,
+    },
+  }
+  const runtimes = ['engine-cpu', 'engine-cuda', 'trainer-cpu', 'trainer-cuda']
   return {
-    'ghcr.io/trainyard/trainyard:0.1.0': {
+    ...Object.fromEntries(runtimes.map((name) => [`ghcr.io/trainyard/${name}:0.1.0`, runtime])),
+    'ghcr.io/trainyard/control:0.1.0': {
       cwd: repository,
       path: [node],
       env: { ...mark, NODE_COMPILE_CACHE: path.join(compiled, 'node') },
-    },
-    'ghcr.io/trainyard/trainyard-runtime:0.1.0': {
-      cwd: path.join(repository, 'trainer'),
-      path: [python.binFolder],
-      // vLLM and torch compile at the first adapter request.
-      env: {
-        ...mark,
-        PYTHONUNBUFFERED: '1',
-        // Pods have homes of their own. Downloaded models are those of the user.
-        HF_HOME: path.join(homedir(), '.cache', 'huggingface'),
-        VLLM_CACHE_ROOT: path.join(compiled, 'vllm'),
-        TORCHINDUCTOR_CACHE_DIR: path.join(compiled, 'torchinductor'),
-        TRITON_CACHE_DIR: path.join(compiled, 'triton'),
-        ...processorEnv,
-      },
     },
     'trainyard.dev/local-shell:1': { cwd: layout.root, path: [node], env: mark },
   }
