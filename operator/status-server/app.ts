@@ -10,9 +10,14 @@ import { createEngineRoutes, type EngineRouteDeps } from './engine-routes.ts'
 import { createTrainerRoutes, type RouteDeps } from './routes.ts'
 import { createDownloadRoutes, type DownloadRouteDeps } from './start-routes.ts'
 
-type AppDeps = RouteDeps & EngineRouteDeps & DownloadRouteDeps & { meter: HttpMeter }
+interface ProbeDeps {
+  /** Why this server cannot do its work; undefined if it can. */
+  explainNotReady: () => Promise<string | undefined>
+}
 
-/** The status server's HTTP application. `/health` is open to all, the other paths to trainer or engine pods. */
+type AppDeps = RouteDeps & EngineRouteDeps & DownloadRouteDeps & ProbeDeps & { meter: HttpMeter }
+
+/** The status server's HTTP application. `/health` and `/ready` are open to all, the other paths to trainer or engine pods. */
 export function createApp(deps: AppDeps): Koa {
   const app = new Koa()
   app.silent = true
@@ -22,7 +27,7 @@ export function createApp(deps: AppDeps): Koa {
   app.use(measureRequests({ meter: deps.meter, groupOf: () => 'pods', list }))
   app.use(identifyRequests)
   app.use(answerErrors(deps.log))
-  app.use(answerHealth)
+  app.use(answerProbes(deps))
   for (const router of routers) app.use(router.routes() as unknown as Koa.Middleware)
   app.use(rejectUnknownPath)
   return app
@@ -53,9 +58,17 @@ function toHttpError(error: unknown): HttpError {
   return new HttpError(errors.internal_error)
 }
 
-async function answerHealth(context: Koa.Context, next: Koa.Next): Promise<void> {
-  if (context.method !== 'GET' || context.path !== '/health') return next()
-  context.body = { status: 'ok' }
+/** /health says that the process lives, /ready whether it can do its work. */
+function answerProbes({ explainNotReady }: ProbeDeps): Koa.Middleware {
+  return async (context, next) => {
+    if (context.method !== 'GET' || !['/health', '/ready'].includes(context.path)) {
+      await next()
+      return
+    }
+    const notReady = context.path === '/ready' ? await explainNotReady() : undefined
+    context.status = notReady === undefined ? 200 : 503
+    context.body = { status: 'ok', ...(notReady !== undefined && { not_ready: notReady }) }
+  }
 }
 
 function rejectUnknownPath(): never {

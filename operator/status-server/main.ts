@@ -8,7 +8,7 @@ import { createLogger } from '../../lib/log.ts'
 import { HttpMeter } from '../../lib/metrics/http-meter.ts'
 import { startMetricsServer } from '../../lib/metrics/metrics-server.ts'
 import { createRegistry } from '../../lib/metrics/registry.ts'
-import { onShutdown, type BeginStep } from '../../lib/shutdown.ts'
+import { onShutdown } from '../../lib/shutdown.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
 import { createApp } from './app.ts'
@@ -17,24 +17,20 @@ import { ClaimQueue } from './claim-queue.ts'
 import { loadConfig, readAccounts } from './config.ts'
 import { createIssuerReader, IssuerKeys } from './issuer-keys.ts'
 import { startReleasingLeases } from './expired-leases.ts'
+import { explainNotReady } from './readiness.ts'
 
 const config = loadConfig()
 const log = createLogger('status-server', config.LOG_LEVEL)
-// Nothing needs to be closed while this waits for Postgres.
-let close = async (_beginStep: BeginStep) => {}
-onShutdown(log, (beginStep) => close(beginStep))
-await migrateWhenReady(config.DATABASE_URL, log)
-
 const pool = createPool(config.DATABASE_URL, log, config.TRAINYARD_DATABASE_CONNECTIONS)
 const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
 const wake = () => queue.wake()
 const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
-// The wake-up after each sweep covers notifications that were lost with the connection.
-const stopSweeper = startReleasingLeases(pool, log, wake)
 const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })
 const keys = new IssuerKeys(createIssuerReader(kube))
 // Read before the first trainer comes: kube-apiserver may be unavailable then.
 keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))
+
+let isMigrated = false
 
 const namespace = config.TRAINYARD_NAMESPACE
 const { trainers, engines } = readAccounts(config)
@@ -49,6 +45,7 @@ const app = createApp({
   pool,
   queue,
   log,
+  explainNotReady: () => explainNotReady({ isMigrated: () => isMigrated, keys }),
   authenticate: (header) => authenticate(header, keys, { namespace, serviceAccounts: trainers }),
   authenticateEngine: (header) => authenticate(header, keys, { namespace, serviceAccounts: engines }),
   authenticatePod: (header) => authenticate(header, keys, { namespace, serviceAccounts: [...engines, ...trainers] }),
@@ -62,7 +59,10 @@ const server = await startServer((request, response) => void handle(request, res
 })
 log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
 
-close = async (beginStep) => {
+const stop = new AbortController()
+let stopSweeper = async () => {}
+onShutdown(log, async (beginStep) => {
+  stop.abort()
   queue.close()
   // Running requests get their answers.
   beginStep('requests')
@@ -72,4 +72,9 @@ close = async (beginStep) => {
   kube.close()
   beginStep('connections to the database')
   await pool.end()
-}
+})
+
+await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
+isMigrated = !stop.signal.aborted
+// The wake-up after each sweep covers notifications that were lost with the connection.
+if (isMigrated) stopSweeper = startReleasingLeases(pool, log, wake)

@@ -8,6 +8,7 @@ import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createNamespace, startOperator } from '../support/operator-process.ts'
 import { useStack, type Stack } from '../support/stack.ts'
+import { startStatusServer } from '../support/status-server.ts'
 import { nameDatabase, runOnServer } from '../support/template-database.ts'
 
 const stack = useStack()
@@ -33,6 +34,28 @@ test('an apiserver is ready only when its database is migrated', async () => {
   await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name}`)
   await eventually(async () => expect(await statusOf(`${server.url}/v1/ready`)).toBe(200))
   expect(await statusOf(`${server.url}/v1/preview/models`)).toBe(401)
+})
+
+test('a status server is ready only when its database is migrated, and lives before', async () => {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const server = await startStatusServer(stack, nameDatabase(stack.databaseUrl, name))
+  onTestFinished(async () => {
+    await server.remove()
+    await runOnServer(stack.databaseUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+  })
+  const notReady = { status: 'ok', not_ready: 'the database is not migrated yet' }
+  expect(await read(`${server.url}/ready`)).toEqual({ status: 503, body: notReady })
+  expect(await statusOf(`${server.url}/health`)).toBe(200)
+  await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name}`)
+  await eventually(async () => expect(await statusOf(`${server.url}/ready`)).toBe(200))
+  expect(await server.stop()).toBe(0)
+})
+
+test('a status server that waits for its database ends at once', async () => {
+  const name = `test_${randomUUID().replaceAll('-', '')}`
+  const server = await startStatusServer(stack, nameDatabase(stack.databaseUrl, name))
+  onTestFinished(server.remove)
+  expect(await server.stop()).toBe(0)
 })
 
 test('an apiserver whose connection breaks while it migrates tries again', async () => {

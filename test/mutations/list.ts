@@ -1,5 +1,6 @@
 import { apiserverMutations } from './apiserver.ts'
 import { artifactMutations } from './artifacts.ts'
+import { chartPodMutations } from './chart-pods.ts'
 import { crdMutations } from './crds.ts'
 import { databaseMutations } from './db.ts'
 import { engineMutations } from './engine.ts'
@@ -27,5 +28,6 @@ export const mutations: Mutation[] = [
   ...localMutations,
   ...trainerMutations,
   ...engineMutations,
+  ...chartPodMutations,
   ...helmMutations,
 ]

@@ -136,7 +136,7 @@ app.kubernetes.io/component: {{ .component }}
   value: {{ .Values.limits.weight | default 1 | quote }}
 {{- end }}
 
-{{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver"), and with "graceSeconds" if a part needs longer to end. */}}
+{{/* Pod settings that the control parts share. Call with (dict "root" $ "component" "apiserver" "values" .Values.apiserver), and with "graceSeconds" if a part needs longer to end. */}}
 {{- define "trainyard.podSpec" -}}
 serviceAccountName: trainyard-{{ .component }}
 automountServiceAccountToken: true
@@ -147,6 +147,7 @@ imagePullSecrets: {{ toJson . }}
 {{- with .root.Values.podSecurityContext }}
 securityContext: {{ toJson . }}
 {{- end }}
+{{- include "trainyard.placement" . }}
 {{- end }}
 
 {{/*
@@ -232,7 +233,7 @@ resources: {{ toJson . }}
 {{- if contains "." $number }}{{ mulf (float64 $number) .times }}{{ else }}{{ mul (int64 $number) .times }}{{ end }}{{ $unit }}
 {{- end }}
 
-{{/* Probes of a control part. Starting includes waiting for Postgres and for the migrations. */}}
+{{/* Probes of a control part: it lives at `path`, and can do its work at `ready`. Call with (dict "path" ... "ready" ...). */}}
 {{- define "trainyard.probes" -}}
 startupProbe:
   httpGet: { path: {{ .path }}, port: http }
@@ -245,7 +246,7 @@ livenessProbe:
   timeoutSeconds: 5
   failureThreshold: 3
 readinessProbe:
-  httpGet: { path: {{ .ready | default .path }}, port: http }
+  httpGet: { path: {{ .ready }}, port: http }
   periodSeconds: 5
   timeoutSeconds: 5
   failureThreshold: 2

@@ -64,6 +64,7 @@ export function chartValues(
       ...quickEnd,
       ...(asked.withPods ? {} : noEngines),
     },
+    statusServer: { preStopSeconds: 0 },
     baseModels: { 'tiny-chat': tinyChat(asked) },
   }
 }

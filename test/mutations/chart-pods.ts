@@ -1,0 +1,18 @@
+import type { Mutation } from './mutation.ts'
+
+export const chartPodMutations: Mutation[] = [
+  {
+    fault: 'a pod of a part has settings of its own only',
+    file: 'helm/trainyard/templates/_pods.tpl',
+    find: '(deepCopy $value) (index $pods $name)',
+    replace: '(deepCopy $value) dict',
+    test: 'test/control/control-pods.test.ts',
+  },
+  {
+    fault: 'a new release ends pods before new ones are ready',
+    file: 'helm/trainyard/templates/_pods.tpl',
+    find: 'maxUnavailable: 0',
+    replace: 'maxUnavailable: 1',
+    test: 'test/control/control-pods.test.ts',
+  },
+]
