@@ -38,6 +38,7 @@ interface AppDeps extends AuthDeps, LimitDeps, SystemDeps {
   idempotency: Idempotency
   /** Whether the database is migrated. */
   isMigrated: () => boolean
+  storeTrouble: () => string | undefined
   memory: RequestMemory
   meter: HttpMeter
   requestLimiter: RequestLimiter
@@ -81,7 +82,7 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   app.use(rejectUnanswered(api.operations))
 
   routeHealth(open)
-  routeReadiness(open, deps.isMigrated)
+  routeReadiness(open, deps)
   tracing?.routeOpen(open)
   routeOpenApi(open, api, tracing?.operations)
   app.use(open.routes())

@@ -5,6 +5,7 @@ import { createPool, createTracePool } from '../db/pool.ts'
 import { createIdempotencyStore } from '../db/idempotent-requests.ts'
 import { registerDatabaseMetrics } from '../db/metrics/register.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
+import { waitForStore } from '../artifacts/store/wait-for-store.ts'
 import { createLogger } from '../lib/log.ts'
 import { HttpMeter } from '../lib/metrics/http-meter.ts'
 import { startMetricsServer } from '../lib/metrics/metrics-server.ts'
@@ -64,8 +65,10 @@ const meter = new HttpMeter()
 const openPermits = cluster.isWorker ? connectToSupervisor(() => registry.getMetricsAsJSON()) : undefined
 
 let isMigrated = false
+let storeTrouble: string | undefined
 const shared = {
   isMigrated: () => isMigrated,
+  storeTrouble: () => storeTrouble,
   answerTimes,
   limitDefaults: config,
   engineKey: config.TRAINYARD_ENGINE_KEY,
@@ -152,6 +155,7 @@ const shutDown = async (beginStep: BeginStep) => {
   await traceWrites.end()
 }
 onShutdown(log, shutDown, drainMs + closeMs)
+void waitForStore(artifacts, log, { signal: stop.signal, onTrouble: (trouble) => (storeTrouble = trouble) })
 // In the meantime, the health check is answered, so that a process that only waits for its database is not restarted.
 await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
 isMigrated = !stop.signal.aborted

@@ -1,10 +1,13 @@
 import { S3Client } from '@aws-sdk/client-s3'
+import { readKeyFrom } from './s3-key.ts'
 
-/** Settings of a store on S3. Credentials come from AWS's own variables and files. */
+/** Settings of a store on S3. */
 export interface S3Options {
   /** The address of an S3 that is not Amazon's. Buckets are then addressed by path. */
   endpoint?: string | undefined
   region?: string | undefined
+  /** The folder of a mounted Secret with an access key. Without it, credentials come from AWS's own variables and files. */
+  keyFolder?: string | undefined
 }
 
 const maxAttempts = 3
@@ -14,11 +17,12 @@ const idleTimeoutMs = 30_000
 const maxSockets = 128
 
 /** Creates a client with limited timeouts and retries. */
-export function createS3Client({ endpoint, region }: S3Options): S3Client {
+export function createS3Client({ endpoint, region, keyFolder }: S3Options): S3Client {
   return new S3Client({
     // Other S3s have no regions, but signatures need one.
     ...(endpoint && { endpoint, forcePathStyle: true, region: 'us-east-1' }),
     ...(region && { region }),
+    ...(keyFolder && { credentials: readKeyFrom(keyFolder) }),
     maxAttempts,
     requestHandler: {
       connectionTimeout: connectionTimeoutMs,

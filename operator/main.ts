@@ -2,6 +2,7 @@ import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
 import { FetchRoom } from '../artifacts/inputs/room.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
+import { waitForStore } from '../artifacts/store/wait-for-store.ts'
 import { stopServer } from '../lib/http/server.ts'
 import { readLimit } from '../lib/limit-setting.ts'
 import { createLogger } from '../lib/log.ts'
@@ -99,12 +100,14 @@ registerWatchMetrics(registry, {
 registerJobMetrics(registry, { pool, baseModels, isLeading: () => leader.isLeading })
 const definitions = new DefinitionCheck({ client, log })
 let isMigrated = false
+let storeTrouble: string | undefined
 const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
   watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
   notReady: explainNotReady({
     definitionTrouble: definitions.trouble,
     isMigrated,
+    storeTrouble,
     lease: elector.state,
     watchTrouble: watches.trouble,
     homeTrouble: leader.homeTrouble,
@@ -130,10 +133,12 @@ onShutdown(log, async (beginStep) => {
   await stopServer(server, 0)
 })
 
+const { signal } = stopStarting
 // With older definitions, the API server would drop what is written.
-await definitions.pass(stopStarting.signal)
-await migrateWhenReady(config.DATABASE_URL, log, { signal: stopStarting.signal })
-isMigrated = !stopStarting.signal.aborted
+await definitions.pass(signal)
+await migrateWhenReady(config.DATABASE_URL, log, { signal })
+isMigrated = !signal.aborted
 // Training does not wait for the tracing database. The maintenance of traces is repeated until it is available.
-void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stopStarting.signal })
-if (isMigrated && (await elector.acquire())) await leader.start()
+void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal })
+await waitForStore(artifacts, log, { signal, onTrouble: (trouble) => (storeTrouble = trouble) })
+if (!signal.aborted && (await elector.acquire())) await leader.start()

@@ -11,6 +11,11 @@ const cases: [string, Partial<ReplicaState>, string | undefined][] = [
     'the database is not migrated yet',
   ],
   [
+    'waits for its store',
+    { isMigrated: true, storeTrouble: 'no key', lease: 'unknown', watchTrouble: cannotList, homeTrouble },
+    'no key',
+  ],
+  [
     'does not know who leads',
     { isMigrated: true, lease: 'unknown', watchTrouble: cannotList, homeTrouble },
     'kube-apiserver has not answered who holds the Lease',
@@ -31,6 +36,7 @@ const cases: [string, Partial<ReplicaState>, string | undefined][] = [
 
 const nothing = {
   isMigrated: true,
+  storeTrouble: undefined,
   definitionTrouble: undefined,
   watchTrouble: undefined,
   homeTrouble: undefined,

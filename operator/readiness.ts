@@ -5,6 +5,8 @@ export interface ReplicaState {
   /** Why it must not work with the custom resource definitions; undefined if it can. */
   definitionTrouble: string | undefined
   isMigrated: boolean
+  /** What must be changed so that the artifact store works; undefined if it works, or is only unavailable. */
+  storeTrouble: string | undefined
   lease: LeaseState
   /** Why a kind is not listed; undefined if all kinds are. */
   watchTrouble: string | undefined
@@ -14,9 +16,10 @@ export interface ReplicaState {
 
 /** Explains why a replica can neither lead nor stand by; undefined if it can. */
 export function explainNotReady(state: ReplicaState): string | undefined {
-  const { definitionTrouble, isMigrated, lease, watchTrouble, homeTrouble } = state
+  const { definitionTrouble, isMigrated, storeTrouble, lease, watchTrouble, homeTrouble } = state
   if (definitionTrouble !== undefined) return definitionTrouble
   if (!isMigrated) return 'the database is not migrated yet'
+  if (storeTrouble !== undefined) return storeTrouble
   if (lease === 'held') return undefined
   return lease === 'unknown' ? 'kube-apiserver has not answered who holds the Lease' : (watchTrouble ?? homeTrouble)
 }

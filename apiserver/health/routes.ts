@@ -21,11 +21,20 @@ export function routeHealth(router: Router): void {
   })
 }
 
-/** Readiness: the database has the tables that this version needs. Before, every other request is a 503. */
-export function routeReadiness(router: Router, isMigrated: () => boolean): void {
+interface StartState {
+  isMigrated: () => boolean
+  storeTrouble: () => string | undefined
+}
+
+/**
+ * Readiness: the database has the tables that this version needs, and the artifact store is set up. Before the database is
+ * migrated, every other request is a 503.
+ */
+export function routeReadiness(router: Router, { isMigrated, storeTrouble }: StartState): void {
   router.get('/v1/ready', (ctx) => {
-    ctx.status = isMigrated() ? 200 : 503
-    ctx.body = isMigrated() ? { status: 'ok' } : { status: 'starting', detail: 'The database is not migrated yet.' }
+    const detail = isMigrated() ? storeTrouble() : 'The database is not migrated yet.'
+    ctx.status = detail === undefined ? 200 : 503
+    ctx.body = detail === undefined ? { status: 'ok' } : { status: 'starting', detail }
   })
 }
 

@@ -7,6 +7,7 @@ import { pipeline } from 'node:stream/promises'
 import { countBytes } from './counted.ts'
 import { StoreFailed } from './failed.ts'
 import { requireRoom } from './free-space.ts'
+import { explainFolderError } from './folder-access.ts'
 import { placeFile } from './folder-files.ts'
 import { artifactUri, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
@@ -53,10 +54,14 @@ export class FolderStore implements ArtifactStore {
   }
 
   async #temporaryPath(): Promise<string> {
-    const made = await mkdir(this.#spool, { recursive: true })
-    // Trainers also write here. They share a group with this process, not a user.
-    if (made !== undefined) await chmod(this.#spool, (await stat(this.#spool)).mode | 0o070)
-    return path.join(this.#spool, randomUUID())
+    try {
+      const made = await mkdir(this.#spool, { recursive: true })
+      // Trainers also write here. They share a group with this process, not a user.
+      if (made !== undefined) await chmod(this.#spool, (await stat(this.#spool)).mode | 0o070)
+      return path.join(this.#spool, randomUUID())
+    } catch (cause) {
+      throw await this.#explain('writing to the artifact store', cause)
+    }
   }
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
@@ -83,8 +88,8 @@ export class FolderStore implements ArtifactStore {
   }
 
   async remove(key: string): Promise<void> {
-    await unlink(this.#pathOf(key)).catch((cause: unknown) => {
-      if (!isAbsence(cause)) throw removingFailed(cause)
+    await unlink(this.#pathOf(key)).catch(async (cause: unknown) => {
+      if (!isAbsence(cause)) throw await this.#explain('removing from the artifact store', cause)
     })
   }
 
@@ -101,7 +106,7 @@ export class FolderStore implements ArtifactStore {
       }
       await rm(aside, { recursive: true })
     } catch (cause) {
-      if (!isAbsence(cause)) throw removingFailed(cause)
+      if (!isAbsence(cause)) throw await this.#explain('removing from the artifact store', cause)
     }
     return removed
   }
@@ -121,7 +126,9 @@ export class FolderStore implements ArtifactStore {
   async probe(): Promise<void> {
     const file = await this.#temporaryPath()
     await this.#place(file, `${file}.probe`, () => pipeline([Buffer.from('probe')], createWriteStream(file)))
-    await rm(`${file}.probe`)
+    await rm(`${file}.probe`).catch(async (cause: unknown) => {
+      throw await this.#explain('removing from the artifact store', cause)
+    })
   }
 
   async #write<T>(key: string, fill: (temporary: string) => Promise<T>): Promise<T> {
@@ -135,8 +142,12 @@ export class FolderStore implements ArtifactStore {
       return result
     } catch (cause) {
       await rm(temporary, { force: true })
-      throw new StoreFailed('writing to the artifact store', { cause })
+      throw await this.#explain('writing to the artifact store', cause)
     }
+  }
+
+  #explain(what: string, cause: unknown): Promise<StoreFailed> {
+    return explainFolderError(what, this.#root, cause)
   }
 
   #pathOf(key: string): string {
@@ -166,8 +177,4 @@ function isAbsence(error: unknown): boolean {
 
 function readingFailed(cause: unknown): StoreFailed {
   return new StoreFailed('reading from the artifact store', { cause })
-}
-
-function removingFailed(cause: unknown): StoreFailed {
-  return new StoreFailed('removing from the artifact store', { cause })
 }

@@ -8,11 +8,11 @@ import { CopyObjectCommand, DeleteObjectCommand, GetObjectCommand, HeadObjectCom
 import { paginateListObjectsV2, S3ServiceException, type _Object, type S3Client } from '@aws-sdk/client-s3'
 import { Upload } from '@aws-sdk/lib-storage'
 import { countBytes } from './counted.ts'
-import { StoreFailed } from './failed.ts'
 import { requireRoom } from './free-space.ts'
 import { forEachConcurrent } from './for-each-concurrent.ts'
 import { artifactUri, isKey, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
+import { explainBucketError } from './misconfigured.ts'
 import { ArtifactMissing } from './missing.ts'
 import { createS3Client, type S3Options } from '../../lib/s3-client.ts'
 import { abortUploads } from './s3-uploads.ts'
@@ -70,7 +70,7 @@ export class S3Store implements ArtifactStore {
     } catch (cause) {
       if (isNamed(cause, 'NoSuchKey')) throw new ArtifactMissing(key, cause)
       if (isNamed(cause, 'InvalidRange')) return Readable.from([])
-      throw new StoreFailed('reading from the artifact store', { cause })
+      throw explainBucketError('reading from the artifact store', cause)
     }
   }
 
@@ -81,7 +81,7 @@ export class S3Store implements ArtifactStore {
       return { size: ContentLength, modifiedAt: LastModified }
     } catch (cause) {
       if (isNamed(cause, 'NotFound')) return undefined
-      throw new StoreFailed('reading from the artifact store', { cause })
+      throw explainBucketError('reading from the artifact store', cause)
     }
   }
 
@@ -91,7 +91,7 @@ export class S3Store implements ArtifactStore {
       for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, place))
         yield* Contents.map((found) => this.#present(found)).filter(({ key }) => isKey(key))
     } catch (cause) {
-      throw new StoreFailed('listing the artifact store', { cause })
+      throw explainBucketError('listing the artifact store', cause)
     }
   }
 
@@ -100,7 +100,7 @@ export class S3Store implements ArtifactStore {
     try {
       await this.#client.send(new DeleteObjectCommand(place))
     } catch (cause) {
-      throw new StoreFailed('removing from the artifact store', { cause })
+      throw explainBucketError('removing from the artifact store', cause)
     }
   }
 
@@ -139,7 +139,9 @@ export class S3Store implements ArtifactStore {
   async probe(): Promise<void> {
     const place = { Bucket: this.#bucket, Key: `${this.#prefix}.probe` }
     await this.#upload(place, Buffer.from('probe'))
-    await this.#client.send(new DeleteObjectCommand(place))
+    await this.#client.send(new DeleteObjectCommand(place)).catch((cause: unknown) => {
+      throw explainBucketError('removing from the artifact store', cause)
+    })
   }
 
   async #upload(place: { Bucket: string; Key: string }, body: Readable | Uint8Array): Promise<void> {
@@ -147,7 +149,7 @@ export class S3Store implements ArtifactStore {
     try {
       await new Upload({ client: this.#client, params, partSize: partBytes, queueSize: partsAtOnce }).done()
     } catch (cause) {
-      throw new StoreFailed('writing to the artifact store', { cause })
+      throw explainBucketError('writing to the artifact store', cause)
     }
   }
 
@@ -157,7 +159,7 @@ export class S3Store implements ArtifactStore {
     try {
       await this.#client.send(new CopyObjectCommand({ ...this.#at(to), CopySource }))
     } catch (cause) {
-      throw new StoreFailed('copying in the artifact store', { cause })
+      throw explainBucketError('copying in the artifact store', cause)
     }
   }
 

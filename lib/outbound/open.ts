@@ -13,6 +13,7 @@ interface DataConfig extends OutboundConfig {
   TRAINYARD_ARTIFACTS: string
   TRAINYARD_S3_ENDPOINT?: string
   TRAINYARD_S3_REGION?: string
+  TRAINYARD_S3_KEY_FOLDER?: string
 }
 
 /** The sources of data that users name: hosts and buckets. */
@@ -48,8 +49,8 @@ async function openBuckets(config: DataConfig): Promise<ReadObject | undefined> 
     import('../s3-client.ts'),
     import('./bucket-reader.ts'),
   ])
-  const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region } = config
-  return createBucketReader(createS3Client({ endpoint, region }))
+  const { TRAINYARD_S3_ENDPOINT: endpoint, TRAINYARD_S3_REGION: region, TRAINYARD_S3_KEY_FOLDER: keyFolder } = config
+  return createBucketReader(createS3Client({ endpoint, region, keyFolder }))
 }
 
 /** Creates the Outbound for webhooks. @throws {ConfigError} */

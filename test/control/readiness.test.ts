@@ -7,6 +7,7 @@ import { startApiServer } from '../support/api-server.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createNamespace, startOperator } from '../support/operator-process.ts'
+import { startS3Server } from '../support/s3-server.ts'
 import { useStack, type Stack } from '../support/stack.ts'
 import { startStatusServer } from '../support/status-server.ts'
 import { nameDatabase, runOnServer } from '../support/template-database.ts'
@@ -74,6 +75,39 @@ test('an apiserver whose connection breaks while it migrates tries again', async
   server.postgres.mend()
   await eventually(async () => expect(await statusOf(`${server.url}/v1/ready`)).toBe(200))
   expect(await server.stop()).toBe(0)
+})
+
+test('apiserver and operator wait for the key to their bucket, and say which file of the Secret is missing', async () => {
+  const s3 = await startS3Server()
+  const keyFolder = await mkdtemp(path.join(tmpdir(), 's3-key-'))
+  const { databaseUrl, drop } = await createTestDatabase()
+  const namespace = `ready-${randomUUID().slice(0, 8)}`
+  await createNamespace(stack, namespace)
+  const artifacts = `s3://${s3.bucket}/a`
+  const env = { TRAINYARD_S3_ENDPOINT: s3.endpoint, TRAINYARD_S3_KEY_FOLDER: keyFolder, LOG_LEVEL: 'fatal' }
+  const server = await startApiServer({ ...stack, artifacts }, databaseUrl, env)
+  const operator = await startOperator(stack, {
+    databaseUrl,
+    namespace,
+    env: { ...env, TRAINYARD_ARTIFACTS: artifacts },
+  })
+  onTestFinished(async () => {
+    await Promise.all([server.remove(), operator.remove()])
+    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await Promise.all([drop(), s3.stop(), rm(keyFolder, { recursive: true })])
+  })
+  const sentence = expect.stringContaining('has no key access-key-id') as string
+  const waiting = { status: 503, body: { status: 'starting', detail: sentence } }
+  await eventually(async () => expect(await read(`${server.url}/v1/ready`)).toEqual(waiting))
+  await eventually(async () =>
+    expect(await read(`${operator.url}/ready`)).toMatchObject({ status: 503, body: { not_ready: sentence } }),
+  )
+  for (const url of [`${server.url}/v1/health`, `${operator.url}/health`]) expect(await statusOf(url)).toBe(200)
+  await writeFile(path.join(keyFolder, 'access-key-id'), s3.credentials.AWS_ACCESS_KEY_ID)
+  await writeFile(path.join(keyFolder, 'secret-access-key'), s3.credentials.AWS_SECRET_ACCESS_KEY)
+  for (const url of [`${server.url}/v1/ready`, `${operator.url}/ready`]) {
+    await eventually(async () => expect(await statusOf(url)).toBe(200))
+  }
 })
 
 const everything = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete']

@@ -2,6 +2,27 @@ import type { Mutation } from './mutation.ts'
 
 export const artifactMutations: Mutation[] = [
   {
+    fault: 'a process does not wait for the key to its bucket',
+    file: 'artifacts/store/misconfigured.ts',
+    find: 'cause instanceof S3KeyMissing',
+    replace: 'false',
+    test: 'test/store/misconfigured-store.test.ts',
+  },
+  {
+    fault: 'the key to a bucket is read once',
+    file: 'lib/s3-key.ts',
+    find: '    expiration: new Date(),\n',
+    replace: '    expiration: new Date(8.64e15),\n',
+    test: 'test/store/misconfigured-store.test.ts',
+  },
+  {
+    fault: 'a volume of another user is only unavailable',
+    file: 'artifacts/store/folder-access.ts',
+    find: "new Set(['EACCES', ",
+    replace: 'new Set([',
+    test: 'test/store/misconfigured-store.test.ts',
+  },
+  {
     fault: 'a job trains on the data of an entity whose name begins with its own',
     file: 'artifacts/layout.ts',
     find: "folderOf('blob', { entity })].some((folder) => key.startsWith(`${folder}/`))",

@@ -55,11 +55,9 @@ app.kubernetes.io/component: {{ .component }}
 - name: TRAINYARD_S3_REGION
   value: {{ . | quote }}
 {{- end }}
-{{- with $s3.secretName }}
-- name: AWS_ACCESS_KEY_ID
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: access-key-id } }
-- name: AWS_SECRET_ACCESS_KEY
-  valueFrom: { secretKeyRef: { name: {{ . }}, key: secret-access-key } }
+{{- if $s3.secretName }}
+- name: TRAINYARD_S3_KEY_FOLDER
+  value: /etc/trainyard/s3
 {{- end }}
 # Uploads are spooled there.
 - name: TMPDIR
@@ -84,14 +82,23 @@ app.kubernetes.io/component: {{ .component }}
 {{- end }}
 {{- end }}
 
-{{/* The volume of a control part for artifacts: the store itself, or room for what is sent to it. */}}
-{{- define "trainyard.artifactsVolume" -}}
+{{/*
+The volumes of a control part for artifacts: the store itself, or room for what is sent to it and the key. A part that starts
+without the key waits, and says what is missing. A changed key is read without a restart.
+*/}}
+{{- define "trainyard.artifactsVolumes" -}}
 {{- $source := ternary (dict "emptyDir" dict) (include "trainyard.artifacts" . | fromJson) (ne .Values.artifacts.s3.bucket "") -}}
-{{ merge (dict "name" "artifacts") $source | toJson }}
+- {{ merge (dict "name" "artifacts") $source | toJson }}
+{{- if and .Values.artifacts.s3.bucket .Values.artifacts.s3.secretName }}
+- { name: s3-key, secret: { secretName: {{ .Values.artifacts.s3.secretName }}, optional: true } }
+{{- end }}
 {{- end }}
 
-{{- define "trainyard.artifactsMount" -}}
-{{ dict "name" "artifacts" "mountPath" (ternary "/spool" "/artifacts" (ne .Values.artifacts.s3.bucket "")) | toJson }}
+{{- define "trainyard.artifactsMounts" -}}
+- {{ dict "name" "artifacts" "mountPath" (ternary "/spool" "/artifacts" (ne .Values.artifacts.s3.bucket "")) | toJson }}
+{{- if and .Values.artifacts.s3.bucket .Values.artifacts.s3.secretName }}
+- { name: s3-key, mountPath: /etc/trainyard/s3, readOnly: true }
+{{- end }}
 {{- end }}
 
 {{/* The names in a list of references, separated by commas. */}}
