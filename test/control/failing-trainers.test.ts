@@ -18,6 +18,9 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 
+// No node has GPUs, so that no node reports about the pods: only the test does.
+const nowhere = { limits: { 'nvidia.com/gpu': 1 } }
+
 /** An operator with a namespace of its own, and a base model there that wants one trainer. */
 async function operate(prepare: (namespace: string) => Promise<unknown> = async () => {}) {
   const namespace = `trainers-${randomUUID().slice(0, 8)}`
@@ -35,7 +38,12 @@ async function operate(prepare: (namespace: string) => Promise<unknown> = async 
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'BaseModel',
     metadata: { name: 'tiny', namespace },
-    spec: { names: ['tiny'], source: { path: 'models/none' }, engine: { replicas: 0 } },
+    spec: {
+      names: ['tiny'],
+      source: { path: 'models/none' },
+      engine: { replicas: 0 },
+      trainer: { resources: nowhere },
+    },
   })
   return namespace
 }
@@ -81,7 +89,7 @@ test('a trainer that its node does not take comes back later each time, and the 
   // Two seconds from its creation, less the part of a second that its time leaves out, and what the test took.
   const createdMs = Date.parse(second.metadata.creationTimestamp!)
   expect(Date.parse(third.metadata.creationTimestamp!) - createdMs).toBeGreaterThanOrEqual(2_000)
-  expect(performance.now() - failedAt).toBeLessThan(20_000)
+  expect(performance.now() - failedAt).toBeLessThan(60_000)
   expect(third.metadata.annotations).toMatchObject({
     'trainyard.dev/failures': '2',
     'trainyard.dev/failure-reason': 'UnexpectedAdmissionError',

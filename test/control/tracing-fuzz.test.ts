@@ -94,7 +94,6 @@ test('for any request, the answer is as the document says', { timeout: 600_000 }
   }
   await Promise.all(Array.from({ length: lanes }, runLane))
   expect({ seed, wrong }).toEqual({ seed, wrong: [] })
-  // Some requests must be rejected, and some must succeed.
-  for (const status of [200, 400, 403, 404, 422])
-    expect([status, statuses.get(status)! > requests / 200]).toEqual([status, true])
+  // Some requests must be rejected, and some must succeed. How many is left to chance.
+  expect([...statuses.keys()]).toEqual(expect.arrayContaining([200, 400, 403, 404, 422]))
 })

@@ -20,6 +20,7 @@ test.each<[string, string[], RegExp]>([
   ['limits', ['team', '-h'], /^usage: npm run limits -- ENTITY/],
   ['garbage', ['--help'], /^usage: npm run garbage -- list\n(.*\n)*.* keep .*\n.* release .*\n.* claim /],
   ['garbage', ['keep', '-h'], /^usage: npm run garbage -- list/],
+  ['test', ['-h'], /^usage: .* test --url URL/],
 ])('%s %j is answered with the usage', (command, args, usage) => {
   expect(findHelp(command, args)).toMatch(usage)
   expect(findHelp(command, ['team'])).toBeUndefined()
@@ -37,6 +38,8 @@ describe('a command is rejected with a message', () => {
     ['without a command', [], /^usage: .*key\|limits/],
     ['with an unknown name', ['toString', 'team'], /^usage/],
     ['without an entity', ['key'], /^usage: npm run key/],
+    ['without the address of a test', ['test', '--train'], /^usage: .* test --url URL/],
+    ['with an entity for a test', ['test', 'team', '--url', 'http://x'], /'team'[^]*usage: .* test --url URL/],
     ['with two entities', ['key', 'a', 'b'], /^usage: npm run key/],
     ['with an unknown option', ['key', 'team', '--rule', 'admin'], /--rule[^]*usage/],
     [

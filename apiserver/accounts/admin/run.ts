@@ -4,10 +4,16 @@ import { CommandError, type Printed } from './command.ts'
 import { garbageUsage, prepareGarbageCommand } from './garbage-command.ts'
 import { keyUsage, prepareKeyCommand } from './key-command.ts'
 import { limitsUsage, prepareLimitsCommand } from './limits-command.ts'
+import { prepareTestCommand, testUsage } from './test-command.ts'
 
-const commands = { key: prepareKeyCommand, limits: prepareLimitsCommand, garbage: prepareGarbageCommand }
+const commands = {
+  key: prepareKeyCommand,
+  limits: prepareLimitsCommand,
+  garbage: prepareGarbageCommand,
+  test: prepareTestCommand,
+}
 
-const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage }
+const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage, test: testUsage }
 
 export type AdminCommand = keyof typeof commands
 
