@@ -18,6 +18,8 @@ test.each<[string, unknown, number]>([
   ['a query without an answer', new Error('Query read timeout'), 503],
   ['no free connection', new Error('timeout exceeded when trying to connect'), 503],
   ['not migrated yet', withCode('42P01'), 503],
+  ['between two migrations: no such column', withCode('42703'), 503],
+  ['between two migrations: no such function', withCode('42883'), 503],
   ['the artifact store is unavailable', new StoreFailed('reading from the artifact store'), 503],
   ['an error in our SQL', withCode('42601'), 500],
   ['a missing file', withCode('ENOENT', '', { syscall: 'open' }), 500],

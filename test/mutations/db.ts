@@ -10,6 +10,13 @@ const garbage = 'test/control/garbage.test.ts'
 
 export const databaseMutations: Mutation[] = [
   {
+    fault: 'a query between two migrations counts as an error in our code',
+    file: 'db/unavailable.ts',
+    find: '42P01|42703|42883)$/',
+    replace: '42P01)$/',
+    test: 'apiserver/errors/answer-errors.test.ts',
+  },
+  {
     fault: 'a migration that waits for a lock makes all others wait',
     file: 'db/migrate.ts',
     find: 'lock_timeout: lockTimeoutMs',
