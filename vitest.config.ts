@@ -63,6 +63,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'images',
+          include: ['test/images/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 600_000,
+          hookTimeout: 3_600_000,
+        },
+      },
+      {
+        test: {
           name: 'hostile',
           include: ['test/hostile/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],

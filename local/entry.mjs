@@ -21,7 +21,9 @@ const commands = {
   'test:python': 'test/python.ts',
   'test:gpu': 'test/gpu.ts',
   'test:dashboard': 'test/dashboard.ts',
+  'test:images': 'test/images.ts',
   check: 'test/check.ts',
+  'images:pin': 'test/images-pin.ts',
   bench: 'test/bench/run.ts',
   gen: 'crds/generate.ts',
 }

@@ -15,7 +15,7 @@ export interface PythonEnvironment {
   python: string
 }
 
-const uvVersion = '0.13.8'
+export const uvVersion = '0.13.8'
 
 /** The inputs of an environment: files of pinned packages, and of versions that override what packages require. */
 export interface PythonSource {

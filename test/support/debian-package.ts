@@ -8,16 +8,18 @@ interface DebianPackage {
   folder: string
   /** The packages that it depends on and that are unpacked too. */
   libraries?: RegExp
+  /** More packages that are unpacked too. */
+  more?: readonly string[]
 }
 
 /** Unpacks a package of Debian in a folder, without installing it. @throws {Error} if apt does not have it */
-export async function unpackDebianPackage({ name, folder, libraries }: DebianPackage): Promise<void> {
+export async function unpackDebianPackage({ name, folder, libraries, more = [] }: DebianPackage): Promise<void> {
   const making = `${folder}.${process.pid}`
   try {
     await mkdir(making, { recursive: true })
     const depends = libraries ? await run('apt-cache', ['depends', name], making) : ''
     const others = libraries ? [...depends.matchAll(libraries)].map((match) => match[1]!) : []
-    await run('apt-get', ['download', name, ...others], making)
+    await run('apt-get', ['download', name, ...others, ...more], making)
     await unpack(making)
     await rm(folder, { recursive: true, force: true })
     await rename(making, folder)
