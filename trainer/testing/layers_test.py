@@ -18,6 +18,7 @@ LAYERS = {
         "failures",
         "retries",
         "config",
+        "shared_volume",
         "reports",
         "statistics",
         "data",

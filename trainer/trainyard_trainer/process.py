@@ -31,6 +31,7 @@ from trainyard_trainer.metrics import served_metrics
 from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports.coverage import post_coverage
 from trainyard_trainer.reports.status_client import StatusClient
+from trainyard_trainer.shared_volume import require_shared_volume
 from trainyard_trainer.worker import Worker, count_gpus
 
 
@@ -58,6 +59,7 @@ def run(settings: Settings) -> None:
 def load(settings: Settings, group: TrainerProcessGroup | None) -> Base:
     """If the base model cannot be used, ends the process with one line, which Kubernetes shows as the reason."""
     try:
+        require_shared_volume(settings.artifacts)
         source = fetch_source(settings)
         base = load_base(settings.base_model, source, group.mesh if group else None)
     except StartFailure as cause:
