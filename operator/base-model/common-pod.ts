@@ -1,5 +1,6 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import type { Component } from '../component-pods.ts'
+import { addRequests } from './default-resources.ts'
 import { findServiceAccount, isColocated } from './colocation.ts'
 import { countGpus } from './gpus.ts'
 import { sourceMounts, sourceVolumes } from './model-source.ts'
@@ -78,7 +79,7 @@ export function commonContainer(component: Component, baseModel: BaseModel, sett
     name: component,
     image: image ?? settings.images[component][countGpus(resources) === undefined ? 'cpu' : 'cuda'],
     imagePullPolicy: imagePullPolicy ?? settings.pullPolicy,
-    ...(resources && { resources }),
+    resources: addRequests(isColocated(baseModel) ? ['engine', 'trainer'] : [component], resources),
     securityContext: { ...containerSecurity, readOnlyRootFilesystem: true },
     // After a crash without a message, the last lines of the log become the message.
     terminationMessagePolicy: 'FallbackToLogsOnError',

@@ -126,7 +126,7 @@ test('the pod of an engine with GPUs, in full', () => {
         name: 'engine',
         image: 'engine:2',
         imagePullPolicy: 'Always',
-        resources: { limits: { 'nvidia.com/gpu': 2 } },
+        resources: { requests: { cpu: '100m', memory: '1400Mi' }, limits: { 'nvidia.com/gpu': 2 } },
         securityContext: { ...security, readOnlyRootFilesystem: true },
         terminationMessagePolicy: 'FallbackToLogsOnError',
         volumeMounts: [...mounts, statusTokenMount],
@@ -167,7 +167,7 @@ test('the pod of a trainer with a GPU, in full', () => {
         name: 'trainer',
         image: 'runtime:1',
         imagePullPolicy: 'IfNotPresent',
-        resources: { limits: { memory: '64Gi', 'nvidia.com/gpu': 1 } },
+        resources: { requests: { cpu: '100m' }, limits: { memory: '64Gi', 'nvidia.com/gpu': 1 } },
         securityContext: { ...security, readOnlyRootFilesystem: true },
         terminationMessagePolicy: 'FallbackToLogsOnError',
         volumeMounts: [...mounts, statusTokenMount],
@@ -243,7 +243,7 @@ test('pods that nothing has changed for are not replaced', () => {
     artifacts: { volume: { hostPath: { path: '/data' } } },
     listenOnPodIp: true,
   }
-  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['6a05fac77f', '2fe4fe9a28'])
+  expect([engineHash(old, plain), trainerHash(old, plain)]).toEqual(['b1ab0cc2b5', 'd541536c1d'])
 })
 
 test('a label of a template replaces pods, so that all have it', () => {

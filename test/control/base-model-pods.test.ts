@@ -68,6 +68,8 @@ const describeBaseModel = (spec: object, name = 'gpus') =>
   }) as unknown as BaseModel
 
 const hub = { hub: { id: 'Qwen/Qwen3-4B', revision: 'abc' } }
+const token = { name: 'HF_TOKEN', valueFrom: { secretKeyRef: { name: 'hub', key: 'token' } } }
+const plain = { name: 'TOKENIZERS_PARALLELISM', value: 'false' }
 const fromSecret = { name: 'PROXY', valueFrom: { secretKeyRef: { name: 'proxy', key: 'url', optional: true } } }
 const fromField = { name: 'NODE', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } }
 const fromConfigMap = { name: 'LEVEL', valueFrom: { configMapKeyRef: { name: 'levels', key: 'all' } } }
@@ -107,7 +109,7 @@ const full = {
     image: 'engine:2',
     imagePullPolicy: 'Always',
     replicas: 2,
-    env: [fromSecret, fromField, fromConfigMap],
+    env: [fromSecret, fromField, fromConfigMap, token, plain],
     resources: { limits: { 'nvidia.com/gpu': 2 } },
     podTemplate,
   },
@@ -167,6 +169,13 @@ describe('values that cannot work are rejected with a sentence', () => {
       'a variable with two sources',
       { trainer: { env: [{ ...fromSecret, valueFrom: { ...fromSecret.valueFrom, ...fromField.valueFrom } }] } },
       'exactly one of secretKeyRef, configMapKeyRef and fieldRef',
+    ],
+    ['a token as text', { engine: { env: [{ name: 'HF_TOKEN', value: 'x' }] } }, 'comes from a Secret'],
+    ['a key as text', { trainer: { env: [{ name: 'AWS_SECRET_ACCESS_KEY', value: 'x' }] } }, 'comes from a Secret'],
+    [
+      'a token of the hub under another name',
+      { trainer: { env: [{ name: 'HUB', value: `hf_${'a'.repeat(34)}` }] } },
+      'a token of the Hugging Face hub comes from a Secret',
     ],
     [
       'a label of the operator',

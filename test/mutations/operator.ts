@@ -352,6 +352,13 @@ export const operatorMutations: Mutation[] = [
     test: 'operator/base-model/pods.test.ts',
   },
   {
+    fault: 'a container requests more memory than its limit',
+    file: 'operator/base-model/default-resources.ts',
+    find: 'limits?.[name] === undefined',
+    replace: 'true',
+    test: 'operator/base-model/default-resources.test.ts',
+  },
+  {
     fault: 'the API server is blamed for pods that break the security standard of their namespace',
     file: 'operator/base-model/pod-security.ts',
     find: 'violates PodSecurity "',
