@@ -16,6 +16,9 @@ const databaseUrl = 'postgres://trainyard@postgres.example:5432/trainyard'
 
 const secretNames = { secretName: 'whole-bucket', engineSecretName: 'for-engines', trainerSecretName: 'for-trainers' }
 
+/** Without the database and the store that other installations have to name. */
+const nothingElse = { secrets: { databaseUrl: '' }, artifacts: { persistentVolumeClaim: { accessMode: '' } } }
+
 beforeAll(() => stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
 afterAll(() => stack.kubectl('delete', 'namespace', namespace, '--wait=false'))
 
@@ -49,6 +52,7 @@ describe('the API server accepts the chart', () => {
         images: { control: { tag: 'main' }, pullSecrets: [{ name: 'registry' }] },
       },
     ],
+    ['as a trial', { trial: true, ...nothingElse }],
     ['with a dashboard', { metrics: { dashboard: { enabled: true, labels: { grafana_dashboard: 'yes' } } } }],
     [
       'without limits and security contexts',
@@ -127,9 +131,19 @@ describe('invalid values are rejected with their location', () => {
     ['a short engine key', { secrets: { engineKey: 'short' } }, "at '/secrets/engineKey'"],
     ['a relative folder', { artifacts: { hostPath: { path: 'artifacts' } } }, "at '/artifacts/hostPath/path'"],
     [
-      'no artifacts at all',
+      'a claim that is neither made nor named',
       { artifacts: { persistentVolumeClaim: { create: false } } },
       "persistentVolumeClaim/existing'",
+    ],
+    [
+      'no artifact store',
+      { artifacts: { persistentVolumeClaim: { accessMode: '' } } },
+      'There is no artifact store. Give a bucket with artifacts.s3.bucket, or',
+    ],
+    [
+      'no database',
+      { secrets: { databaseUrl: '' } },
+      'There is no database. Give one with secrets.databaseUrl=postgres://USER:PASSWORD@HOST:5432/DATABASE',
     ],
     ['an invalid bucket name', { artifacts: { s3: { bucket: 'My_Bucket' } } }, "at '/artifacts/s3/bucket'"],
     [
@@ -213,8 +227,10 @@ interface Rule {
 
 test('an upgrade keeps the engine key and the databases of the installation', async () => {
   const quiet = { replicas: 0 }
+  const secrets = { databaseUrl: '' }
   const values = {
     crds: { enabled: false },
+    secrets,
     apiserver: quiet,
     operator: quiet,
     statusServer: quiet,
@@ -232,7 +248,7 @@ test('an upgrade keeps the engine key and the databases of the installation', as
   expect(await readChecksums()).toEqual(checksums)
   // The tracing database can be removed again.
   const shared = { ...installed, tracingDatabaseUrl: '' }
-  await helm.upgrade(namespace, { ...values, secrets: { tracingDatabaseUrl: 'same' } })
+  await helm.upgrade(namespace, { ...values, secrets: { ...secrets, tracingDatabaseUrl: 'same' } })
   expect(await readSecret()).toEqual(shared)
   const changed = await readChecksums()
   for (const checksum of changed) expect(checksums).not.toContain(checksum)
@@ -504,6 +520,52 @@ test('the operator and the status server get what engines and trainers need', as
   expect(envOf('trainyard-status-server')).toMatchObject({
     TRAINYARD_ENGINE_ACCOUNTS: '',
     TRAINYARD_TRAINER_ACCOUNTS: 'gpu',
+  })
+})
+
+describe('a trial', () => {
+  const render = async (values: object) => parseManifests(await helm.render(namespace, { trial: true, ...values }))
+  const find = (manifests: Manifest[], kind: string, name: string) =>
+    manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === `trainyard-${name}`)
+  const decode = (secret: Manifest | undefined, key: string) =>
+    Buffer.from((secret?.['data'] as Record<string, string>)[key] ?? '', 'base64').toString()
+
+  test('has a Postgres, whose password is in the address, and a claim for one node', async () => {
+    const manifests = await render(nothingElse)
+    const password = decode(find(manifests, 'Secret', 'postgres'), 'password')
+    expect(password).toMatch(/^[A-Za-z0-9]{32}$/)
+    const address = `postgres://trainyard:${password}@trainyard-postgres:5432/trainyard`
+    expect(decode(find(manifests, 'Secret', 'secrets'), 'database-url')).toBe(address)
+    expect(find(manifests, 'StatefulSet', 'postgres')).toBeDefined()
+    expect(find(manifests, 'PersistentVolumeClaim', 'artifacts')?.spec).toMatchObject({
+      accessModes: ['ReadWriteOnce'],
+    })
+  })
+
+  test('uses what is given', async () => {
+    const manifests = await render({ artifacts: { s3: { bucket: 'models' } } })
+    expect(find(manifests, 'StatefulSet', 'postgres')).toBeUndefined()
+    expect(find(manifests, 'PersistentVolumeClaim', 'artifacts')).toBeUndefined()
+    expect(decode(find(manifests, 'Secret', 'secrets'), 'database-url')).toContain('@postgres.example')
+  })
+})
+
+describe('what an installation prints', () => {
+  test('are the next three commands', async () => {
+    const notes = await helm.notes(namespace, { crds: { enabled: false } })
+    expect(notes).toContain(`kubectl -n ${namespace} wait --for=condition=Ready basemodel/tiny-chat`)
+    expect(notes).toContain('exec deploy/trainyard-apiserver -- node apiserver/accounts/admin/main.ts key team')
+    expect(notes).toContain('{"model": "trainyard/tiny-chat"')
+    expect(notes).not.toContain('replicas is 0')
+  })
+
+  test('is also what does not run', async () => {
+    const quiet = { replicas: 0 }
+    const values = { crds: { enabled: false }, operator: quiet, statusServer: quiet, baseModels: { 'tiny-chat': null } }
+    const notes = await helm.notes(namespace, values)
+    expect(notes).toContain('operator.replicas is 0')
+    expect(notes).toContain('statusServer.replicas is 0')
+    expect(notes).toContain('It has no base model yet.')
   })
 })
 

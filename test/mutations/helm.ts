@@ -44,6 +44,13 @@ export const helmMutations: Mutation[] = [
     test: 'test/control/install.test.ts',
   },
   {
+    fault: 'a trial uses another password than its Postgres has',
+    file: 'helm/trainyard/templates/_postgres.tpl',
+    find: '$_ := set .Values.secrets "postgresPassword"',
+    replace: '$_ := set dict "postgresPassword"',
+    test: 'test/control/chart.test.ts',
+  },
+  {
     fault: 'a second release takes the custom resource definitions of the first',
     file: 'helm/trainyard/templates/_crds.tpl',
     find: '{{- if and $owner (ne',

@@ -23,6 +23,12 @@ interface Cluster {
   kubectl: (...args: string[]) => Promise<string>
 }
 
+/** What an installation must name. */
+const required = {
+  secrets: { databaseUrl: 'postgres://trainyard@postgres.example:5432/required' },
+  artifacts: { persistentVolumeClaim: { accessMode: 'ReadWriteMany' } },
+}
+
 /** Helm with this project's chart, or a changed copy, on a cluster. */
 export function createHelm(cluster: Cluster, folder = chart) {
   const call = async (args: string[]) => {
@@ -30,8 +36,10 @@ export function createHelm(cluster: Cluster, folder = chart) {
     return (await run(cluster.helmPath, args, options)).stdout
   }
   const helm = (command: string[], namespace: string, values: object) =>
-    withFile('values.json', JSON.stringify(values), (file) =>
-      call([...command, 'trainyard', folder, '--namespace', namespace, '--values', file]),
+    withFile('required.json', JSON.stringify(required), (first) =>
+      withFile('values.json', JSON.stringify(values), (second) =>
+        call([...command, 'trainyard', folder, '--namespace', namespace, '--values', first, '--values', second]),
+      ),
     )
   return {
     render: (namespace: string, values: object) => helm(['template'], namespace, values),

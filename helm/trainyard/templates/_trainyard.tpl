@@ -175,9 +175,11 @@ templates ask: it is kept among the values for the rest of this rendering.
 {{- if and $previous (ne $previous "none") -}}
 {{- $_ := set $data "previous-engine-key" $previous -}}
 {{- end -}}
-{{- with $given.databaseUrl | default (index $kept "database-url" | default "" | b64dec) -}}
-{{- $_ := set $data "database-url" . -}}
+{{- $database := $given.databaseUrl | default (index $kept "database-url" | default "" | b64dec) -}}
+{{- if include "trainyard.hasPostgres" . -}}
+{{- $database = printf "postgres://trainyard:%s@trainyard-postgres:5432/trainyard" (include "trainyard.postgresPassword" .) -}}
 {{- end -}}
+{{- $_ := set $data "database-url" (required "There is no database. Give one with secrets.databaseUrl=postgres://USER:PASSWORD@HOST:5432/DATABASE (version 15 or newer), or create the Secret trainyard-secrets yourself and set secrets.create=false, or set trial=true for a Postgres of the chart, on a cluster with one node." $database) -}}
 {{- $traces := $given.tracingDatabaseUrl | default (index $kept "tracing-database-url" | default "" | b64dec) -}}
 {{- if and $traces (ne $traces "same") -}}
 {{- $_ := set $data "tracing-database-url" $traces -}}
