@@ -23,6 +23,8 @@ export const labels = {
   madeFrom: `${group}/made-from`,
   /** `engine` or `trainer` */
   component: `${group}/component`,
+  /** Where the pod's base model comes from: a member of `spec.source`. A NetworkPolicy of the chart reads it. */
+  source: `${group}/source`,
   /** The hash of the pod's specification. */
   specHash: `${group}/spec-hash`,
 } as const

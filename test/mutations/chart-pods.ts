@@ -15,4 +15,11 @@ export const chartPodMutations: Mutation[] = [
     replace: 'maxUnavailable: 1',
     test: 'test/control/control-pods.test.ts',
   },
+  {
+    fault: 'engines answer the status server, and not the operator',
+    file: 'helm/trainyard/templates/network-policies.yaml',
+    find: '(dict "root" $ "from" (list "apiserver" "operator") "port" "http")',
+    replace: '(dict "root" $ "from" (list "apiserver" "status-server") "port" "http")',
+    test: 'test/control/network-policies.test.ts',
+  },
 ]
