@@ -528,7 +528,7 @@ describe('a trial', () => {
   const find = (manifests: Manifest[], kind: string, name: string) =>
     manifests.find((manifest) => manifest.kind === kind && manifest.metadata.name === `trainyard-${name}`)
   const decode = (secret: Manifest | undefined, key: string) =>
-    Buffer.from((secret?.['data'] as Record<string, string>)[key] ?? '', 'base64').toString()
+    Buffer.from((secret!['data'] as Record<string, string>)[key]!, 'base64').toString()
 
   test('has a Postgres, whose password is in the address, and a claim for one node', async () => {
     const manifests = await render(nothingElse)
