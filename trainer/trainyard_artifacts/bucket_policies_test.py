@@ -139,6 +139,17 @@ def test_a_missing_checkpoint_is_not_a_forbidden_one(keys: Keys, who: str):
         store.read(f"{uri}/optimizer.safetensors")
 
 
+def test_a_missing_object_that_may_not_be_read_is_missing(keys: Keys):
+    """As of any missing object in Amazon's S3, whose answer is the same as for a forbidden one."""
+    trainer = keys.open("trainer")
+    uri = f"artifact:///token-statistics/{uuid4()}.parquet"
+    with pytest.raises(ArtifactMissing):
+        trainer.read(uri)
+    put(trainer, uri)
+    with pytest.raises(StoreForbidden):
+        trainer.read(uri)
+
+
 def list_all(store: S3Store) -> None:
     store.client.list_objects_v2(Bucket=BUCKET)
 
