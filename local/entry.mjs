@@ -22,6 +22,7 @@ const commands = {
   'test:gpu': 'test/gpu.ts',
   'test:dashboard': 'test/dashboard.ts',
   'test:images': 'test/images.ts',
+  'test:upgrade': 'test/upgrade.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
   bench: 'test/bench/run.ts',
@@ -35,6 +36,7 @@ const startsAStack = new Set([
   'test:mutations',
   'test:gpu',
   'test:dashboard',
+  'test:upgrade',
   'bench',
 ])
 /** Tests use any free port instead. */

@@ -25,6 +25,8 @@ export const noImages = JSON.stringify({
 interface Wanted {
   databaseUrl: string
   namespace: string
+  /** The checkout whose code runs. */
+  root?: string
   /** Additional variables. */
   env?: Record<string, string>
 }
@@ -32,13 +34,14 @@ interface Wanted {
 /** Starts operator/main.ts as its pod would. Returns at once: the test asks whether it is ready. */
 export async function startOperator(
   cluster: Pick<Stack, 'kubeconfig'>,
-  { databaseUrl, namespace, env }: Wanted,
+  { databaseUrl, namespace, root, env }: Wanted,
 ): Promise<RunningOperator> {
   const port = await findFreePort()
   const folder = await mkdtemp(path.join(tmpdir(), 'operator-'))
   const artifacts = path.join(folder, 'artifacts')
   await mkdir(artifacts)
   const child = spawn(process.execPath, ['operator/main.ts'], {
+    cwd: root,
     env: {
       ...nodeEnv,
       TRAINYARD_HOST: '127.0.0.1',

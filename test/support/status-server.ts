@@ -29,9 +29,20 @@ interface Cluster {
   'certificate-authority-data': string
 }
 
+interface Wanted {
+  namespace?: string
+  /** The checkout whose code runs. */
+  root?: string
+  /** Additional variables. */
+  env?: Record<string, string>
+}
+
 /** Starts operator/status-server/main.ts as its pod would. */
-export async function startStatusServer(stack: Stack, databaseUrl: string): Promise<RunningStatusServer> {
-  const namespace = `status-${randomUUID().slice(0, 8)}`
+export async function startStatusServer(
+  stack: Stack,
+  databaseUrl: string,
+  { namespace = `status-${randomUUID().slice(0, 8)}`, root, env }: Wanted = {},
+): Promise<RunningStatusServer> {
   await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
   for (const name of ['trainyard-status-server', 'trainyard-trainer', 'somebody']) {
     await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
@@ -49,6 +60,7 @@ export async function startStatusServer(stack: Stack, databaseUrl: string): Prom
   ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
   const port = await findFreePort()
   const child = spawn(process.execPath, ['operator/status-server/main.ts'], {
+    cwd: root,
     env: {
       ...nodeEnv,
       TRAINYARD_HOST: '127.0.0.1',
@@ -59,6 +71,7 @@ export async function startStatusServer(stack: Stack, databaseUrl: string): Prom
       KUBERNETES_SERVICE_HOST: '127.0.0.1',
       KUBERNETES_SERVICE_PORT: String(kube.port),
       LOG_LEVEL: 'fatal',
+      ...env,
     },
     stdio: 'inherit',
   })
@@ -81,7 +94,7 @@ export async function startStatusServer(stack: Stack, databaseUrl: string): Prom
       if (child.exitCode === null) child.kill('SIGKILL')
       await exited
       await Promise.all([postgres.close(), kube.close(), rm(folder, { recursive: true })])
-      await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+      await stack.kubectl('delete', 'namespace', namespace, '--wait=false', '--ignore-not-found')
     },
   }
 }
