@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { findUnsupported } from '../../local/node-agent/pod/supported-fields.ts'
 import type { Pod } from '../../local/node-agent/objects.ts'
@@ -11,6 +13,7 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const helm = createHelm(stack)
+const examples = path.join(import.meta.dirname, '..', '..', 'examples')
 const namespace = `chart-${randomUUID().slice(0, 8)}`
 const databaseUrl = 'postgres://trainyard@postgres.example:5432/trainyard'
 
@@ -101,17 +104,39 @@ describe('the API server accepts the chart', () => {
         },
       },
     ],
-  ])('%s', async (_name, values) => {
-    const manifests = await helm.render(namespace, values)
-    const objects = parseManifests(manifests)
-    expect(listLines(await helm.dryRun(manifests))).toHaveLength(objects.length)
-    const baseModels = listBaseModels(objects)
-    if (baseModels.length > 0)
-      expect(
-        listLines(await helm.dryRun(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: baseModels }))),
-      ).toHaveLength(baseModels.length)
+  ])('%s', async (_name, values) => expectAccepted(await helm.render(namespace, values)))
+})
+
+describe('the API server accepts the chart with the values of the examples', () => {
+  test.each(readdirSync(path.join(examples, 'clusters')))('%s', async (name) => {
+    await expectAccepted(await helm.renderFile(namespace, path.join(examples, 'clusters', name)))
+  })
+
+  test('of GitOps, and two renderings are equal', async () => {
+    const render = () => helm.renderFile(namespace, path.join(examples, 'gitops', 'values.yaml'))
+    const manifests = await render()
+    await expectAccepted(manifests)
+    expect(await render()).toBe(manifests)
+  })
+
+  test('of GitOps, and its models', async () => {
+    const models = readFileSync(path.join(examples, 'gitops', 'models.yaml'), 'utf8')
+    expect(await helm.dryRun(models.replace('namespace: trainyard', `namespace: ${namespace}`))).toContain(
+      'applied (server dry run)',
+    )
   })
 })
+
+/** The server must accept each object, and each base model that the operator makes from the values. */
+async function expectAccepted(manifests: string): Promise<void> {
+  const objects = parseManifests(manifests)
+  expect(listLines(await helm.dryRun(manifests))).toHaveLength(objects.length)
+  const baseModels = listBaseModels(objects)
+  if (baseModels.length > 0)
+    expect(
+      listLines(await helm.dryRun(JSON.stringify({ apiVersion: 'v1', kind: 'List', items: baseModels }))),
+    ).toHaveLength(baseModels.length)
+}
 
 const listLines = (text: string) => text.trim().split('\n')
 

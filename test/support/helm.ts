@@ -43,6 +43,9 @@ export function createHelm(cluster: Cluster, folder = chart) {
     )
   return {
     render: (namespace: string, values: object) => helm(['template'], namespace, values),
+    /** Only with the values of a file. */
+    renderFile: (namespace: string, file: string) =>
+      call(['template', 'trainyard', folder, '--namespace', namespace, '--values', file]),
     /** What an installation prints. */
     notes: (namespace: string, values: object) =>
       helm(['install', '--dry-run=client'], namespace, values).then((text) => text.split('\nNOTES:\n')[1]!),
