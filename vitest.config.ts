@@ -82,6 +82,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'helm',
+          include: ['test/helm/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 900_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
           name: 'hostile',
           include: ['test/hostile/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],

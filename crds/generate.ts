@@ -2,15 +2,18 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { compile, type JSONSchema } from 'json-schema-to-typescript'
 import { parse } from 'yaml'
+import { buildValuesSchema } from './values-schema.ts'
 import { generateSettings } from './training-settings/generate.ts'
 
 /**
  * Generates the files that derive from training-settings/settings.yaml (see there), and from the CRD YAML: the
- * TypeScript types (generated.ts) and the chart's templates.
+ * TypeScript types (generated.ts), the chart's templates, and the schema of the chart's base models.
  * `--check` writes nothing and exits 1 if a file is stale.
  */
 const folder = import.meta.dirname
 const chartFolder = path.join(folder, '..', 'helm', 'trainyard', 'templates', 'crds')
+const valuesSchema = path.join(folder, '..', 'helm', 'trainyard', 'values.schema.json')
+const marker = /^    "baseModel": .*,$/m
 const banner =
   '/** Types of the custom resources. Generated from the YAML of this folder by generate.ts: do not edit. */'
 const metadata = `
@@ -44,7 +47,17 @@ async function generateFiles(): Promise<Map<string, string>> {
     files.set(path.join(chartFolder, name), buildTemplate(yaml))
     types += '\n' + (await generateType(parse(yaml) as CustomResourceDefinition))
   }
+  files.set(valuesSchema, await fillInBaseModel(await readFile(path.join(folder, 'basemodels.yaml'), 'utf8')))
   return files.set(path.join(folder, 'generated.ts'), types)
+}
+
+/** The schema of the values, with that of a BaseModel's spec in one line. */
+async function fillInBaseModel(yaml: string): Promise<string> {
+  const { spec } = (parse(yaml) as CustomResourceDefinition).spec.versions[0]!.schema.openAPIV3Schema.properties!
+  const line = `    "baseModel": ${JSON.stringify(buildValuesSchema(spec!))},`
+  const text = await readFile(valuesSchema, 'utf8')
+  if (!marker.test(text)) throw new Error('values.schema.json has no line for baseModel')
+  return text.replace(marker, () => line)
 }
 
 /** The template of a CRD: labels and annotations, which the chart knows, are added to the declaration. */

@@ -188,6 +188,16 @@ describe('invalid values are rejected with their location', () => {
       { baseModels: { a: { names: ['a'], source: { path: 'a', hub: { id: 'a', revision: 'b' } } } } },
       "at '/baseModels/a/source'",
     ],
+    [
+      'an unknown field of a base model',
+      { baseModels: { 'tiny-chat': { engine: { replica: 2 } } } },
+      "at '/baseModels/tiny-chat/engine': additional properties 'replica' not allowed",
+    ],
+    [
+      'a number that is too large for a base model',
+      { baseModels: { 'tiny-chat': { lora: { rank: 4096 } } } },
+      "at '/baseModels/tiny-chat/lora/rank': maximum: got 4,096, want 512",
+    ],
     ['a pattern without an organisation', { defaults: { allow: ['*'] } }, "at '/defaults/allow/0'"],
     [
       'a source of base models on request',

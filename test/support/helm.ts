@@ -29,11 +29,11 @@ const required = {
   artifacts: { persistentVolumeClaim: { accessMode: 'ReadWriteMany' } },
 }
 
-/** Helm with this project's chart, or a changed copy, on a cluster. */
+/** Helm with this project's chart, or a changed copy, on a cluster. TRAINYARD_TEST_HELM names another Helm. */
 export function createHelm(cluster: Cluster, folder = chart) {
   const call = async (args: string[]) => {
     const options = { env: { ...process.env, KUBECONFIG: cluster.kubeconfig }, maxBuffer: 16 * 1024 * 1024 }
-    return (await run(cluster.helmPath, args, options)).stdout
+    return (await run(process.env['TRAINYARD_TEST_HELM'] ?? cluster.helmPath, args, options)).stdout
   }
   const helm = (command: string[], namespace: string, values: object) =>
     withFile('required.json', JSON.stringify(required), (first) =>
@@ -51,6 +51,8 @@ export function createHelm(cluster: Cluster, folder = chart) {
       helm(['install', '--dry-run=client'], namespace, values).then((text) => text.split('\nNOTES:\n')[1]!),
     upgrade: (namespace: string, values: object) =>
       helm(['upgrade', '--install', '--create-namespace'], namespace, values),
+    rollback: (namespace: string, revision: number) =>
+      call(['rollback', 'trainyard', String(revision), '--namespace', namespace, '--wait']),
     uninstall: (namespace: string) => call(['uninstall', 'trainyard', '--namespace', namespace, '--wait']),
     /** Returns the API server's answer to the rendered objects. Throws if it rejects them. */
     dryRun: (manifests: string) =>

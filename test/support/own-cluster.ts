@@ -5,6 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { readLocalConfig } from '../../local/config.ts'
 import { install } from '../../local/install/install.ts'
+import { chartValues } from '../../local/stack/cluster/chart.ts'
 import { layoutOf } from '../../local/stack/layout.ts'
 import { databaseUrl } from '../../local/stack/programs/postgres.ts'
 import { startMachinery } from '../../local/stack/start.ts'
@@ -18,8 +19,10 @@ export interface OwnCluster {
   kubeconfig: string
   databaseUrl: string
   helmPath: string
-  /** The port of Services of type NodePort. */
-  publicPort: number
+  /** Where an apiserver answers that was installed with these values. */
+  url: string
+  /** The chart's values for this cluster, with a folder for artifacts and Postgres. */
+  values: object
   kubectl: (...args: string[]) => Promise<string>
   remove: () => Promise<void>
 }
@@ -28,7 +31,8 @@ export interface OwnCluster {
 export async function startOwnCluster(): Promise<OwnCluster> {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-cluster-'))
   await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
-  const { kubeconfig } = layoutOf(stateFolder)
+  const layout = layoutOf(stateFolder)
+  const { kubeconfig } = layout
   const remove = async () => {
     await stopMachinery(stateFolder)
     await rm(stateFolder, { recursive: true, force: true })
@@ -45,7 +49,8 @@ export async function startOwnCluster(): Promise<OwnCluster> {
       kubeconfig,
       databaseUrl: databaseUrl(settings),
       helmPath: helm,
-      publicPort: settings.ports.public,
+      url: `http://127.0.0.1:${settings.ports.public}`,
+      values: chartValues(layout, { ...config, settings }),
       kubectl: async (...args) => (await run(kubectl, args, options)).stdout,
       remove,
     }
