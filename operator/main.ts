@@ -29,6 +29,7 @@ import { OperatorEvents } from './metrics/events.ts'
 import { PodTimes } from './metrics/pod-times.ts'
 import { registerJobMetrics } from './metrics/register-jobs.ts'
 import { registerQueueMetrics } from './metrics/register-queues.ts'
+import { registerStoreMetrics } from './metrics/register-store.ts'
 import { registerWatchMetrics } from './metrics/register-watches.ts'
 import { InputFetcher } from './training-job/input-fetcher.ts'
 import { explainNotReady } from './readiness.ts'
@@ -97,6 +98,7 @@ registerWatchMetrics(registry, {
   isLeading: () => leader.isLeading,
   listWatches: () => (leader.isLeading ? watches.all : []),
 })
+registerStoreMetrics(registry, config.TRAINYARD_ARTIFACTS)
 registerJobMetrics(registry, { pool, baseModels, isLeading: () => leader.isLeading })
 const definitions = new DefinitionCheck({ client, log })
 let isMigrated = false

@@ -68,6 +68,11 @@ export const operatorMetrics = {
       help: 'Unfinished training jobs by state.',
       labelNames: ['base_model', 'state'],
     },
+    storeBytes: {
+      name: 'trainyard_artifact_store_bytes',
+      help: 'The room in the volume of the artifact store. The state is `free` or `used`. A bucket has no such numbers.',
+      labelNames: ['state'],
+    },
   },
   histograms: {
     queueWaits: {

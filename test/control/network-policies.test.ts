@@ -57,9 +57,13 @@ const madePods = {
 async function readPods(values: object): Promise<{ pods: Record<string, PolicedPod>; policies: NetworkPolicies }> {
   const manifests = parseManifests(await render(values))
   const owners = manifests.filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind))
-  const templates = owners.map((owner) => [nameOf(owner), readPod((owner['spec'] as { template: Template }).template)])
+  const templates = owners.map((owner) => [nameOf(owner), (owner['spec'] as { template: Template }).template] as const)
+  const single = manifests
+    .filter(({ kind }) => kind === 'Pod')
+    .map((pod) => [nameOf(pod), pod as unknown as Template] as const)
+  const ofChart = [...templates, ...single].map(([name, template]) => [name, readPod(template)] as const)
   const found = manifests.filter(({ kind }) => kind === 'NetworkPolicy').map(({ spec }) => spec as NetworkPolicySpec)
-  return { pods: { ...Object.fromEntries(templates), ...madePods }, policies: new NetworkPolicies(found) }
+  return { pods: { ...Object.fromEntries(ofChart), ...madePods }, policies: new NetworkPolicies(found) }
 }
 
 const nameOf = ({ metadata }: Manifest) => metadata.name.replace('trainyard-', '')
@@ -84,7 +88,7 @@ const control = ['apiserver', 'operator']
 test('the API server accepts the policies', async () => {
   const manifests = parseManifests(await render({ artifacts: { s3: { bucket: 'models' } } }))
   const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
-  const parts = ['apiserver', 'engines', 'hub', 'operator', 'status-server', 'trainers', 'uninstall']
+  const parts = ['apiserver', 'engines', 'hub', 'operator', 'status-server', 'test', 'trainers', 'uninstall']
   expect(new Set(policies.map(nameOf))).toEqual(new Set(parts))
   // A list is created or rejected as a whole.
   const items = policies.map(({ metadata, ...policy }) => ({
@@ -101,7 +105,7 @@ test('there are none by default', async () => {
 test('no port is open but those that somebody uses', async () => {
   const engine = { http: control, metrics: ['operator', 'monitoring'] }
   expect(await listOpenPorts({})).toEqual({
-    'apiserver http': ['*'],
+    'apiserver http': ['test', '*'],
     'apiserver metrics': ['monitoring'],
     'operator http': [],
     'operator metrics': ['monitoring'],
@@ -119,8 +123,13 @@ test('no port is open but those that somebody uses', async () => {
   })
 })
 
+test('the Postgres of a trial answers control parts only', async () => {
+  const open = await listOpenPorts({ trial: true, secrets: { databaseUrl: '' } })
+  expect(open['postgres postgres']?.toSorted()).toEqual(['apiserver', 'operator', 'status-server', 'test'])
+})
+
 test('every pod needs a rule for each of its connections', async () => {
-  const { pods, policies } = await readPods({})
+  const { pods, policies } = await readPods({ trial: true, secrets: { databaseUrl: '' } })
   expect(Object.keys(pods).filter((name) => !policies.isIsolated(pods[name]!))).toEqual([])
 })
 
@@ -133,7 +142,7 @@ test('clients of the apiserver may be bounded, and so may those who read metrics
     },
   ]
   const open = await listOpenPorts({ networkPolicies: { enabled: true, clients }, metrics: { from: [] } })
-  expect(open['apiserver http']).toEqual(['ingress'])
+  expect(open['apiserver http']).toEqual(['test', 'ingress'])
   const metrics = Object.keys(open).filter((port) => port.endsWith('metrics') && !port.includes('engine'))
   expect(metrics.flatMap((port) => open[port]!)).toEqual([])
 })

@@ -49,11 +49,11 @@ export async function startPrometheus(targets: readonly ScrapeTarget[]): Promise
   return { query: (expression) => query(url, expression), stop }
 }
 
-/** Finds Prometheus in the search path, or unpacks Debian's in the cache folder. @throws {Error} without either */
-async function installPrometheus(): Promise<string> {
+/** Finds a program of Prometheus in the search path, or unpacks Debian's in the cache folder. @throws {Error} without either */
+export async function installPrometheus(name: 'prometheus' | 'promtool' = 'prometheus'): Promise<string> {
   const folder = path.join(readLocalConfig().cacheFolder, 'prometheus')
-  const unpacked = path.join(folder, 'usr', 'bin', 'prometheus')
-  for (const program of ['prometheus', unpacked]) if (await works(program)) return program
+  const unpacked = path.join(folder, 'usr', 'bin', name)
+  for (const program of [name, unpacked]) if (await works(program)) return program
   await unpackDebianPackage({ name: 'prometheus', folder })
   if (await works(unpacked)) return unpacked
   throw new Error(`${unpacked} does not start. Install Prometheus, so that it is in the search path.`)
