@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const localMutations: Mutation[] = [
   {
+    fault: 'a field of security that the node does not honour is taken for proven',
+    file: 'local/node-agent/pod/supported-fields.ts',
+    find: "  readOnlyRootFilesystem: 'harmless',",
+    replace: '  readOnlyRootFilesystem: true,',
+    test: 'test/support/pretended-fields.test.ts',
+  },
+  {
     fault: 'the preflight does not say that memory is short',
     file: 'local/preflight/errors.mjs',
     find: '    ...judgeMemory(facts),\n',

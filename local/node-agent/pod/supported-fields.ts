@@ -7,7 +7,8 @@ import type { Pod } from '../objects.ts'
  * - `true`: supported as by a kubelet, with any value.
  * - `harmless`: has no effect on one machine without containers, and nothing that worked with it stops working:
  *   placement (the real scheduler has done it), resources (not limited here), image pulls, DNS (the machine's own),
- *   security settings that only remove rights, and the user (processes run as the one who started the stack). `readOnly` mounts and `medium: Memory` are plain folders.
+ *   security settings that only remove rights, and the user (processes run as the one who started the stack). `readOnly`
+ *   mounts and `medium: Memory` are plain folders.
  * - a list of values: only these.
  * - a nested object: field by field; of a list, each item.
  */
@@ -125,6 +126,21 @@ const spec: Rule = {
 /** The first field of a pod that this node does not support, as a path from `spec`. Undefined if there is none. */
 export function findUnsupported(pod: Pod): string | undefined {
   return findInValue(pod.spec, spec, 'spec')
+}
+
+/** The fields of a pod that this node only pretends to honour, as paths without indices: nothing here proves them. */
+export function listPretended(pod: Pod): string[] {
+  return [...new Set(listInValue(pod.spec, spec, 'spec'))].sort()
+}
+
+function listInValue(value: unknown, rule: Rule | undefined, path: string): string[] {
+  if (isUnset(value) || rule === undefined || rule === true || isValueList(rule)) return []
+  if (rule === 'harmless') return [path]
+  return [value]
+    .flat()
+    .flatMap((item) =>
+      Object.entries(item as object).flatMap(([field, child]) => listInValue(child, rule[field], `${path}.${field}`)),
+    )
 }
 
 function findInValue(value: unknown, rule: Rule | undefined, path: string): string | undefined {
