@@ -71,4 +71,18 @@ export const helmMutations: Mutation[] = [
     replace: '',
     test: 'test/support/images/pin.test.ts',
   },
+  {
+    fault: 'a release builds images before it knows whether their bases have digests',
+    file: '.github/workflows/release.yaml',
+    find: 'run: npm run images:pin -- --check',
+    replace: 'run: npm run check',
+    test: 'test/control/workflows.test.ts',
+  },
+  {
+    fault: 'control parts can write to their root file system',
+    file: 'helm/trainyard/values.yaml',
+    find: '  readOnlyRootFilesystem: true',
+    replace: '  readOnlyRootFilesystem: false',
+    test: 'test/control/chart-lint.test.ts',
+  },
 ]

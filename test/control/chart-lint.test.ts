@@ -1,0 +1,84 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+import { installGoTool } from '../support/go-tool.ts'
+import { createHelm } from '../support/helm.ts'
+import { useStack } from '../support/stack.ts'
+
+const run = promisify(execFile)
+const helm = createHelm(useStack())
+
+/** What kube-score calls critical and we keep, with the reason. `objects` limits it to these. */
+const kept: Record<string, { reason: string; objects?: string[] }> = {
+  'container-ephemeral-storage-request-and-limit': {
+    reason: 'Uploads are spooled in the artifact volume or in /spool; what they need follows from uploadLimitBytes.',
+  },
+  'container-image-pull-policy': {
+    reason: 'Images have a version or a digest, which never changes. images.pullPolicy is a value.',
+  },
+  'container-resources': {
+    reason: 'Memory has a limit. A processor limit slows bursts down while the node is idle.',
+  },
+  'container-security-context-user-group-id': {
+    reason: 'The user of the images is 1000. podSecurityContext is a value.',
+  },
+  'networkpolicy-targets-pod': {
+    reason: 'The operator makes the pods of engines and trainers. They are not in the chart.',
+    objects: ['trainyard-engines', 'trainyard-hub', 'trainyard-trainers'],
+  },
+  'statefulset-has-servicename': {
+    reason: 'Its Service has an address of its own. It has one pod, and nobody asks for that by name.',
+    objects: ['trainyard-postgres'],
+  },
+}
+
+interface ScoredObject {
+  object_meta: { name: string }
+  checks: { check: { id: string }; grade: number; skipped: boolean }[]
+}
+
+const critical = 1
+const replicas = { replicas: 2 }
+const everything = {
+  trial: true,
+  secrets: { databaseUrl: '' },
+  networkPolicies: { enabled: true },
+  apiserver: replicas,
+  operator: replicas,
+  statusServer: replicas,
+}
+
+/** The critical findings of kube-score, as `CHECK OBJECT`. */
+async function listFindings(manifests: string): Promise<{ check: string; object: string }[]> {
+  const program = await installGoTool({
+    program: 'kube-score',
+    package: 'github.com/zegl/kube-score/cmd/kube-score',
+    folder: 'lint-tools',
+  })
+  const folder = await mkdtemp(path.join(tmpdir(), 'chart-lint-'))
+  try {
+    const file = path.join(folder, 'manifests.yaml')
+    await writeFile(file, manifests)
+    const args = ['score', '--output-format', 'json', file]
+    // It fails if it has findings, and prints them all the same.
+    const { stdout } = await run(program, args).catch((error: { stdout: string }) => error)
+    return (JSON.parse(stdout) as ScoredObject[]).flatMap(({ object_meta, checks }) =>
+      checks
+        .filter(({ grade, skipped }) => grade === critical && !skipped)
+        .map(({ check }) => ({ check: check.id, object: object_meta.name })),
+    )
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+test('kube-score finds nothing critical in the chart without a written reason, and each reason is needed', async () => {
+  const findings = await listFindings(await helm.render('lint', everything))
+  const isKept = ({ check, object }: { check: string; object: string }) =>
+    kept[check] !== undefined && (kept[check].objects?.includes(object) ?? true)
+  expect(findings.filter((finding) => !isKept(finding))).toEqual([])
+  expect(new Set(findings.map(({ check }) => check))).toEqual(new Set(Object.keys(kept)))
+})
