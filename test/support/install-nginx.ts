@@ -1,7 +1,7 @@
 import path from 'node:path'
-import { runChild } from '../../../local/install/run-child.ts'
-import { readLocalConfig } from '../../../local/config.ts'
-import { unpackDebianPackage } from '../../support/debian-package.ts'
+import { runChild } from '../../local/install/run-child.ts'
+import { readLocalConfig } from '../../local/config.ts'
+import { unpackDebianPackage } from './debian-package.ts'
 
 /** The libraries that nginx is linked with, except the C library, which is the machine's own. */
 const libraries = /^\s*Depends: (lib(?:pcre|ssl|crypt)\S*|zlib\S*)$/gm
