@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { findUnsupported } from '../../local/node-agent/pod/supported-fields.ts'
+import { findUnsupported, listPretended } from '../../local/node-agent/pod/supported-fields.ts'
 import type { Pod } from '../../local/node-agent/objects.ts'
 import { eventually } from '../support/eventually.ts'
 import { readDefaults } from '../../apiserver/training/base-models/defaults.ts'
@@ -253,6 +253,25 @@ test.each<[string, object]>([
   const deployments = manifests.filter((manifest) => manifest.kind === 'Deployment')
   const pods = deployments.map((deployment) => (deployment.spec as { template: Pod }).template)
   expect(pods.map((pod) => findUnsupported(pod))).toEqual([undefined, undefined, undefined])
+})
+
+test('the fields that the node of one machine ignores are known: nothing that runs there proves them', async () => {
+  const manifests = parseManifests(await helm.render(namespace, {}))
+  const workloads = manifests.filter(({ kind }) => kind === 'Deployment' || kind === 'Job')
+  const pods = workloads.map((workload) => (workload.spec as { template: Pod }).template)
+  expect([...new Set(pods.flatMap((pod) => listPretended(pod)))].toSorted()).toEqual([
+    'spec.containers.imagePullPolicy',
+    'spec.containers.resources',
+    'spec.containers.securityContext.capabilities.drop',
+    'spec.containers.securityContext.readOnlyRootFilesystem',
+    'spec.securityContext.fsGroup',
+    'spec.securityContext.fsGroupChangePolicy',
+    'spec.securityContext.runAsGroup',
+    'spec.securityContext.runAsNonRoot',
+    'spec.securityContext.runAsUser',
+    'spec.securityContext.seccompProfile',
+    'spec.topologySpreadConstraints',
+  ])
 })
 
 interface Rule {

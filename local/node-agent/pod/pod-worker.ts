@@ -4,7 +4,7 @@ import { podPath } from '../../../lib/kube/paths.ts'
 import type { Addresses } from '../network/addresses.ts'
 import { retryBackoff } from '../container/backoff.ts'
 import { ContainerKeeper } from '../container/container.ts'
-import { findUnsupported } from './supported-fields.ts'
+import { findUnsupported, listPretended } from './supported-fields.ts'
 import type { Pod } from '../objects.ts'
 import type { NodeContext, PodContext } from './pod-context.ts'
 import { PodFolder, type PodIdentity } from './pod-folder.ts'
@@ -127,6 +127,7 @@ export class PodWorker {
     this.#init = (pod?.spec?.initContainers ?? []).map((spec) => new ContainerKeeper(context, spec, true))
     this.#main = (pod?.spec?.containers ?? leftOver).map((spec) => new ContainerKeeper(context, spec, false))
     this.#context = context
+    if (pod) node.log.info({ pod: identity, ignored: listPretended(pod) }, 'this node ignores these fields of the pod')
   }
 
   async #advance(pod: Pod): Promise<number> {
