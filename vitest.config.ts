@@ -72,6 +72,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'postgres',
+          include: ['test/postgres/*.test.ts'],
+          globalSetup: ['test/support/control-setup.ts'],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
           name: 'upgrade',
           include: ['test/upgrade/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],

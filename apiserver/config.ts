@@ -1,5 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { artifactSettings } from '../artifacts/store/settings.ts'
+import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'
 import { connectionsSetting } from '../db/connection-settings.ts'
 import { readConfig } from '../lib/config.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
@@ -10,11 +11,10 @@ import { processSettings } from './processes/config.ts'
 
 const schema = Type.Object({
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
-  DATABASE_URL: Type.String({ minLength: 1 }),
+  ...databaseSettings,
+  ...tracingDatabaseSettings,
   // Of training, inference and tracing, those that this server serves; separated by commas.
   TRAINYARD_GROUPS: Type.String({ default: groupNames.join(',') }),
-  // The database of traces, if it is a separate one.
-  TRACING_DATABASE_URL: Type.Optional(Type.String({ minLength: 1 })),
   // Enough for many concurrent chats. Each of them needs two short queries.
   TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(10),
   // A slow reader of traces holds one of them; see tracing/stream-semaphore.ts.

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import { ChangeFeed } from '../db/changes.ts'
+import { directUrlOf, readDatabases } from '../db/address.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
 import { createIdempotencyStore } from '../db/idempotent-requests.ts'
@@ -48,10 +49,11 @@ const abandonedMs = 6 * 60 * 60_000
 
 const config = loadConfig()
 const log = createLogger('apiserver', config.LOG_LEVEL)
-const pool = createPool(config.DATABASE_URL, log, config.TRAINYARD_DATABASE_CONNECTIONS)
-const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
-const tracing = createTracePool(tracingUrl, log, config.TRAINYARD_TRACING_CONNECTIONS)
-const traceWrites = createTracePool(tracingUrl, log, config.TRAINYARD_TRACE_WRITE_CONNECTIONS)
+const databases = readDatabases(config)
+const databaseUrl = directUrlOf(databases.main)
+const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS)
+const tracing = createTracePool(databases.tracing, log, config.TRAINYARD_TRACING_CONNECTIONS)
+const traceWrites = createTracePool(databases.tracing, log, config.TRAINYARD_TRACE_WRITE_CONNECTIONS)
 const artifacts = await openArtifactStore(config)
 
 const changes = new ChangeFeed()
@@ -78,6 +80,7 @@ const shared = {
   uploadLimitBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES,
   pricesFile: config.TRAINYARD_TRACING_PRICES,
   log,
+  databaseUrl,
   pool,
   tracing,
   traceWrites,
@@ -157,7 +160,7 @@ const shutDown = async (beginStep: BeginStep) => {
 onShutdown(log, shutDown, drainMs + closeMs)
 void waitForStore(artifacts, log, { signal: stop.signal, onTrouble: (trouble) => (storeTrouble = trouble) })
 // In the meantime, the health check is answered, so that a process that only waits for its database is not restarted.
-await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
+await migrateWhenReady(databaseUrl, log, { signal: stop.signal })
 isMigrated = !stop.signal.aborted
-if (isMigrated) changes.start(config.DATABASE_URL, log)
-await migrateWhenReady(tracingUrl, log, { part: 'tracing', signal: stop.signal })
+if (isMigrated) changes.start(databaseUrl, log)
+await migrateWhenReady(directUrlOf(databases.tracing), log, { part: 'tracing', signal: stop.signal })

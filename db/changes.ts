@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { LeasedCache, Lease } from '../lib/leased-cache.ts'
 import type { Logger } from '../lib/log.ts'
+import type { DatabaseUrl } from './address.ts'
 import { listen, type Listener } from './listen.ts'
 import type { Pool } from './pool.ts'
 
@@ -38,7 +39,7 @@ export class ChangeFeed implements Lease {
   #renewing: Promise<boolean> | undefined
 
   /** Connects to a migrated database: an older one sends no notifications. There is no lease before the connection. */
-  start(databaseUrl: string, log: Logger): void {
+  start(databaseUrl: DatabaseUrl, log: Logger): void {
     const handlers = {
       onNotify: (_channel: string, tag: string) => this.#drop(tag),
       onConnect: () => this.#clear(),

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
+import type { DatabaseUrl } from './address.ts'
+import { connectionConfig } from './connection-config.ts'
 import type { Logger } from '../lib/log.ts'
 import { repeat } from '../lib/repeat.ts'
 import { SharedLoads } from '../lib/shared-loads.ts'
@@ -30,10 +32,15 @@ interface Handlers {
 }
 
 /**
- * Listens to Postgres channels on its own connection and calls back with (channel, payload). Reopens a broken
+ * Listens to Postgres channels on its own connection, which no pooler may share, and calls back with (channel, payload). Reopens a broken
  * connection.
  */
-export function listen(databaseUrl: string, channels: readonly string[], handlers: Handlers, log: Logger): Listener {
+export function listen(
+  databaseUrl: DatabaseUrl,
+  channels: readonly string[],
+  handlers: Handlers,
+  log: Logger,
+): Listener {
   const stop = new AbortController()
   let current: pg.Client | undefined
   let listening: pg.Client | undefined
@@ -101,9 +108,9 @@ async function probeClient(client: pg.Client): Promise<void> {
   }
 }
 
-function createClient(connectionString: string, channels: readonly string[]): pg.Client {
+function createClient(databaseUrl: DatabaseUrl, channels: readonly string[]): pg.Client {
   return new pg.Client({
-    connectionString,
+    ...connectionConfig(databaseUrl),
     // Shown in pg_stat_activity.
     application_name: `trainyard listens to ${channels.join(', ')}`.slice(0, 63),
     keepAlive: true,

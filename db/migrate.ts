@@ -4,6 +4,9 @@ import { runner } from 'node-pg-migrate'
 import pg from 'pg'
 import { backoffMs, type Backoff } from '../lib/backoff.ts'
 import type { Logger } from '../lib/log.ts'
+import type { DatabaseUrl } from './address.ts'
+import { connectionConfig } from './connection-config.ts'
+import { explainConnectionError } from './explain-connection-error.ts'
 import { serverKeepalives } from './pool.ts'
 
 const parts = {
@@ -21,7 +24,7 @@ const lockTimeoutMs = 5_000
 const backoff: Backoff = { baseMs: 1_000, maxMs: 15_000 }
 
 /** Applies the missing migrations one by one under an advisory lock. Every process can call it. */
-export async function migrate(databaseUrl: string, log: Logger, part: DatabasePart = 'main'): Promise<void> {
+export async function migrate(databaseUrl: DatabaseUrl, log: Logger, part: DatabasePart = 'main'): Promise<void> {
   const { folder, table } = parts[part]
   const applied = await withClient(databaseUrl, log, (dbClient) =>
     runner({
@@ -38,9 +41,13 @@ export async function migrate(databaseUrl: string, log: Logger, part: DatabasePa
   if (applied.length > 0) log.info({ migrations: applied.map((migration) => migration.name) }, 'database migrated')
 }
 
-async function withClient<T>(databaseUrl: string, log: Logger, work: (client: pg.Client) => Promise<T>): Promise<T> {
+async function withClient<T>(
+  databaseUrl: DatabaseUrl,
+  log: Logger,
+  work: (client: pg.Client) => Promise<T>,
+): Promise<T> {
   const client = new pg.Client({
-    connectionString: databaseUrl,
+    ...connectionConfig(databaseUrl),
     // If a process dies while it migrates, its lock is soon released.
     options: serverKeepalives,
     lock_timeout: lockTimeoutMs,
@@ -61,7 +68,7 @@ async function withClient<T>(databaseUrl: string, log: Logger, work: (client: pg
  * `signal` is aborted.
  */
 export async function migrateWhenReady(
-  databaseUrl: string,
+  databaseUrl: DatabaseUrl,
   log: Logger,
   { part, signal }: { part?: DatabasePart; signal?: AbortSignal } = {},
 ): Promise<void> {
@@ -70,7 +77,7 @@ export async function migrateWhenReady(
       await migrate(databaseUrl, log, part)
       return
     } catch (error) {
-      log.warn({ error }, 'database not migrated yet')
+      log.warn({ error, reason: explainConnectionError(error) }, 'database not migrated yet')
       const pauseMs = isLockTimeout(error) ? backoffMs(failures, backoff) : backoff.baseMs
       await delay(pauseMs, undefined, { signal }).catch(() => {})
     }

@@ -1,7 +1,10 @@
 import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
+import type { Database, DatabaseUrl } from './address.ts'
+import { connectionConfig } from './connection-config.ts'
+import { PooledClient } from './pooled-client.ts'
 
-export type Pool = pg.Pool
+export type Pool = CountingPool
 export type Connection = Pick<pg.PoolClient, 'query'>
 
 // The driver returns int8 as text by default. Our values (positions, counts) stay far below 2^53.
@@ -9,6 +12,8 @@ pg.types.setTypeParser(pg.types.builtins.INT8, Number)
 
 // A process that hangs in a transaction releases its locks after this time. No work of ours pauses this long.
 const idleTransactionMs = 60_000
+// Maintenance locks a key of the store for a session, and few keys at a time.
+const maxSessions = 2
 // The transaction of a stream waits while its client receives a portion, perhaps 16 MiB over a slow line.
 const idleStreamMs = 10 * 60_000
 
@@ -27,6 +32,8 @@ type OnConnection = (
 /** A pool that counts how often somebody had to wait for a connection. */
 export class CountingPool extends pg.Pool {
   waits = 0
+  /** Connections that keep locks from one transaction to the next: behind a pooler in transaction mode, others. */
+  sessions: pg.Pool = this
 
   override connect(): Promise<pg.PoolClient>
   override connect(callback: OnConnection): void
@@ -36,18 +43,38 @@ export class CountingPool extends pg.Pool {
     if (this.waitingCount >= free) this.waits++
     return callback ? super.connect(callback) : super.connect()
   }
+
+  override async end(): Promise<void> {
+    if (this.sessions !== this) await this.sessions.end()
+    await super.end()
+  }
 }
 
 /** Creates a pool of Postgres connections. Broken idle connections are logged and replaced. */
-export function createPool(connectionString: string, log: Logger, max = 10, more: pg.PoolConfig = {}): CountingPool {
-  const pool = new CountingPool({
+export function createPool(database: string | Database, log: Logger, max = 10, more: pg.PoolConfig = {}): CountingPool {
+  const { url, directUrl } = typeof database === 'string' ? { url: database } : database
+  if (directUrl === undefined) return openPool(log, { ...directConfig(url, more), max })
+  const { idle_in_transaction_session_timeout: _, ...others } = more
+  const pool = openPool(log, { ...others, ...connectionConfig(url), Client: PooledClient, max })
+  pool.sessions = openPool(log, { ...directConfig(directUrl, more), max: maxSessions })
+  return pool
+}
+
+/** A pooler would reject these limits, or apply them to whoever has the connection next: docs/postgres.md sets its own. */
+function directConfig(url: DatabaseUrl, more: pg.PoolConfig): pg.PoolConfig {
+  return {
     idle_in_transaction_session_timeout: idleTransactionMs,
     ...more,
-    options: `${serverKeepalives} ${more.options ?? ''}`,
-    connectionString,
-    max,
-    connectionTimeoutMillis: 5_000,
+    ...connectionConfig(url),
+    options: serverKeepalives,
     statement_timeout: 30_000,
+  }
+}
+
+function openPool(log: Logger, config: pg.PoolConfig): CountingPool {
+  const pool = new CountingPool({
+    ...config,
+    connectionTimeoutMillis: 5_000,
     // The server's own time limit does not help if the server has stopped answering.
     query_timeout: 35_000,
     keepAlive: true,
@@ -69,12 +96,14 @@ const textTypes = new Map<number, (text: string) => unknown>([
  * Creates a pool for traces. Its rows keep their text: `json` is a string, and `timestamptz` is an ISO text in UTC with
  * microseconds, which a Date cannot hold.
  */
-export function createTracePool(connectionString: string, log: Logger, max: number): CountingPool {
+export function createTracePool(database: string | Database, log: Logger, max: number): CountingPool {
   const types: pg.CustomTypesConfig = {
     getTypeParser: (oid: number) => textTypes.get(oid) ?? defaultParser(oid),
   }
-  const options = '-c timezone=UTC -c datestyle=ISO'
-  return createPool(connectionString, log, max, { types, options, idle_in_transaction_session_timeout: idleStreamMs })
+  // Poolers keep these two for each of their clients. The pool waits for the promise, of which its types do not know.
+  const onConnect: (client: pg.ClientBase) => unknown = (client) =>
+    client.query("SET timezone = 'UTC'; SET datestyle = 'ISO'")
+  return createPool(database, log, max, { types, onConnect, idle_in_transaction_session_timeout: idleStreamMs })
 }
 
 /** Converts `2026-01-31 12:00:00.12+00`, the form of Postgres, to `2026-01-31T12:00:00.120000Z`. */

@@ -23,6 +23,7 @@ const commands = {
   'test:gpu': 'test/gpu.ts',
   'test:dashboard': 'test/dashboard.ts',
   'test:images': 'test/images.ts',
+  'test:postgres': 'test/postgres.ts',
   'test:upgrade': 'test/upgrade.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
@@ -38,6 +39,7 @@ const startsAStack = new Set([
   'test:mutations',
   'test:gpu',
   'test:dashboard',
+  'test:postgres',
   'test:upgrade',
   'bench',
 ])

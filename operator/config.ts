@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { storedBytesSetting } from '../artifacts/inputs/room.ts'
 import { artifactSettings } from '../artifacts/store/settings.ts'
+import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'
 import { connectionsSetting } from '../db/connection-settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { isObject } from '../lib/json/is-object.ts'
@@ -14,9 +15,8 @@ import type { PodImages, PodSettings } from './base-model/common-pod.ts'
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8081 }),
-  DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
-  // The database of traces, if it is a separate one.
-  TRACING_DATABASE_URL: Type.Optional(Type.String({ pattern: '^postgres(ql)?://' })),
+  ...databaseSettings,
+  ...tracingDatabaseSettings,
   // Steps of maintenance hold one of them while they lock a key, and run queries on others.
   TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(8, 4),
   // Only for maintenance: erasures, and two steps that run a query while they lock a key.

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { DatabaseUrl } from '../db/address.ts'
 import { listen } from '../db/listen.ts'
 import { outboxChannel } from '../db/webhooks/outbox.ts'
 import type { Home } from '../db/home/home.ts'
@@ -17,7 +18,7 @@ import type { WebhookDeliverer } from './webhooks/deliverer.ts'
 const retryMs = 5_000
 
 interface Deps {
-  databaseUrl: string
+  databaseUrl: DatabaseUrl
   watches: Watches
   controllers: Controllers
   webhooks: WebhookDeliverer

@@ -1,3 +1,4 @@
+import { directUrlOf, readDatabases } from '../db/address.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool } from '../db/pool.ts'
 import { FetchRoom } from '../artifacts/inputs/room.ts'
@@ -45,9 +46,10 @@ const sources = await openDataSources(config)
 const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-operator' })
-const pool = createPool(config.DATABASE_URL, log, config.TRAINYARD_DATABASE_CONNECTIONS)
-const tracingUrl = config.TRACING_DATABASE_URL ?? config.DATABASE_URL
-const tracing = createTracePool(tracingUrl, log, config.TRAINYARD_TRACING_CONNECTIONS)
+const databases = readDatabases(config)
+const databaseUrl = directUrlOf(databases.main)
+const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS)
+const tracing = createTracePool(databases.tracing, log, config.TRAINYARD_TRACING_CONNECTIONS)
 const elector = new LeaderElector({
   client,
   namespace,
@@ -81,7 +83,7 @@ const controllers = new Controllers({
 const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
 const guard = new StoreGuard({ pool, tracing, artifacts, log })
 const leader = new LeaderTasks({
-  databaseUrl: config.DATABASE_URL,
+  databaseUrl,
   watches,
   controllers,
   webhooks: new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) }),
@@ -138,9 +140,9 @@ onShutdown(log, async (beginStep) => {
 const { signal } = stopStarting
 // With older definitions, the API server would drop what is written.
 await definitions.pass(signal)
-await migrateWhenReady(config.DATABASE_URL, log, { signal })
+await migrateWhenReady(databaseUrl, log, { signal })
 isMigrated = !signal.aborted
 // Training does not wait for the tracing database. The maintenance of traces is repeated until it is available.
-void migrateWhenReady(tracingUrl, log, { part: 'tracing', signal })
+void migrateWhenReady(directUrlOf(databases.tracing), log, { part: 'tracing', signal })
 await waitForStore(artifacts, log, { signal, onTrouble: (trouble) => (storeTrouble = trouble) })
 if (!signal.aborted && (await elector.acquire())) await leader.start()

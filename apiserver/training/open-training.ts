@@ -1,3 +1,4 @@
+import type { DatabaseUrl } from '../../db/address.ts'
 import { listEvents } from '../../db/jobs/events.ts'
 import { listen } from '../../db/listen.ts'
 import { openDataSources, openEndpoint, openWebhooks } from '../../lib/outbound/open.ts'
@@ -47,6 +48,8 @@ type OwnParts = 'baseModelMaker' | 'bodies' | 'events' | 'sources' | 'webhooks'
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
+  /** For notifications. */
+  databaseUrl: DatabaseUrl
   /** For work that would block the event loop. */
   heavyThreads: WorkerPool
 }
@@ -61,11 +64,11 @@ export interface Training {
 
 /** Opens the training group: its own parts, and all its operations. @throws {ConfigError} */
 export async function openTraining(config: Config, shared: SharedParts): Promise<Training> {
-  const { heavyThreads, log, pool } = shared
+  const { databaseUrl, heavyThreads, log, pool } = shared
   const sources = await openDataSources(config)
   const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
   const subscription = listen(
-    config.DATABASE_URL,
+    databaseUrl,
     ['training_events'],
     {
       onNotify: (_channel, jobId) => events.notify(jobId),

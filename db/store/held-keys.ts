@@ -67,7 +67,7 @@ export async function whileUnheld(
   key: string,
   work: (connection: Connection) => Promise<boolean>,
 ): Promise<boolean> {
-  const client = await pool.connect()
+  const client = await pool.sessions.connect()
   let broken: Error | undefined
   try {
     // If this fails here, the server may still grant the lock later. Only closing the connection releases it then.

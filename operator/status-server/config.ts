@@ -1,4 +1,5 @@
 import { Type, type Static } from 'typebox'
+import { databaseSettings } from '../../db/address.ts'
 import { connectionsSetting } from '../../db/connection-settings.ts'
 import { readConfig } from '../../lib/config.ts'
 import { kubeSettings } from '../../lib/kube/access.ts'
@@ -7,7 +8,7 @@ import { metricsSettings } from '../../lib/metrics/metrics-server.ts'
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8082 }),
-  DATABASE_URL: Type.String({ pattern: '^postgres(ql)?://' }),
+  ...databaseSettings,
   TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(6),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   // Service accounts of BaseModels that name one, separated by commas.

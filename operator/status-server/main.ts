@@ -1,4 +1,5 @@
 import { startServer, stopServer } from '../../lib/http/server.ts'
+import { directUrlOf, readDatabases } from '../../db/address.ts'
 import { listen } from '../../db/listen.ts'
 import { migrateWhenReady } from '../../db/migrate.ts'
 import { registerDatabaseMetrics } from '../../db/metrics/register.ts'
@@ -21,10 +22,11 @@ import { explainNotReady } from './readiness.ts'
 
 const config = loadConfig()
 const log = createLogger('status-server', config.LOG_LEVEL)
-const pool = createPool(config.DATABASE_URL, log, config.TRAINYARD_DATABASE_CONNECTIONS)
+const { main: database } = readDatabases(config)
+const pool = createPool(database, log, config.TRAINYARD_DATABASE_CONNECTIONS)
 const queue = new ClaimQueue((claimant) => claimJob(pool, claimant))
 const wake = () => queue.wake()
-const listener = listen(config.DATABASE_URL, ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
+const listener = listen(directUrlOf(database), ['training_jobs'], { onNotify: wake, onConnect: wake }, log)
 const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })
 const keys = new IssuerKeys(createIssuerReader(kube))
 // Read before the first trainer comes: kube-apiserver may be unavailable then.
@@ -74,7 +76,7 @@ onShutdown(log, async (beginStep) => {
   await pool.end()
 })
 
-await migrateWhenReady(config.DATABASE_URL, log, { signal: stop.signal })
+await migrateWhenReady(directUrlOf(database), log, { signal: stop.signal })
 isMigrated = !stop.signal.aborted
 // The wake-up after each sweep covers notifications that were lost with the connection.
 if (isMigrated) stopSweeper = startReleasingLeases(pool, log, wake)

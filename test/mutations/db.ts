@@ -10,6 +10,27 @@ const garbage = 'test/control/garbage.test.ts'
 
 export const databaseMutations: Mutation[] = [
   {
+    fault: 'connections have the password of the start of the process',
+    file: 'db/connection-config.ts',
+    find: 'String(parse(url()).password',
+    replace: 'String(config.password',
+    test: 'test/postgres/password.test.ts',
+  },
+  {
+    fault: 'a pooler gets statements with names',
+    file: 'db/pooled-client.ts',
+    find: 'return { ...config, name: undefined }',
+    replace: 'return config',
+    test: 'test/postgres/pooler.test.ts',
+  },
+  {
+    fault: 'keys of the store are locked through a pooler',
+    file: 'db/store/held-keys.ts',
+    find: 'await pool.sessions.connect()',
+    replace: 'await pool.connect()',
+    test: 'test/postgres/pooler.test.ts',
+  },
+  {
     fault: 'a query between two migrations counts as an error in our code',
     file: 'db/unavailable.ts',
     find: '42P01|42703|42883)$/',
@@ -26,8 +47,8 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'a pool opens more connections than its setting says',
     file: 'db/pool.ts',
-    find: '    connectionString,\n    max,',
-    replace: '    connectionString,\n    max: max * 4,',
+    find: 'directConfig(url, more), max }',
+    replace: 'directConfig(url, more), max: max * 4 }',
     test: 'test/control/database-connections.test.ts',
   },
   {

@@ -23,7 +23,9 @@ export interface OwnPostgres {
 }
 
 /** Prepares a Postgres that does not run yet. */
-export async function makeOwnPostgres(): Promise<OwnPostgres> {
+export async function makeOwnPostgres(
+  settingsOf: (folder: string) => Promise<string[]> = async () => [],
+): Promise<OwnPostgres> {
   const root = await mkdtemp(path.join(tmpdir(), 'trainyard-postgres-'))
   // Postgres runs as another user than root.
   await chmod(root, 0o755)
@@ -31,6 +33,7 @@ export async function makeOwnPostgres(): Promise<OwnPostgres> {
   const settings = { ports: { postgres: await findFreePort() }, secrets: { postgres: 'own' } } as StackSettings
   await preparePostgres(folder, settings, new AbortController().signal)
   const url = databaseUrl(settings)
+  const more = await settingsOf(root)
   let server: ChildProcess | undefined
   const kill = async () => {
     if (server?.exitCode !== null || server.signalCode !== null) return
@@ -40,15 +43,15 @@ export async function makeOwnPostgres(): Promise<OwnPostgres> {
   }
   const start = () =>
     eventually(async () => {
-      if (!server || server.exitCode !== null || server.signalCode !== null) server = await run(folder, settings)
+      if (!server || server.exitCode !== null || server.signalCode !== null) server = await run(folder, settings, more)
       await ask(url)
     }, 60_000)
   return { databaseUrl: url, kill, start, remove: () => kill().then(() => rm(root, { recursive: true })) }
 }
 
-async function run(folder: string, { ports }: StackSettings): Promise<ChildProcess> {
+async function run(folder: string, { ports }: StackSettings, more: string[]): Promise<ChildProcess> {
   const { command, prefix, user } = await postgresCommand('postgres', folder)
-  const options = ['listen_addresses=127.0.0.1', `port=${ports.postgres}`, 'unix_socket_directories=']
+  const options = ['listen_addresses=127.0.0.1', `port=${ports.postgres}`, 'unix_socket_directories=', ...more]
   const args = [...prefix, '-D', dataFolder(folder), ...options.flatMap((option) => ['-c', option])]
   return spawn(command, args, { cwd: '/', stdio: 'ignore', ...user })
 }

@@ -1,13 +1,12 @@
 import { Type } from 'typebox'
+import { databaseSettings, readDatabases, type Database } from '../../../db/address.ts'
 import { readConfig } from '../../../lib/config.ts'
 import type { LimitDefaults } from '../limits/limits.ts'
 import { limitSettings } from '../limits/settings.ts'
 
-const schema = Type.Object({ DATABASE_URL: Type.String({ minLength: 1 }) })
-
-/** The address of the database: the administrator's commands need nothing else. */
-export function loadAdminConfig() {
-  return readConfig(schema, process.env)
+/** The database: the administrator's commands need nothing else. */
+export function loadDatabase(): Database {
+  return readDatabases(readConfig(Type.Object(databaseSettings), process.env)).main
 }
 
 /** The default limits of entities. The command runs with the apiserver's settings. */

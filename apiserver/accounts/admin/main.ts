@@ -3,7 +3,7 @@ import { createPool } from '../../../db/pool.ts'
 import { ConfigError } from '../../../lib/config.ts'
 import { createLogger } from '../../../lib/log.ts'
 import { CommandError } from './command.ts'
-import { loadAdminConfig } from './config.ts'
+import { loadDatabase } from './config.ts'
 import { findHelp, prepareAdminCommand } from './run.ts'
 
 const [command, ...args] = process.argv.slice(2)
@@ -19,7 +19,7 @@ try {
 
 async function runOnDatabase(): Promise<void> {
   const run = prepareAdminCommand(command, args)
-  const pool = createPool(loadAdminConfig().DATABASE_URL, createLogger('admin', 'error'), 1)
+  const pool = createPool(loadDatabase(), createLogger('admin', 'error'), 1)
   await run(pool)
   await pool.end()
 }

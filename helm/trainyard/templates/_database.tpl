@@ -10,10 +10,34 @@ a rolling upgrade: of each part, a quarter of its pods (rounded up) may run besi
 {{- $operator := add $of.operator.main $of.operator.traces 1 1 -}}
 {{- $statusServer := add $of.statusServer.main 1 1 -}}
 {{- $sum := 0 -}}
-{{- range $pods := list (list $parts.apiserver.replicas $apiserver) (list $parts.operator.replicas $operator) (list $parts.statusServer.replicas $statusServer) -}}
+{{- range $pods := list (list (ternary $parts.apiserver.autoscaling.maxReplicas $parts.apiserver.replicas $parts.apiserver.autoscaling.enabled) $apiserver) (list $parts.operator.replicas $operator) (list $parts.statusServer.replicas $statusServer) -}}
 {{- $replicas := first $pods | int -}}
 {{- $surge := ternary (div (add $replicas 3) 4) 0 (eq $.more 1) -}}
 {{- $sum = add $sum (mul (add $replicas $surge) (last $pods)) -}}
 {{- end -}}
 {{- $sum -}}
+{{- end }}
+
+{{/* The volume with the addresses of the databases. Kubernetes updates its files when the Secret changes. */}}
+{{- define "trainyard.databaseVolume" -}}
+{{- $items := list -}}
+{{- range list "direct-database-url" "tracing-database-url" "direct-tracing-database-url" -}}
+{{- $items = append $items (dict "key" . "path" .) -}}
+{{- end -}}
+{{- $sources := list
+  (dict "secret" (dict "name" "trainyard-secrets" "items" (list (dict "key" "database-url" "path" "database-url"))))
+  (dict "secret" (dict "name" "trainyard-secrets" "optional" true "items" $items)) -}}
+{{- with .Values.database.caSecretName -}}
+{{- $sources = append $sources (dict "secret" (dict "name" . "items" (list (dict "key" "ca.crt" "path" "ca.crt")))) -}}
+{{- end -}}
+{{ dict "name" "database" "projected" (dict "sources" $sources) | toJson }}
+{{- end }}
+
+{{- define "trainyard.databaseMount" -}}
+{{ dict "name" "database" "mountPath" "/etc/trainyard/database" "readOnly" true | toJson }}
+{{- end }}
+
+{{- define "trainyard.databaseEnv" -}}
+- name: TRAINYARD_DATABASE_FOLDER
+  value: /etc/trainyard/database
 {{- end }}

@@ -180,9 +180,11 @@ templates ask: it is kept among the values for the rest of this rendering.
 {{- $database = printf "postgres://trainyard:%s@trainyard-postgres:5432/trainyard" (include "trainyard.postgresPassword" .) -}}
 {{- end -}}
 {{- $_ := set $data "database-url" (required "There is no database. Give one with secrets.databaseUrl=postgres://USER:PASSWORD@HOST:5432/DATABASE (version 15 or newer), or create the Secret trainyard-secrets yourself and set secrets.create=false, or set trial=true for a Postgres of the chart, on a cluster with one node." $database) -}}
-{{- $traces := $given.tracingDatabaseUrl | default (index $kept "tracing-database-url" | default "" | b64dec) -}}
-{{- if and $traces (ne $traces "same") -}}
-{{- $_ := set $data "tracing-database-url" $traces -}}
+{{- range $key, $value := dict "direct-database-url" $given.directDatabaseUrl "tracing-database-url" $given.tracingDatabaseUrl "direct-tracing-database-url" $given.directTracingDatabaseUrl -}}
+{{- $url := $value | default (index $kept $key | default "" | b64dec) -}}
+{{- if and $url (ne $url "same") -}}
+{{- $_ := set $data $key $url -}}
+{{- end -}}
 {{- end -}}
 {{ toJson $data }}
 {{- end }}
@@ -275,8 +277,6 @@ readinessProbe:
   valueFrom: { fieldRef: { fieldPath: metadata.namespace } }
 - name: TRAINYARD_SERVICE_ACCOUNT_DIR
   value: /var/run/secrets/kubernetes.io/serviceaccount
-- name: DATABASE_URL
-  valueFrom: { secretKeyRef: { name: trainyard-secrets, key: database-url } }
 - name: LOG_LEVEL
   value: {{ .root.Values.logLevel }}
 {{- end }}
@@ -289,12 +289,6 @@ readinessProbe:
 {{- define "trainyard.metricsEnv" -}}
 - name: TRAINYARD_METRICS_PORT
   value: {{ include "trainyard.metricsPort" . | quote }}
-{{- end }}
-
-{{/* Where traces lie, for those who touch them. */}}
-{{- define "trainyard.tracingEnv" -}}
-- name: TRACING_DATABASE_URL
-  valueFrom: { secretKeyRef: { name: trainyard-secrets, key: tracing-database-url, optional: true } }
 {{- end }}
 
 {{/* What binds a part's ServiceAccount to its Role. Call with (dict "root" $ "component" "apiserver"). */}}

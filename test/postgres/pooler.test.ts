@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { migrate } from '../../db/migrate.ts'
+import { createPool, createTracePool } from '../../db/pool.ts'
+import { holdKey, whileUnheld } from '../../db/store/held-keys.ts'
+import { createLogger } from '../../lib/log.ts'
+import { addKey } from '../support/api-server.ts'
+import { createBaseModel, runMainJob, startControlPlane } from '../support/control-plane.ts'
+import { eventually } from '../support/eventually.ts'
+import { makeOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts'
+import { startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
+import { useStack } from '../support/stack.ts'
+import { makeTrainerToken } from '../support/status-server.ts'
+
+const stack = useStack()
+const log = createLogger('test', 'silent')
+let postgres: OwnPostgres
+let pooler: PgBouncer
+const database = () => ({ url: pooler.databaseUrl, directUrl: postgres.databaseUrl })
+
+beforeAll(async () => {
+  postgres = await makeOwnPostgres(async () => ['timezone=Asia/Tokyo'])
+  await postgres.start()
+  pooler = await startPgBouncer(postgres.databaseUrl)
+  const pool = createPool(database(), log, 1)
+  await eventually(() => pool.query('SELECT 1'))
+  await pool.end()
+  await migrate(postgres.databaseUrl, log)
+  await migrate(postgres.databaseUrl, log, 'tracing')
+})
+afterAll(async () => {
+  await pooler?.stop()
+  await postgres?.remove()
+})
+
+test('the main job works through a pooler in transaction mode, with a direct address for sessions', async () => {
+  const namespace = `pooler-${randomUUID().slice(0, 8)}`
+  const baseModel = `${namespace}/base`
+  const pool = createPool(postgres.databaseUrl, log, 1)
+  const key = await addKey(pool, 'acme', 'admin')
+  await pool.end()
+  await createBaseModel(stack, { namespace, baseModel })
+  const env = { DIRECT_DATABASE_URL: postgres.databaseUrl }
+  const plane = await startControlPlane(stack, { databaseUrl: pooler.databaseUrl, key, namespace, baseModel, env })
+  await runMainJob(plane, await makeTrainerToken(stack, namespace))
+})
+
+test('statements work on whatever connection the pooler chooses, and traces have times in UTC', async () => {
+  const pool = createTracePool(database(), log, 5)
+  const named = { name: 'named', text: "SELECT '2026-01-01T00:00:00Z'::timestamptz AS at", values: [] }
+  const answers = await Promise.all(Array.from({ length: 100 }, () => pool.query<{ at: string }>(named)))
+  await pool.end()
+  expect(new Set(answers.map(({ rows }) => rows[0]!.at))).toEqual(new Set(['2026-01-01T00:00:00.000000Z']))
+})
+
+test('a key of the store stays locked while its object is removed', async () => {
+  const pool = createPool(database(), log, 5)
+  const order: string[] = []
+  let writing: Promise<unknown> | undefined
+  await whileUnheld({ pool, schema: 'training' }, 'a', async (connection) => {
+    writing = holdKey({ pool, schema: 'training' }, 'a').then(() => order.push('written'))
+    await eventually(async () => {
+      const { rowCount } = await connection.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+      expect(rowCount).toBe(1)
+    })
+    order.push('removed')
+    return true
+  })
+  await writing
+  await pool.end()
+  expect(order).toEqual(['removed', 'written'])
+})

@@ -1,0 +1,107 @@
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
+import { expect, onTestFinished } from 'vitest'
+import { startApiServer } from './api-server.ts'
+import { eventually } from './eventually.ts'
+import { createNamespace, startOperator } from './operator-process.ts'
+import { createRest, type Rest } from './rest.ts'
+import type { Stack } from './stack.ts'
+import { startStatusServer } from './status-server.ts'
+
+const repository = path.resolve(import.meta.dirname, '../..')
+const message = { role: 'user', content: 'a' }
+const groups = [
+  {
+    trajectories: [1, 0].map((reward) => ({
+      messages_and_choices: [message, { ...message, role: 'assistant' }],
+      reward,
+    })),
+  },
+]
+
+/** The control plane of a checkout, beside others on the same database. */
+export interface ControlPlane {
+  rest: Rest
+  baseModel: string
+  statusUrl: string
+  stop: () => Promise<void>
+}
+
+export interface ControlPlaneSettings {
+  databaseUrl: string
+  /** A key of the REST interface. */
+  key: string
+  namespace: string
+  baseModel: string
+  /** The checkout whose code runs. */
+  root?: string
+  /** Additional variables of all processes. */
+  env?: Record<string, string>
+}
+
+/** Starts an apiserver, a status server and an operator in a namespace of their own. They end with the test. */
+export async function startControlPlane(
+  stack: Stack,
+  { databaseUrl, key, namespace, baseModel, root = repository, env = {} }: ControlPlaneSettings,
+): Promise<ControlPlane> {
+  const wrap = ([node, ...args]: [string, ...string[]]): [string, ...string[]] => {
+    const main = args.pop()!
+    return [node, ...args, path.join(root, main)]
+  }
+  const server = await startApiServer(stack, databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...env }, wrap)
+  onTestFinished(server.remove)
+  const status = await startStatusServer(stack, databaseUrl, { namespace, root, env })
+  onTestFinished(status.remove)
+  const operator = await startOperator(stack, { databaseUrl, namespace, root, env })
+  onTestFinished(operator.remove)
+  return {
+    rest: createRest({ ...stack, url: server.url, baseModel }, key),
+    baseModel,
+    statusUrl: status.url,
+    stop: async () => void (await Promise.all([server.stop(), status.stop(), operator.stop()])),
+  }
+}
+
+/** The main job, with a trainer that computes nothing: a model, a job, a claim, reports, a checkpoint, and lists. */
+export async function runMainJob({ rest, baseModel, statusUrl }: ControlPlane, token: string): Promise<void> {
+  const post = async (url: string, body: object) => {
+    const headers = { authorization: `Bearer ${token}` }
+    const response = await fetch(statusUrl + url, { method: 'POST', headers, body: JSON.stringify(body) })
+    expect([url, response.status]).toEqual([url, 200])
+    return (await response.json()) as Record<string, string>
+  }
+  const model = await eventually(() => rest.createModel())
+  const jobId = await rest.startJob(model.id, groups)
+  const claimed = await post('/v1/claims', { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20 })
+  expect(claimed.id).toBe(jobId)
+  const attempt = `/v1/jobs/${jobId}/attempts/1`
+  await post(`${attempt}/events`, { events: [{ seq: 0, type: 'training_started', data: { num_sequences: 2 } }] })
+  await post(`${attempt}/heartbeat`, {})
+  const uri = `artifact:///checkpoints/${claimed.checkpoint_id}`
+  await post(`${attempt}/checkpoint`, { uri, digest: 'ab'.repeat(32), metrics: { loss: 1 } })
+  const events = await rest.waitForEnd(jobId)
+  expect(events.map(({ type }) => type)).toEqual(['training_started', 'training_ended'])
+  expect((await rest.listCheckpoints(model.id)).map(({ step }) => step)).toContain(1)
+  const ids = async (list: string) => (await rest.listAll<{ id: string }>(list)).map(({ id }) => id)
+  expect(await ids('/v1/preview/models')).toContain(model.id)
+  expect(await ids('/v1/preview/training-jobs')).toContain(jobId)
+}
+
+/** Creates a namespace with a base model without pods. */
+export async function createBaseModel(
+  stack: Stack,
+  { namespace, baseModel }: { namespace: string; baseModel: string },
+) {
+  await createNamespace(stack, namespace)
+  await stack.apply({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'BaseModel',
+    metadata: { name: 'base', namespace },
+    spec: {
+      names: [baseModel],
+      source: { path: 'models/none' },
+      engine: { replicas: 0 },
+      trainer: { warm: { min: 0 } },
+    },
+  })
+}

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { readLocalConfig } from '../../local/config.ts'
+import { unpackDebianPackage } from './debian-package.ts'
+import { findFreePort } from './free-port.ts'
+
+/** A running PgBouncer in transaction mode. */
+export interface PgBouncer {
+  /** Of the same database as the server's URL. */
+  databaseUrl: string
+  stop: () => Promise<void>
+}
+
+/** Starts Debian's PgBouncer before a Postgres, with the settings that docs/postgres.md gives. */
+export async function startPgBouncer(serverUrl: string): Promise<PgBouncer> {
+  const program = await findPgBouncer()
+  const server = new URL(serverUrl)
+  const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-pgbouncer-'))
+  const port = await findFreePort()
+  const settings = path.join(folder, 'pgbouncer.ini')
+  const users = path.join(folder, 'users.txt')
+  await writeFile(users, `"${server.username}" "${server.password}"\n`)
+  await writeFile(
+    settings,
+    `[databases]
+* = host=${server.hostname} port=${server.port}
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = ${port}
+unix_socket_dir =
+${process.getuid?.() === 0 ? 'user = nobody' : ''}
+auth_type = plain
+auth_file = ${users}
+pool_mode = transaction
+default_pool_size = 10
+query_timeout = 30
+idle_transaction_timeout = 600
+`,
+  )
+  for (const [file, mode] of [
+    [folder, 0o755],
+    [settings, 0o644],
+    [users, 0o644],
+  ] as const)
+    await chmod(file, mode)
+  const env = { LD_LIBRARY_PATH: path.join(path.dirname(path.dirname(program)), 'lib', 'x86_64-linux-gnu') }
+  const child: ChildProcess = spawn(program, [settings], { env, stdio: 'ignore', cwd: '/' })
+  server.port = String(port)
+  return {
+    databaseUrl: server.href,
+    stop: async () => {
+      if (child.exitCode === null && child.signalCode === null) {
+        child.kill('SIGKILL')
+        await once(child, 'exit')
+      }
+      await rm(folder, { recursive: true })
+    },
+  }
+}
+
+async function findPgBouncer(): Promise<string> {
+  const folder = path.join(readLocalConfig().cacheFolder, 'pgbouncer')
+  const program = path.join(folder, 'usr', 'sbin', 'pgbouncer')
+  if (!existsSync(program)) {
+    await unpackDebianPackage({ name: 'pgbouncer', folder, libraries: /Depends: (libc-ares2|libevent-2\.1-\S+)/g })
+  }
+  return program
+}
