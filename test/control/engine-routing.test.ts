@@ -333,6 +333,61 @@ describe('an engine that answers 500', () => {
   })
 })
 
+describe('an engine whose computing process is dead, and whose server still answers', () => {
+  /** Answers with an error, as the engine's middleware marks it. */
+  const answerDead =
+    (status: number, answered: () => unknown = () => {}): Answer =>
+    (_, response) => {
+      response.writeHead(status, { 'x-trainyard-engine-dead': 'true' }).end('{"error":{"message":"dead","code":500}}')
+      answered()
+    }
+  const dies = 500
+  const wasDead = 503
+
+  test.each([{}, { stream: true }])('another engine answers the chats that it dies under, %o', async (more) => {
+    const [asked, dying] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    await listen(1, async (...args) => {
+      asked.resolve()
+      await dying.promise
+      answerDead(dies)(...args)
+    })
+    await addEnginePod(place(1))
+    const answering = chat(more)
+    await asked.promise
+    await listen(2, reply('second'))
+    await addEnginePod(place(2))
+    dying.resolve()
+    const response = await answering
+    expect(response.headers.get('x-trainyard-engine-dead')).toBeNull()
+    expect(await readContent(response)).toBe('second')
+  })
+
+  test('a chat is held, however often it meets the dead engine, until another is Ready', async () => {
+    let count = 0
+    await listen(
+      1,
+      answerDead(wasDead, () => count++),
+    )
+    await addEnginePod(place(1))
+    const answering = chat()
+    await eventually(() => expect(count).toBeGreaterThan(3), 60_000, 20)
+    await listen(2, reply('second'))
+    await addEnginePod(place(2))
+    expect(await readContent(await answering)).toBe('second')
+  })
+
+  test('a chat that kills one engine after the other is an error', async () => {
+    let count = 0
+    await listen(
+      1,
+      answerDead(dies, () => count++),
+    )
+    await addEnginePod(place(1))
+    const response = await chat()
+    expect([response.status, response.headers.get('x-trainyard-engine-dead'), count]).toEqual([503, null, 3])
+  })
+})
+
 describe('a client that leaves', () => {
   test.each([
     ['before the first byte', false],

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
+import { listChildren } from '../support/child-processes.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart, killProgram, mainPid, podSelectors, waitUntilWhole } from '../support/kill.ts'
 import { listLoadedAdapters } from '../support/loaded-adapters.ts'
+import { isDeep } from '../support/random-cases.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -57,6 +60,41 @@ describe('a job survives kill -9, ends once and has one checkpoint', () => {
     expect(choice?.message.content).not.toBe('')
   })
 })
+
+test.runIf(isDeep())('chats are answered although the computing process of their engine is killed', async () => {
+  const core = findEngineCore(await mainPid(stack, podSelectors.engine))
+  const statuses: number[] = []
+  let isOver = false
+  const keepChatting = async (options: object) => {
+    const messages = [{ role: 'user', content: 'Tell me a story.' }]
+    while (!isOver) {
+      const response = await rest.send('POST', '/v1/chat/completions', { model: stack.baseModel, messages, ...options })
+      await response.text()
+      statuses.push(response.status)
+    }
+  }
+  const long = { max_tokens: 300, ignore_eos: true }
+  const chatting = Promise.all([long, long, long, { max_tokens: 1 }].map(keepChatting))
+  try {
+    await eventually(() => expect(statuses.length).toBeGreaterThanOrEqual(4), 120_000)
+    process.kill(core, 'SIGKILL')
+    const killedAt = statuses.length
+    // More than the engine may have answered just before.
+    await eventually(() => expect(statuses.length).toBeGreaterThan(killedAt + 8), 300_000)
+  } finally {
+    isOver = true
+    await chatting
+  }
+  expect(new Set(statuses)).toEqual(new Set([200]))
+})
+
+/** The process in which an engine computes. Linux keeps 15 characters of its name. */
+function findEngineCore(engine: number): number {
+  const readName = (pid: number) => readFileSync(`/proc/${pid}/comm`, 'utf8').trim()
+  const core = listChildren(engine).find((pid) => readName(pid) === 'VLLM::EngineCor')
+  if (core === undefined) throw new Error(`process ${engine} has no VLLM::EngineCore: is it an engine?`)
+  return core
+}
 
 describe('a killed part answers again at the same address', () => {
   test.for([

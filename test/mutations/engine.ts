@@ -155,4 +155,11 @@ export const engineMutations: Mutation[] = [
     replace: 'done: set[int] = set()',
     test: 'trainer/trainyard_base_model/bucket_download_test.py',
   },
+  {
+    fault: 'errors of a dead engine look like those of a living one',
+    file: 'trainer/trainyard_engine/dead_engine.py',
+    find: 'is_lost = self.engine.errored and can_be_lost(start)',
+    replace: 'is_lost = False',
+    test: 'trainer/trainyard_engine/dead_engine_test.py',
+  },
 ]

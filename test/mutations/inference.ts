@@ -37,6 +37,13 @@ export const inferenceMutations: Mutation[] = [
     test: 'test/control/engine-routing.test.ts',
   },
   {
+    fault: 'a chat whose engine is dead is not asked of another one',
+    file: 'apiserver/inference/engines/engine-client.ts',
+    find: "headers['x-trainyard-engine-dead'] === 'true'",
+    replace: "headers['x-trainyard-engine-dead'] === 'yes'",
+    test: 'test/control/engine-routing.test.ts',
+  },
+  {
     fault: 'requests wait for the engines of a deleted base model',
     file: 'apiserver/inference/engines/deleted-base-models.ts',
     find: 'router.rejectWaiting(name)',

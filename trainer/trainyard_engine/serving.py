@@ -19,6 +19,7 @@ from vllm.entrypoints.openai.models.serving import OpenAIServingModels
 from trainyard_engine.access import AccessMiddleware
 from trainyard_engine.capacity import CapacityMiddleware
 from trainyard_engine.config import Settings
+from trainyard_engine.dead_engine import DeadEngineMiddleware
 from trainyard_engine.device_turns import divide_time, lend_device
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.compiler import Recipe, open_check
@@ -69,7 +70,8 @@ async def build_and_serve(
     setting = [name for name in SETTING if (chat and chat.parser_cls) or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
-    guarded = AccessMiddleware(GrammarMiddleware(stack, gate, setting), settings.keys)
+    marked = DeadEngineMiddleware(GrammarMiddleware(stack, gate, setting), engine)
+    guarded = AccessMiddleware(marked, settings.keys)
     app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
     if settings.device_socket:
         shares = divide_time(settings.turns_seconds, settings.trainer_time_percent)

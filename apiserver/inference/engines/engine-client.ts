@@ -84,6 +84,10 @@ export class EngineClient {
       const key = this.#keys.keyOf(lease.pod)
       const first = await this.#send(lease.pod, request, key)
       const response = first.statusCode === 401 ? await this.#retryWithKey(lease.pod, request, { first, key }) : first
+      if (isDead(response)) {
+        lease.recordUnreachable()
+        return this.#leave(response, lease, request)
+      }
       if (isEnding(response, lease)) return this.#leave(response, lease, request)
       lease.recordAnswer(readMaxRequests(response.headers))
       response.whenOver(lease.release)
@@ -99,13 +103,13 @@ export class EngineClient {
     }
   }
 
-  /** Drops the response of an engine that is being stopped. It has answered nothing yet. */
-  #leave(response: EngineResponse, lease: EngineLease, { body }: EngineRequest): 'broken' {
+  /** Drops the response of an engine that is dead or is being stopped. It has answered nothing yet. */
+  #leave(response: EngineResponse, lease: EngineLease, { body }: EngineRequest): 'broken' | 'unreachable' {
     response.abort()
     lease.release()
     if (!body.isKept) throw unanswered()
     this.#log.debug({ status: response.statusCode, pod: lease.pod.name }, 'engine ended before it answered a request')
-    return 'broken'
+    return isDead(response) && response.statusCode === 503 ? 'unreachable' : 'broken'
   }
 
   /** Sends a request again with another key, if the engine does not take the first. It has not looked at the body. */
@@ -141,6 +145,14 @@ export class EngineClient {
     this.#disguises.set(entity, disguise)
     return disguise
   }
+}
+
+/**
+ * Whether the computing process of an engine is dead, while its server still answers. The status is 503 if it was dead
+ * before the request came, which is then not the cause.
+ */
+function isDead({ headers }: EngineResponse): boolean {
+  return headers['x-trainyard-engine-dead'] === 'true'
 }
 
 /** Whether an engine could not answer in the time that it had before its end. */
