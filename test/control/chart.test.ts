@@ -264,6 +264,7 @@ test('the fields that the node of one machine ignores are known: nothing that ru
     'spec.containers.resources',
     'spec.containers.securityContext.capabilities.drop',
     'spec.containers.securityContext.readOnlyRootFilesystem',
+    'spec.containers.volumeMounts.readOnly',
     'spec.securityContext.fsGroup',
     'spec.securityContext.fsGroupChangePolicy',
     'spec.securityContext.runAsGroup',
