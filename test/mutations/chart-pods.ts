@@ -22,4 +22,11 @@ export const chartPodMutations: Mutation[] = [
     replace: '(dict "root" $ "from" (list "apiserver" "status-server") "port" "http")',
     test: 'test/control/network-policies.test.ts',
   },
+  {
+    fault: 'the operator may take any Lease',
+    file: 'helm/trainyard/templates/operator.yaml',
+    find: '    resources: [leases]\n    resourceNames: [trainyard-operator]\n',
+    replace: '    resources: [leases]\n',
+    test: 'test/control/roles.test.ts',
+  },
 ]
