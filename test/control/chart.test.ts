@@ -454,11 +454,11 @@ test.each([
 })
 
 test.each([
-  ['one process', {}, { processes: '1', requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '2Gi' } }],
+  ['one process', {}, { processes: '1', requests: { cpu: '50m', memory: '192Mi' }, limits: { memory: '2Gi' } }],
   [
     'four processes',
     { processes: 4 },
-    { processes: '4', requests: { cpu: '200m', memory: '512Mi' }, limits: { memory: '8Gi' } },
+    { processes: '4', requests: { cpu: '200m', memory: '768Mi' }, limits: { memory: '8Gi' } },
   ],
   [
     'three processes with other resources',
