@@ -410,7 +410,9 @@ test.each<[string, string, string, string]>([
   ['yes', 'apiserver', 'watch', 'pods'],
   ['yes', 'operator', 'create', 'pods'],
   ['yes', 'operator', 'patch', 'trainingjobs.trainyard.dev/status'],
-  ['yes', 'operator', 'update', 'leases.coordination.k8s.io'],
+  ['yes', 'operator', 'create', 'leases.coordination.k8s.io'],
+  // Its own Lease only.
+  ['no', 'operator', 'update', 'leases.coordination.k8s.io'],
   ['no', 'apiserver', 'delete', 'trainingjobs.trainyard.dev'],
   ['no', 'apiserver', 'create', 'basemodels.trainyard.dev'],
   ['no', 'apiserver', 'get', 'secrets'],
