@@ -235,5 +235,5 @@ test('a supervisor whose processes cannot start exits, as a single process does'
     (error: { code: number; stderr: string }) => error,
   )
   expect(failed).toMatchObject({ code: 1 })
-  expect(failed.stderr).toContain('DATABASE_URL is not set')
+  expect(failed.stderr).toContain('TRAINYARD_NAMESPACE is not set')
 })

@@ -31,7 +31,6 @@ describe('a base model', () => {
     const { source, trainer } = (await checkModel({})).spec
     expect(source).toEqual({ path: 'models/x', trustRemoteCode: false })
     expect(trainer).toEqual({
-      imagePullPolicy: 'IfNotPresent',
       warm: { min: 1, idleSeconds: 300 },
       maxSequenceLength: 2048,
       maxJobs: 4,
