@@ -4,6 +4,8 @@ import { StoreMisconfigured } from './misconfigured.ts'
 import type { ArtifactStore } from './store.ts'
 
 const pauseMs = 1_000
+// A store that does not answer by then is unavailable.
+const probeMs = 5_000
 
 interface WaitOptions {
   signal: AbortSignal
@@ -36,10 +38,17 @@ export async function waitForStore(
 }
 
 async function probeStore(store: ArtifactStore): Promise<unknown> {
+  const late = new AbortController()
+  const silent = delay(probeMs, new Error(`the store has not answered for ${probeMs / 1_000} s`), {
+    signal: late.signal,
+  })
+  const probed = store.probe().then(
+    () => undefined,
+    (error: unknown) => error,
+  )
   try {
-    await store.probe()
-    return undefined
-  } catch (error) {
-    return error
+    return await Promise.race([probed, silent])
+  } finally {
+    late.abort()
   }
 }

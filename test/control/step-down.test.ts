@@ -93,6 +93,7 @@ test('an operator gives up its Lease within three seconds while its store does n
   const operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace, env })
   onTestFinished(operator.remove)
   await eventually(() => expect(asked).not.toEqual([]))
+  await eventually(async () => expect(await readHolder(namespace)).not.toBe(''))
   expect(await measureStepDown(namespace, operator.stop)).toBeLessThan(3_000)
 })
 

@@ -5,7 +5,8 @@ import { addKey, useApiServer } from '../support/api-server.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
-const own = useApiServer(useStack(), { LOG_LEVEL: 'error' })
+// Fifteen of the connections are for streams, five of them for one entity.
+const own = useApiServer(useStack(), { LOG_LEVEL: 'error', TRAINYARD_TRACING_CONNECTIONS: '20' })
 const entities = ['first', 'second', 'third', 'fourth']
 const keys = new Map<string, string>()
 const clients = new Map<string, TraceClient>()

@@ -9,6 +9,7 @@ from trainyard_artifacts.files import let_group_write
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_base_model.start_failure import StartFailure
 
+PROBE_PREFIX = "probe-"
 DENIED = (errno.EACCES, errno.EPERM, errno.EROFS)
 ADVICE = (
     "Use a volume that takes fsGroup, or give apiserver, operator and trainers one user or one group "
@@ -26,7 +27,7 @@ def require_shared_volume(settings: StoreSettings) -> None:
     try:
         spool.mkdir(exist_ok=True)
         let_group_write(spool)
-        probe = spool / f"probe-{uuid4()}"
+        probe = spool / f"{PROBE_PREFIX}{uuid4()}"
         probe.mkdir()
         ours, shared = probe.stat(), spool.stat()
         probe.rmdir()

@@ -9,6 +9,7 @@ import pytest
 from testing.deadlines import MAX_WAIT_SECONDS
 from testing.interruption import STEPS, check_same, check_store, describe_outcome
 from testing.seeds import IS_DEEP, RUN_SEED
+from trainyard_trainer.shared_volume import PROBE_PREFIX
 
 
 class Killer:
@@ -66,8 +67,10 @@ class Killer:
         return any(name.startswith(f"{self.job.checkpoint_id}.") == is_wanted for name in self.list_spool() - self.left)
 
     def list_spool(self):
+        """Folders that are being written. A trainer that starts only tries whether it can write."""
         spool = self.status_server.root / ".spool"
-        return {path.name for path in spool.iterdir()} if spool.is_dir() else set()
+        names = {path.name for path in spool.iterdir()} if spool.is_dir() else set()
+        return {name for name in names if not name.startswith(PROBE_PREFIX)}
 
     def after(self, seconds, **env):
         """Kills some time after the claim was answered, or when the first step is reported."""

@@ -40,6 +40,7 @@ client.flush()
 image_call, wrap_call, note_call, book_call = client.get_calls()
 image = image_call.output
 published = weave.publish({"picture": painted, "text": weave.Content.from_text("tide ☂")}, name="album")
+client.flush()  # the SDK sends files in the background
 album = published.get()
 facts = {
     "image": [image.size, image.mode, image.tobytes() == painted.tobytes()],
