@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -17,6 +16,7 @@ from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig
 
 from testing.own_code import add_own_code
 from testing.seeds import IS_DEEP
+from testing.stores import find_free_port
 from testing.tiny_models import CONFIGS
 from trainyard_artifacts.checkpoints import locate_checkpoint, write_checkpoint
 from trainyard_artifacts.settings import StoreSettings
@@ -56,9 +56,10 @@ class Engine:
             answer.read()
 
     def wait_for_end(self) -> str:
-        """Returns its last line, from which Kubernetes takes the reason."""
+        """Returns its last line with a reason, which the operator finds among the last lines."""
         assert self.process.wait(MAX_SECONDS) == 1
-        return self.log.read_text().splitlines()[-1]
+        lines = self.log.read_text().splitlines()
+        return next((line for line in reversed(lines) if line.startswith("trainyard_engine: ")), lines[-1])
 
 
 @pytest.fixture
@@ -66,12 +67,11 @@ def start_engine(tmp_path):
     engines: list[Engine] = []
 
     def start(model: str, *arguments: str, **env: str) -> Engine:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = find_free_port()
         settings = {
             "TRAINYARD_HOST": "127.0.0.1",
             "TRAINYARD_PORT": str(port),
+            "TRAINYARD_METRICS_PORT": str(find_free_port()),
             "TRAINYARD_MODEL": model,
             "TRAINYARD_MODEL_NAMES": "tiny",
             "TRAINYARD_ARTIFACTS": str(tmp_path),
