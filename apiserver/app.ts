@@ -62,14 +62,19 @@ const expectListeners: Koa.Middleware = (ctx, next) => {
 
 /** The public HTTP interface. Only what is registered before `requireKey` answers without a key. */
 function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
-  const { tracing } = groups
+  const { tracing, wandb } = groups
   const app = new Koa()
   const router = new Router<RequestState>({ methods })
   const api = createApi(router, deps, groups)
   const open = new Router()
   // A stream was cut off. Its cause is logged where it is detected.
   app.on('error', (error) => deps.log.debug({ error }, 'answer not completed'))
-  const list = () => [...listRoutes(open), ...api.operations, ...(tracing?.operations ?? [])]
+  const list = () => [
+    ...listRoutes(open),
+    ...api.operations,
+    ...(tracing?.operations ?? []),
+    ...(wandb?.operations ?? []),
+  ]
   app.use(expectListeners)
   app.use(measureRequests({ meter: deps.meter, groupOf: findGroup, list }))
   app.use(identifyRequests)
@@ -86,6 +91,8 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   tracing?.routeOpen(open)
   routeOpenApi(open, api, tracing?.operations)
   app.use(open.routes())
+  // Some of its paths begin as those of other groups.
+  if (wandb) app.use(wandb.routes)
   app.use(rejectMissingGroups(groups.names))
   if (tracing) app.use(tracing.routes)
 

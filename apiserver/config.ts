@@ -2,7 +2,8 @@ import { Type, type Static } from 'typebox'
 import { artifactSettings } from '../artifacts/store/settings.ts'
 import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'
 import { connectionsSetting } from '../db/connection-settings.ts'
-import { readConfig } from '../lib/config.ts'
+import { ConfigError, readConfig } from '../lib/config.ts'
+import { createPublicBase, type FindPublicBase } from '../lib/http/public-base.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { groupNames } from './groups.ts'
@@ -30,6 +31,10 @@ const schema = Type.Object({
   TRAINYARD_BASE_MODEL_DEFAULTS: Type.Optional(Type.String({ minLength: 1 })),
   // The hub of models, under the name that its own library reads.
   HF_ENDPOINT: Type.String({ pattern: '^https?://[^/?#@]+(/[^?#]*)?$', default: 'https://huggingface.co' }),
+  // The address that clients use, for absolute links: https://HOST[:PORT][/PATH].
+  TRAINYARD_PUBLIC_URL: Type.Optional(Type.String({ pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' })),
+  // Addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host count, separated by commas.
+  TRAINYARD_TRUSTED_PROXIES: Type.String({ default: '' }),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   // The key is sent in a header unchanged.
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1, pattern: '^[!-~]+$' }),
@@ -55,4 +60,18 @@ export function loadConfig(): Config {
 /** The keys that engines may ask for, the current one first. */
 export function listEngineKeys(config: Config): string[] {
   return [config.TRAINYARD_ENGINE_KEY, config.TRAINYARD_PREVIOUS_ENGINE_KEY].filter((key) => key !== undefined)
+}
+
+/** Finds the base of absolute links. @throws {ConfigError} for a bad network */
+export function openPublicBase(config: Config): FindPublicBase {
+  const networks = config.TRAINYARD_TRUSTED_PROXIES.split(',').map((network) => network.trim())
+  const trustedProxies = networks.filter((network) => network !== '')
+  try {
+    return createPublicBase({ publicUrl: config.TRAINYARD_PUBLIC_URL, trustedProxies })
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error
+    throw new ConfigError(
+      'bad configuration: TRAINYARD_TRUSTED_PROXIES must be addresses or networks, such as 10.0.0.0/8',
+    )
+  }
 }

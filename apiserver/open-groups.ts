@@ -4,13 +4,15 @@ import type { ChatRecorder } from './tracing/chats/chat-recorder.ts'
 import type { openTracing, Tracing } from './tracing/open-tracing.ts'
 import type { openTraceWriting, TraceWriting } from './tracing/open-writing.ts'
 import type { openTraining, Training } from './training/open-training.ts'
+import type { openWandb, Wandb } from './wandb/open-wandb.ts'
 import { readGroups, type Groups } from './groups.ts'
 
 /** The parts that groups share. Each group declares which of them it needs. */
 type SharedParts = Parameters<typeof openTraining>[1] &
   Parameters<typeof openTraceWriting>[0] &
   Omit<Parameters<typeof openInference>[1], 'traces'> &
-  Omit<Parameters<typeof openTracing>[0], 'gateway' | 'writing'>
+  Omit<Parameters<typeof openTracing>[0], 'gateway' | 'writing'> &
+  Omit<Parameters<typeof openWandb>[0], 'traceProjects'>
 
 /** The groups that a server has. */
 export interface OpenGroups {
@@ -18,6 +20,8 @@ export interface OpenGroups {
   training: Training | undefined
   inference: Inference | undefined
   tracing: Tracing | undefined
+  /** What the wandb SDK speaks. It belongs to training and tracing, and has the subjects of those that are served. */
+  wandb: Wandb | undefined
   /** Records chats of the inference group. The shutdown waits for its end after the last answer. */
   chats: ChatRecorder | undefined
 }
@@ -29,7 +33,8 @@ export async function openGroups(config: Config, shared: SharedParts): Promise<O
   const inference = names.has('inference') && traces ? await loadInference(config, shared, traces) : undefined
   const tracing = names.has('tracing') && traces ? await loadTracing(shared, traces, inference) : undefined
   const training = names.has('training') ? await loadTraining(config, shared) : undefined
-  return { names, training, inference, tracing, chats: traces?.chats }
+  const wandb = training || tracing ? await loadWandb(shared, tracing && traces) : undefined
+  return { names, training, inference, tracing, wandb, chats: traces?.chats }
 }
 
 async function loadTraining(config: Config, shared: SharedParts): Promise<Training> {
@@ -54,4 +59,9 @@ async function loadTracing(
 ): Promise<Tracing> {
   const { openTracing } = await import('./tracing/open-tracing.ts')
   return openTracing({ ...shared, writing, gateway: inference?.deps })
+}
+
+async function loadWandb(shared: SharedParts, traces: TraceWriting | undefined): Promise<Wandb> {
+  const { openWandb } = await import('./wandb/open-wandb.ts')
+  return openWandb({ ...shared, traceProjects: traces?.writing.projects })
 }

@@ -14,7 +14,7 @@ import { createRegistry } from '../lib/metrics/registry.ts'
 import { repeat } from '../lib/repeat.ts'
 import { onShutdown, type BeginStep } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
-import { listEngineKeys, loadConfig } from './config.ts'
+import { listEngineKeys, loadConfig, openPublicBase } from './config.ts'
 import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
 import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
@@ -79,6 +79,7 @@ const shared = {
   bodyLimitBytes: config.TRAINYARD_BODY_LIMIT_BYTES,
   uploadLimitBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES,
   pricesFile: config.TRAINYARD_TRACING_PRICES,
+  findPublicBase: openPublicBase(config),
   log,
   databaseUrl,
   pool,

@@ -37,6 +37,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['serve.ts'],
     ['app.ts', 'server-settings.ts'],
     ['open-groups.ts'],
+    ['wandb'],
     ['health', 'metrics', 'openapi', 'tracing', 'training'],
     ['inference'],
     ['kube.ts'],

@@ -23,8 +23,8 @@ export const defaultProject = 'default'
 const reservedEntities = new Set(
   (
     'v1 v2 api graphql traces call calls obj objs table tables file files cost feedback refs threads otel agents ' +
-    'completions annotation_queues tags aliases project service health server_info oidc metrics assets static login ' +
-    'logout authorize settings admin console docs openapi.json chat models responses embeddings tokenize detokenize'
+    'completions annotation_queues artifactsv2 tags aliases project service health server_info oidc metrics assets static ' +
+    'login logout authorize settings admin console docs openapi.json chat models responses embeddings tokenize detokenize'
   ).split(' '),
 )
 

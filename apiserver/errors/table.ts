@@ -34,6 +34,11 @@ export const errors = {
       sentence: 'This key does not belong to the entity of the project.',
       retry: 'no',
     },
+    invalid_link: {
+      status: 403,
+      sentence: 'The link has expired, or is for another request. Ask for a new one.',
+      retry: 'no',
+    },
     unknown_field: { status: 403, sentence: 'A query names a field that does not exist.', retry: 'no' },
     quota_exceeded: { status: 403, sentence: 'The entity has reached its limit stored_bytes.', retry: 'no' },
     model_not_found: { status: 404, sentence: 'The model of the chat does not exist.', retry: 'no' },

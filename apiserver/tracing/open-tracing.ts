@@ -31,7 +31,6 @@ import { ValueChecker } from './feedback/value-checker.ts'
 import { routeFiles } from './files/routes.ts'
 import { routeObjects } from './objects/routes.ts'
 import { ValueInspector } from './objects/value-inspector.ts'
-import { routeGraphql } from './wandb-login/routes.ts'
 import { StreamSemaphore } from './stream-semaphore.ts'
 import { routeOtel } from './otel/routes.ts'
 import { SpanBuilder } from './otel/span-builder.ts'
@@ -106,7 +105,6 @@ function routeTraces(api: TraceApi, main: TracingDeps): void {
   routeThreads(api, deps)
   if (main.gateway) routeCompletions(api, { ...deps, gateway: main.gateway })
   routeService(api, deps)
-  routeGraphql(api, deps.projects)
 }
 
 /** Answers below the prefix and, where a path begins as one of an operation, at the root. */

@@ -73,7 +73,16 @@ const upsertQuery =
   'mutation UpsertModel($name: String!, $entity: String!) { upsertModel(input: {name: $name, entityName: $entity}) { model { name description } } }'
 const noAccess = {
   status: 200,
-  body: { errors: [{ message: expect.any(String) as string, extensions: { code: 'PERMISSION_ERROR' } }] },
+  body: {
+    data: null,
+    errors: [
+      {
+        message: expect.any(String) as string,
+        extensions: { code: 'PERMISSION_ERROR' },
+        path: [expect.any(String) as string],
+      },
+    ],
+  },
 }
 
 describe('GraphQL', () => {
@@ -118,17 +127,22 @@ describe('GraphQL', () => {
     ['a name with NUL', upsertQuery, { name: 'a\0b\0'.repeat(200), entity: 'team' }],
     ['a name that is not a text', upsertQuery, { name: { a: 1 }, entity: 'team' }],
     ['no name', projectQuery, {}],
-    ['another operation', 'query { artifact }', {}],
   ])('%s is an error', async (_, query, variables) => {
     expect(await member.post('/graphql', { query, variables })).toEqual({
       status: 200,
-      body: { errors: [{ message: expect.any(String) as string }] },
+      body: { data: null, errors: [{ message: expect.any(String) as string, path: [expect.any(String) as string] }] },
     })
   })
 
   test('a request without a query is rejected', async () => {
     expect((await member.post('/graphql', { variables: [] })).status).toBe(422)
     expect((await member.post('/graphql', '{"query":')).status).toBe(422)
+  })
+
+  test('a request without a key has the answer that wandb shows', async () => {
+    const response = await fetch(`${own.server.url}/graphql`, { method: 'POST', body: '{}' })
+    const body = { errors: [{ message: expect.stringMatching(/no API key/) as string }] }
+    expect([response.status, await response.json()]).toEqual([401, body])
   })
 })
 

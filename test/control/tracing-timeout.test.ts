@@ -58,12 +58,13 @@ test.each([
   ['tracing.calls', '/calls/query_stats', { project_id }],
   ['tracing.calls', `/v2/${project_id}/calls/complete`, { batch }],
   ['tracing.objects', '/obj/read', { project_id, object_id: 'thing', digest: 'latest' }],
-  ['tracing.projects', '/graphql', { query: 'project(', variables: { name: 'unknown' } }],
+  ['tracing.projects', '/graphql', { query: '{ project(name: "unknown") { name } }' }],
 ])('a statement on %s of %s that is stopped is a 504', async (table, path, body) => {
   await withLocked(table, async (connection) => {
     const asked = client.post(path, body)
     await stopWaiting(connection)
-    expect(await asked).toEqual({ status: 504, body: { reason } })
+    const body = path === '/graphql' ? { errors: [{ message: reason }] } : { reason }
+    expect(await asked).toEqual({ status: 504, body })
   })
   expect((await client.post(path, body)).status).toBe(200)
 })

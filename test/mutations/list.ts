@@ -13,6 +13,7 @@ import { operatorMutations } from './operator.ts'
 import { tracingMutations } from './tracing.ts'
 import { traceDatabaseMutations } from './traces-db.ts'
 import { trainerMutations } from './trainer.ts'
+import { wandbMutations } from './wandb.ts'
 
 /** All mutations, by part. */
 export const mutations: Mutation[] = [
@@ -23,6 +24,7 @@ export const mutations: Mutation[] = [
   ...apiserverMutations,
   ...inferenceMutations,
   ...tracingMutations,
+  ...wandbMutations,
   ...databaseMutations,
   ...traceDatabaseMutations,
   ...localMutations,

@@ -141,7 +141,6 @@ const spans = (name: string) => ({
 /** Members of bodies by name. Their meaning differs between resources. */
 function valuesOf(path: string, traces: Traces): Record<string, unknown> {
   const { project_id, callId, objectName, objectDigest, tableDigest, fileDigest, rowDigest } = traces
-  const [entity, name] = project_id.split('/')
   const callRef = `weave:///${project_id}/call/${callId}`
   const objectRef = `weave:///${project_id}/object/${objectName}:${objectDigest}`
   const ids = { '/feedback': traces.feedbackId, '/cost': traces.costId }
@@ -175,12 +174,6 @@ function valuesOf(path: string, traces: Traces): Record<string, unknown> {
     ...(path === '/calls/query_stats' || path.startsWith('/calls/') ? { filter: { call_ids: [callId] } } : {}),
     ...(path.startsWith('/objs/query') && { filter: { object_ids: [objectName] } }),
     ...(path.startsWith('/threads') && { filter: { thread_ids: [traces.threadId] } }),
-    ...(path === '/graphql'
-      ? {
-          query: 'query { project(name: $name, entityName: $entityName) { name } }',
-          variables: { name, entityName: entity },
-        }
-      : {}),
     ...(path.startsWith('/completions') && { inputs: { model: 'unknown', messages: [] }, track_llm_call: false }),
     display_name: 'renamed',
     tags: ['one'],

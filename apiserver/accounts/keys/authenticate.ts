@@ -25,7 +25,15 @@ export function authenticate(
   address: string,
 ): KnownCaller | Promise<KnownCaller> {
   if (key === undefined) throw unauthorized(errors.missing_api_key)
-  const digest = hash('sha256', key, 'base64')
+  return authenticateDigest({ apiKeys, lastUsed }, hash('sha256', key, 'base64'), address)
+}
+
+/** Authenticates a request by the SHA-256 of a key, in base64. @throws {HttpError} as `authenticate` does */
+export function authenticateDigest(
+  { apiKeys, lastUsed }: AuthDeps,
+  digest: string,
+  address: string,
+): KnownCaller | Promise<KnownCaller> {
   const known = apiKeys.peek(digest)
   if (!known) return findCaller({ apiKeys, lastUsed }, digest, address)
   lastUsed.record(known.caller.keyId)

@@ -1,0 +1,88 @@
+import { Router } from '@koa/router'
+import { createHash } from 'node:crypto'
+import type Koa from 'koa'
+import type { Pool } from '../../db/pool.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { PlacedOperation } from '../../lib/http/operation.ts'
+import type { FindPublicBase } from '../../lib/http/public-base.ts'
+import { authenticate, type AuthDeps } from '../accounts/keys/authenticate.ts'
+import { limitRequests } from '../accounts/limits/limit-requests.ts'
+import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
+import type { RequestMemory } from '../accounts/limits/request-memory.ts'
+import { answerErrors } from '../errors/answer-errors.ts'
+import { readTraceKey } from '../tracing/auth.ts'
+import type { Projects } from '../tracing/projects.ts'
+import { toTraceError } from '../tracing/to-trace-error.ts'
+import { presentErrors } from './errors.ts'
+import type { GraphqlResource } from './graphql/resource.ts'
+import { routeGraphql } from './graphql/routes.ts'
+import { Links } from './links/links.ts'
+import { requireLink } from './links/require-link.ts'
+import { createLoginResource } from './login/resource.ts'
+import { createWandbApi, type WandbApi, type WandbState } from './wandb-api.ts'
+
+interface SharedParts extends AuthDeps {
+  findPublicBase: FindPublicBase
+  log: Logger
+  memory: RequestMemory
+  pool: Pool
+  requestLimiter: RequestLimiter
+}
+
+export interface WandbDeps extends SharedParts {
+  /** Projects of traces, if this server has the group tracing. */
+  traceProjects: Projects | undefined
+}
+
+/** What the wandb SDK speaks: GraphQL, streams of runs, and links to files. */
+export interface Wandb {
+  operations: readonly PlacedOperation[]
+  routes: Koa.Middleware
+}
+
+/** The two kinds of routes: with the API key as the password of Basic authorization, and with a link of ours. */
+interface WandbApis {
+  keyed: WandbApi
+  linked: WandbApi
+}
+
+/** Opens the wandb wing. Each subject has a folder: its resolvers, its routes, and its service. */
+export function openWandb(main: WandbDeps): Wandb {
+  const links = new Links(main.pool)
+  const deps = { ...main, links }
+  const shared = [answerErrors(main.log, presentErrors, toTraceError)]
+  const limit = limitRequests(main.requestLimiter)
+  const keyed = openRouter([...shared, requireWandbKey(main), limit], main)
+  const linked = openRouter([...shared, requireLink(deps), limit], main)
+  routeWandb({ keyed: keyed.api, linked: linked.api }, deps)
+  const linkedRoutes = linked.router.routes() as Koa.Middleware
+  const keyedRoutes = keyed.router.routes() as Koa.Middleware
+  return {
+    operations: [...keyed.api.operations, ...linked.api.operations],
+    routes: (ctx, next) => keyedRoutes(ctx, () => linkedRoutes(ctx, next)),
+  }
+}
+
+/** Every route and every resolver of the wing. */
+function routeWandb({ keyed }: WandbApis, deps: WandbDeps & { links: Links }): void {
+  const resources: GraphqlResource[] = deps.traceProjects ? [createLoginResource(deps.traceProjects)] : []
+  routeGraphql(keyed, deps, resources)
+}
+
+function openRouter(guards: Koa.Middleware<WandbState>[], deps: Pick<WandbDeps, 'memory'>) {
+  const router = new Router<WandbState>()
+  router.use(...guards)
+  return { router, api: createWandbApi(router, deps) }
+}
+
+function requireWandbKey(deps: AuthDeps): Koa.Middleware<WandbState> {
+  return async (ctx, next) => {
+    const key = readTraceKey(ctx)
+    const { caller, limits } = await authenticate(deps, key, ctx.ip)
+    const keyDigest = createHash('sha256')
+      .update(key ?? '')
+      .digest('base64url')
+    Object.assign(ctx.state, { caller, limits, keyDigest } satisfies WandbState)
+    await next()
+  }
+}

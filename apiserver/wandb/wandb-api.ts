@@ -1,0 +1,35 @@
+import type { Router } from '@koa/router'
+import type { TSchema } from 'typebox'
+import { Api } from '../../lib/http/api.ts'
+import type { Operation } from '../../lib/http/operation.ts'
+import { compileBody } from '../../lib/http/validation/compile.ts'
+import type { RequestContext, RequestState } from '../accounts/context.ts'
+import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
+import type { RequestMemory } from '../accounts/limits/request-memory.ts'
+
+const defaultBodyLimitBytes = 64 * 1024
+
+/** What the middleware knows about a request of the wandb SDK. */
+export interface WandbState extends RequestState {
+  /** The SHA-256 of the key in base64url. Links carry it, so that they end with their key. */
+  keyDigest: string
+}
+
+/** Operations of the wandb SDK. Their bodies are JSON, unless the handler reads them itself. */
+export type WandbApi = Api<WandbState, RoleOption>
+
+export function createWandbApi(router: Router<WandbState>, { memory }: { memory: RequestMemory }): WandbApi {
+  return new Api<WandbState, RoleOption>(router, {
+    authorize: authorizeRole,
+    compileBody: (schema, operation) => compileJsonBody(memory, schema, operation),
+    closedQueries: false,
+  })
+}
+
+function compileJsonBody(memory: RequestMemory, schema: TSchema, { bodyLimitBytes }: Operation) {
+  const parse = compileBody(schema)
+  return async (ctx: RequestContext) => {
+    const document = await memory.readJson(ctx, bodyLimitBytes ?? defaultBodyLimitBytes)
+    return { value: parse(document), bytes: document.bytes }
+  }
+}
