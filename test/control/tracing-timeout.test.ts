@@ -63,8 +63,8 @@ test.each([
   await withLocked(table, async (connection) => {
     const asked = client.post(path, body)
     await stopWaiting(connection)
-    const body = path === '/graphql' ? { errors: [{ message: reason }] } : { reason }
-    expect(await asked).toEqual({ status: 504, body })
+    const error = path === '/graphql' ? { errors: [{ message: reason }] } : { reason }
+    expect(await asked).toEqual({ status: 504, body: error })
   })
   expect((await client.post(path, body)).status).toBe(200)
 })
