@@ -85,6 +85,7 @@ test('an operation is chosen by its name', async () => {
   expect(await ask(query, { operationName: 'B' })).toEqual({ data: { b: 'Query' } })
   expect(await ask(query)).toEqual(failure(/several operations/))
   expect(await ask(query, { operationName: 'C' })).toEqual(failure(/unknown/))
+  expect(await ask('query A { a: __typename }', { operationName: '' })).toEqual({ data: { a: 'Query' } })
 })
 
 test('unknown fields are null, and names of JavaScript are none', async () => {

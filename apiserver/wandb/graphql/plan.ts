@@ -55,7 +55,8 @@ const maxFragments = 200
 export function planRequest({ query, variables, operationName }: GraphqlRequest): Plan {
   if (query.length > maxQueryLength) throw invalidQuery(`The query is longer than ${maxQueryLength} characters`)
   const { definitions } = parseQuery(query)
-  const operation = chooseOperation(definitions, operationName ?? undefined)
+  // wandb 0.31 sends an empty name in its public API.
+  const operation = chooseOperation(definitions, operationName || undefined)
   if (operation.operation === 'subscription') throw invalidQuery('Subscriptions are not supported')
   const fragments = definitions.filter((each) => each.kind === 'FragmentDefinition')
   if (fragments.length > maxFragments) throw invalidQuery(`The query has more than ${maxFragments} fragments`)
