@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { benchOnStack } from '../bench/gateway.ts'
+import { isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 // The smallest sizes with which every contestant answers every kind of chat and each figure is measured.
@@ -15,7 +16,8 @@ const size = {
   settleMs: 0,
 }
 
-it('measures our server and a plain pipe', async () => {
+// `npm run bench` is a command of its own, and nothing else needs what this tests.
+it.runIf(isDeep())('measures our server and a plain pipe', async () => {
   const only = ['pipe', 'ours', 'ours_2_processes'] as const
   const { report, result } = await benchOnStack(useStack(), { size, only, profile: undefined })
   const { ratios, figures } = result

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
+import { isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
@@ -82,6 +83,9 @@ async function readPeak(): Promise<number> {
   return Number(/VmHWM:\s+(\d+)/.exec(status)![1]) * kb
 }
 
+// Each reads hundreds of MB.
+const deepTest = test.runIf(isDeep())
+
 describe('memory does not grow with the size of a read', () => {
   test('many calls that name one large object, expanded', async () => {
     const project_id = 'team/expanded'
@@ -108,7 +112,7 @@ describe('memory does not grow with the size of a read', () => {
     expect(call!.inputs).toEqual({ model: { ...val, _ref: model }, index: 0 })
   })
 
-  test('large calls behind small ones', async () => {
+  deepTest('large calls behind small ones', async () => {
     const project_id = 'team/large'
     const [text, exception] = ['x'.repeat(240 * kb), 'e'.repeat(2 * mb)]
     const large = callOf(project_id, 200, { inputs: { text }, output: text, exception })
@@ -129,7 +133,7 @@ describe('memory does not grow with the size of a read', () => {
     ])
   })
 
-  test('feedback', async () => {
+  deepTest('feedback', async () => {
     const project_id = 'team/feedback'
     const calls = Array.from({ length: 100 }, (_, index) => callOf(project_id, index))
     await store(project_id, calls)

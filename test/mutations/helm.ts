@@ -41,7 +41,7 @@ export const helmMutations: Mutation[] = [
     file: 'operator/definitions/check.ts',
     find: 'lacking.length === 0 ? undefined',
     replace: 'lacking.length < 9 ? undefined',
-    test: 'test/control/install.test.ts',
+    test: 'test/helm/install.test.ts',
   },
   {
     fault: 'a trial uses another password than its Postgres has',
@@ -55,7 +55,7 @@ export const helmMutations: Mutation[] = [
     file: 'helm/trainyard/templates/_crds.tpl',
     find: '{{- if and $owner (ne',
     replace: '{{- if and false (ne',
-    test: 'test/control/install.test.ts',
+    test: 'test/helm/install.test.ts',
   },
   {
     fault: 'the image of trainers does not have their code',

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultEntity } from '../../../local/stack/api-key.ts'
-import { chooseCases } from '../../support/random-cases.ts'
+import { chooseCases, isDeep } from '../../support/random-cases.ts'
 import { useStack } from '../../support/stack.ts'
 import { callProbes } from '../weave-differential/call-probes.ts'
 import { compareSequence, type Contestant, type Mismatch, type Outcome } from '../weave-differential/compare.ts'
@@ -18,9 +18,9 @@ import { type Reference, startReference } from '../weave-differential/reference.
 import { send, type Server } from '../weave-differential/request.ts'
 
 // Each sequence has its own project.
-const { seed: firstSeed, numRuns: sequences } = chooseCases(6)
-// Some listed differences have no probe. Sequences continue until each of them has occurred.
-const maxSequences = 10 * sequences
+const { seed: firstSeed, numRuns: sequences } = chooseCases(3)
+// Some listed differences have no probe. In a deep run, sequences continue until each of them has occurred.
+const maxSequences = isDeep() ? 10 * sequences : sequences
 const steps = 60
 
 const stack = useStack()
@@ -93,8 +93,10 @@ describe('a listed difference still exists', () => {
     met.add(probe.shows)
   })
 
-  test('every listed difference occurred, and every difference is listed', () => {
-    expect([...met].toSorted()).toEqual(known.map(({ name }) => name).toSorted())
+  test('every difference that occurred is listed, and in a deep run, every listed one occurred', () => {
+    const names = known.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining([...met]))
+    if (isDeep()) expect([...met].toSorted()).toEqual(names.toSorted())
   })
 
   test('the page lists every difference', async () => {
