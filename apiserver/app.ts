@@ -104,9 +104,13 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
 }
 
 /** Every operation that needs a key, one folder per resource. */
-function createApi(router: Router<RequestState>, deps: AppDeps, { training, inference, tracing }: OpenGroups): RestApi {
+function createApi(
+  router: Router<RequestState>,
+  deps: AppDeps,
+  { training, inference, tracing, wandb }: OpenGroups,
+): RestApi {
   const api = createRestApi(router, deps)
-  for (const group of [training, inference, tracing]) group?.route(api)
+  for (const group of [training, inference, tracing, wandb]) group?.route(api)
   routeKeys(api, deps.pool)
   routeAuditLog(api, deps.pool)
   routeLimits(api, deps)

@@ -14,10 +14,11 @@ const maxShownLength = 200
 /** Paths of groups, for servers that have not loaded them. The first pattern that matches counts. */
 const paths: [RegExp, readonly GroupName[]][] = [
   [/^(\/traces)?\/completions(\/|$)/, ['tracing', 'inference']],
+  [/^\/files\/[^/]+\/[^/]+\/[^/]+\/(file_stream|run_files)(\/|$)/, ['training']],
   [/^\/(traces|v2|calls?|objs?|tables?|files?|cost|feedback|refs|threads|otel|agents|tags|aliases)(\/|$)/, ['tracing']],
   [/^\/(project|service|server_info|health|graphql)(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/projects\/[^/]+\/trace-retention(\/|$)/, ['tracing']],
-  [/^\/v1\/preview\/(models|artifacts|training-jobs|sft-training-jobs|webhooks)(\/|$)/, ['training']],
+  [/^\/v1\/preview\/(models|artifacts|runs|training-jobs|sft-training-jobs|webhooks)(\/|$)/, ['training']],
   [/^\/v1\/preview\/(entities|projects|erasures)(\/|$)/, ['training']],
   [/^\/v1\/(chat|completions|embeddings|responses|models)(\/|$)/, ['inference']],
   [/^(\/v1)?\/(de)?tokenize(\/|$)/, ['inference']],

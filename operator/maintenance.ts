@@ -3,6 +3,7 @@ import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
 import { expireAdapterUses } from '../db/engines/adapter-uses.ts'
 import { expireKeyedRequests } from '../db/idempotent-requests.ts'
 import { expireResponses } from '../db/responses/retention.ts'
+import { removeDeletedRuns } from '../db/runs/remove.ts'
 import { expireHolds } from '../db/store/held-keys.ts'
 import { expireOutbox } from '../db/webhooks/outbox.ts'
 import { repeat } from '../lib/repeat.ts'
@@ -36,6 +37,7 @@ export const databaseSteps = {
   frequent: {
     applyCheckpointRetention,
     removeOldDeletionAnswers: ({ pool }) => removeOldDeletionAnswers(pool),
+    removeDeletedRuns: ({ pool }) => removeDeletedRuns(pool),
     expireIdempotencyKeys: ({ pool }) => expireKeyedRequests(pool),
     expireOutboxRows: ({ pool }) => expireOutbox(pool),
   },

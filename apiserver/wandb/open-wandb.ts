@@ -5,10 +5,13 @@ import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 import type { FindPublicBase } from '../../lib/http/public-base.ts'
+import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { authenticate, type AuthDeps } from '../accounts/keys/authenticate.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
 import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
+import type { LimitDeps } from '../accounts/limits/service.ts'
+import type { RestApi } from '../accounts/rest-api.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
 import { readTraceKey } from '../tracing/auth.ts'
 import type { Projects } from '../tracing/projects.ts'
@@ -18,15 +21,22 @@ import type { GraphqlResource } from './graphql/resource.ts'
 import { routeGraphql } from './graphql/routes.ts'
 import { Links } from './links/links.ts'
 import { requireLink } from './links/require-link.ts'
+import { routeFileStream } from './file-stream/routes.ts'
+import { createRunFilesResource } from './run-files/resource.ts'
+import { routeRunFiles } from './run-files/routes.ts'
+import { createRunsResource } from './runs/resource.ts'
+import { routeRuns } from './runs/routes.ts'
 import { createLoginResource } from './login/resource.ts'
 import { createWandbApi, type WandbApi, type WandbState } from './wandb-api.ts'
 
-interface SharedParts extends AuthDeps {
+interface SharedParts extends AuthDeps, LimitDeps {
+  artifacts: ArtifactStore
   findPublicBase: FindPublicBase
   log: Logger
   memory: RequestMemory
   pool: Pool
   requestLimiter: RequestLimiter
+  uploadLimitBytes: number
 }
 
 export interface WandbDeps extends SharedParts {
@@ -38,6 +48,8 @@ export interface WandbDeps extends SharedParts {
 export interface Wandb {
   operations: readonly PlacedOperation[]
   routes: Koa.Middleware
+  /** Operations of the REST interface. */
+  route: (api: RestApi) => void
 }
 
 /** The two kinds of routes: with the API key as the password of Basic authorization, and with a link of ours. */
@@ -60,13 +72,20 @@ export function openWandb(main: WandbDeps): Wandb {
   return {
     operations: [...keyed.api.operations, ...linked.api.operations],
     routes: (ctx, next) => keyedRoutes(ctx, () => linkedRoutes(ctx, next)),
+    route: (api) => routeRuns(api, main),
   }
 }
 
 /** Every route and every resolver of the wing. */
-function routeWandb({ keyed }: WandbApis, deps: WandbDeps & { links: Links }): void {
-  const resources: GraphqlResource[] = deps.traceProjects ? [createLoginResource(deps.traceProjects)] : []
+function routeWandb({ keyed, linked }: WandbApis, deps: WandbDeps & { links: Links }): void {
+  const resources: GraphqlResource[] = [
+    ...(deps.traceProjects ? [createLoginResource(deps.traceProjects)] : []),
+    createRunsResource({ ...deps, runFields: () => ({}) }),
+    createRunFilesResource(deps),
+  ]
   routeGraphql(keyed, deps, resources)
+  routeFileStream(keyed, deps)
+  routeRunFiles(linked, deps)
 }
 
 function openRouter(guards: Koa.Middleware<WandbState>[], deps: Pick<WandbDeps, 'memory'>) {

@@ -22,7 +22,7 @@ export async function lockJobCount(connection: Connection, entity: string): Prom
 
 /**
  * Sums what an entity has in the artifact store: payloads of jobs and logs, data sets, and checkpoints with their token
- * statistics. Equal bytes count once. Deleted objects count until they have left the store, and so do those in
+ * statistics. Lines of runs, which are in Postgres, count too. Equal bytes count once. Deleted objects count until they have left the store, and so do those in
  * quarantine. Parts of incomplete files do not count.
  */
 export async function sumStoredBytes(connection: Connection, entity: string): Promise<number> {
@@ -44,7 +44,8 @@ export async function sumStoredBytes(connection: Connection, entity: string): Pr
      SELECT (
        (SELECT coalesce(sum(bytes), 0) FROM objects) +
        (SELECT coalesce(sum(coalesce(bytes, 0) + coalesce(statistics_bytes, 0)), 0) FROM training.checkpoints
-        WHERE model_id IN (SELECT id FROM kept) AND files_removed_at IS NULL)
+        WHERE model_id IN (SELECT id FROM kept) AND files_removed_at IS NULL) +
+       (SELECT coalesce(sum(bytes), 0) FROM training.runs WHERE entity = $1)
      )::bigint AS bytes`,
     [entity],
   )

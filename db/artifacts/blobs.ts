@@ -7,11 +7,12 @@ export interface Blob {
   size: number
 }
 
-/** SQL: whether a job or a version of a data set needs the file `b`. */
+/** SQL: whether a job, a version of a data set or a run needs the file `b`. */
 export const isBlobNeeded = `(
   EXISTS (
     SELECT FROM training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id
     WHERE a.entity = b.entity AND v.files @> jsonb_build_array(jsonb_build_object('digest', b.digest)))
+  OR EXISTS (SELECT FROM training.run_files f WHERE f.entity = b.entity AND f.digest = b.digest)
   OR EXISTS (
     SELECT FROM training.jobs j JOIN training.models m ON m.id = j.model_id
     WHERE m.deleted_at IS NULL AND j.input_uri = ${sqlUri(sqlKey('blob', { entity: 'b.entity', digest: 'b.digest' }))}))`

@@ -21,6 +21,7 @@ const models = `SELECT id FROM training.models
   WHERE entity = $1 AND ($2::text IS NULL OR project = $2) AND created_at <= $3 AND deleted_at IS NOT NULL`
 const jobs = `SELECT id FROM training.jobs WHERE model_id IN (${models})`
 const owned = 'entity = $1 AND ($2::text IS NULL OR project = $2)'
+const runs = `SELECT number FROM training.runs WHERE ${owned} AND created_at <= $3`
 const webhooks = `SELECT id FROM training.webhooks WHERE ${owned} AND created_at <= $3`
 const entityOnly = 'entity = $1 AND $2::text IS NULL'
 
@@ -63,6 +64,10 @@ const kinds: ErasedKind[] = [
   },
   { kind: 'webhooks', table: 'training.webhooks', condition: `id IN (${webhooks})` },
   { kind: 'responses', table: 'training.responses', condition: `${owned} AND created_at <= $3` },
+  { kind: 'run_lines', table: 'training.run_lines', condition: `run IN (${runs})` },
+  { kind: 'run_files', table: 'training.run_files', condition: `run IN (${runs})` },
+  { kind: 'run_keys', table: 'training.run_key_sets', condition: `run IN (${runs})` },
+  { kind: 'runs', table: 'training.runs', condition: `number IN (${runs})` },
   { kind: 'usage', table: 'training.usage', condition: `${owned} AND hour <= $3` },
   { kind: 'requests', table: 'auth.idempotent_requests', condition: `${entityOnly} AND created_at <= $3` },
   { kind: 'limits', table: 'auth.entities', condition: `${entityOnly} AND $3::timestamptz IS NOT NULL` },

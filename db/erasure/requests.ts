@@ -52,6 +52,10 @@ export async function requestErasure(
        WHERE model_id = ANY ($1) AND deleted_at IS NULL`,
       [models],
     )
+    await connection.query(
+      `UPDATE training.runs SET deleted_at = clock_timestamp() WHERE ${inScope} AND deleted_at IS NULL`,
+      [entity, project],
+    )
     if (project === null) await revokeOtherKeys(connection, entity, keyId)
     const { rowCount } = await connection.query(
       'INSERT INTO training.erasures (id, entity, project, key_id) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING',

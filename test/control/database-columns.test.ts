@@ -15,6 +15,8 @@ import { costColumns } from '../../db/tracing/costs.ts'
 import { feedbackColumns } from '../../db/tracing/feedback.ts'
 import { objectColumns } from '../../db/tracing/objects.ts'
 import { responseColumns } from '../../db/responses/responses.ts'
+import { runFileColumns } from '../../db/runs/files.ts'
+import { runColumns } from '../../db/runs/table.ts'
 import { logColumns } from '../../db/trajectories/logs.ts'
 import { trajectoryColumns } from '../../db/trajectories/trajectories.ts'
 import { deliveryColumns } from '../../db/webhooks/deliveries.ts'
@@ -41,6 +43,8 @@ const tables: Record<string, readonly Pick<Column<unknown>, 'name' | 'type'>[]> 
   'training.webhooks': Object.values(webhookColumns),
   'training.webhook_deliveries': Object.values(deliveryColumns),
   'training.responses': Object.values(responseColumns),
+  'training.runs': Object.values(runColumns),
+  'training.run_files': Object.values(runFileColumns),
   'training.erasures': Object.values(erasureColumns),
   'training.garbage': Object.values(garbageColumns),
   'auth.api_keys': Object.values(keyColumns),

@@ -5,6 +5,7 @@ import { eventually } from './eventually.ts'
 import { ModelRows } from './model-rows.ts'
 import { createRest, type Rest } from './rest.ts'
 import type { Stack } from './stack.ts'
+import { uploadRunFile, upsertRun } from './wandb.ts'
 
 /** One resource of each kind, all of one entity. */
 export interface Things {
@@ -79,6 +80,7 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
     model_id: model,
     training_job_id: await make('POST', 'training-jobs', { model_id: model, trajectory_groups: [] }),
     trajectory_id: data[0]!.id,
+    run_id: await addRun(stack, { key, entity }),
     webhook_id: webhook,
     delivery_id: await findDelivery(rest, webhook),
     key_id: await make('POST', 'keys', { role: 'read' }),
@@ -94,6 +96,14 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
     digest: createHash('sha256').update(dataSet).digest('hex'),
     path: 'adapter_config.json',
   }
+}
+
+/** As the wandb SDK makes it, with a file. */
+async function addRun({ url }: Stack, { key, entity }: { key: string; entity: string }): Promise<string> {
+  const id = await upsertRun({ url, key }, { modelName: 'own', name: 'run' })
+  const file = { path: 'adapter_config.json', content: '{}' }
+  await uploadRunFile({ url, key }, { entity, project: 'own', run: 'run' }, file)
+  return id
 }
 
 /** As an engine would have made it. */

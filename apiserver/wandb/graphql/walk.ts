@@ -2,7 +2,7 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { errors } from '../../errors/table.ts'
 import type { PlannedField } from './plan.ts'
-import type { GraphqlObject, GraphqlValue } from './values.ts'
+import { JsonScalar, type GraphqlObject, type GraphqlValue } from './values.ts'
 
 /** What failed below a field, and where. */
 export class FieldFailed extends Error {
@@ -69,6 +69,7 @@ export class Walk {
     this.#values += 1
     if (this.#values > maxValues) throw tooLarge()
     if (value === undefined || value === null) return null
+    if (value instanceof JsonScalar) return value.value
     if (isList(value)) {
       const items: unknown[] = []
       for (const [index, item] of value.entries()) items.push(await this.#complete(item, field, [...path, index]))

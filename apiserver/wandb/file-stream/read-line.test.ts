@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest'
+import { cleanJsonText } from '../json-text.ts'
+import { buildKeySet, readHistoryLine } from './read-line.ts'
+
+describe('a JSON text', () => {
+  test.each([
+    ['{"a":1.50,"b":"x"}', '{"a":1.50,"b":"x"}'],
+    ['{"a":NaN,"b":[Infinity,-Infinity]}', '{"a":"NaN","b":["Infinity","-Infinity"]}'],
+    [String.raw`{"NaN":"a \" NaN","b":NaN}`, String.raw`{"NaN":"a \" NaN","b":"NaN"}`],
+    [String.raw`{"a":"\u0000"}`, String.raw`{"a":"\ufffd"}`],
+  ])('%s is stored as %s', (given, stored) => {
+    expect(cleanJsonText(given)).toBe(stored)
+  })
+})
+
+describe('a line of history', () => {
+  test('has its step and its keys', () => {
+    const { text, step, keySet } = readHistoryLine('{"loss":0.5,"_step":7}', 3)
+    expect({ text, step, keys: keySet?.keys }).toEqual({
+      text: '{"loss":0.5,"_step":7}',
+      step: 7,
+      keys: { _step: 'number', loss: 'number' },
+    })
+  })
+
+  test.each(['{"loss":1}', '{"_step":"4"}', '{"_step":1e300}'])(
+    'without a step has the number of the line: %s',
+    (text) => {
+      expect(readHistoryLine(text, 3)).toMatchObject({ text, step: 3 })
+    },
+  )
+
+  test.each(['', 'text', '[1]', `{"a":${'['.repeat(200)}${']'.repeat(200)}}`])(
+    'that is no usable object is empty: %s',
+    (text) => {
+      expect(readHistoryLine(text, 3)).toEqual({ text: '{}', step: 3 })
+    },
+  )
+})
+
+test('lines with the same keys in another order have the same set', () => {
+  expect(buildKeySet({ a: 1, b: { c: 'x', d: { _type: 'histogram', bins: [] } } })).toEqual(
+    buildKeySet({ b: { d: { _type: 'histogram', bins: [1] }, c: 'y' }, a: 2 }),
+  )
+  expect(buildKeySet({ a: 1, b: { c: 'x', d: { _type: 'histogram' } } }).keys).toEqual({
+    a: 'number',
+    b: 'map',
+    'b.c': 'string',
+    'b.d': 'histogram',
+  })
+})

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto'
+import { isObject } from '../../../lib/json/is-object.ts'
+import type { KeySet } from '../../../db/runs/key-sets.ts'
+import type { NewLine } from '../../../db/runs/write-lines.ts'
+import { cleanJsonText, readJsonObject } from '../json-text.ts'
+
+// Postgres stores no line number or step beyond these.
+const maxStep = Number.MAX_SAFE_INTEGER
+// Objects in a line are searched for keys to this depth.
+const maxKeyDepth = 4
+
+/**
+ * Reads a line of history. A line that is no JSON object becomes an empty one: an error would make the client drop all
+ * lines after it.
+ */
+export function readHistoryLine(text: string, line: number): NewLine {
+  const clean = cleanJsonText(text)
+  const values = readJsonObject(clean)
+  if (!values) return { text: '{}', step: line }
+  const step = values['_step']
+  const isStep = typeof step === 'number' && Math.abs(step) <= maxStep
+  return { text: clean, step: isStep ? Math.trunc(step) : line, keySet: buildKeySet(values) }
+}
+
+/** The keys of a line in any order, with the types of their values. Keys of objects are joined by dots. */
+export function buildKeySet(values: Record<string, unknown>): KeySet {
+  const entries = [...listKeys(values, '', 0)].toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
+  const keys = Object.fromEntries(entries)
+  return { digest: createHash('sha256').update(JSON.stringify(entries)).digest('base64'), keys }
+}
+
+function* listKeys(values: Record<string, unknown>, before: string, depth: number): Generator<[string, string]> {
+  for (const [name, value] of Object.entries(values)) {
+    const key = `${before}${name}`
+    yield [key, describeType(value)]
+    // Media, histograms and tables are values with a type.
+    if (isObject(value) && !('_type' in value) && depth < maxKeyDepth) yield* listKeys(value, `${key}.`, depth + 1)
+  }
+}
+
+function describeType(value: unknown): string {
+  if (typeof value === 'number') return 'number'
+  if (typeof value === 'string') return 'string'
+  if (value === null || typeof value === 'boolean') return 'nil'
+  if (Array.isArray(value)) return 'list'
+  const type = (value as Record<string, unknown>)['_type']
+  return typeof type === 'string' ? type.slice(0, 64) : 'map'
+}

@@ -1,0 +1,29 @@
+import { cleanJson } from '../../lib/json/clean.ts'
+import { maxParsedDepth } from '../../lib/json/depth.ts'
+import { isObject } from '../../lib/json/is-object.ts'
+
+// Python and Go write these numbers, which JSON does not have. Strings are matched so that their contents stay.
+const words = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g
+
+/** Makes a JSON text that Postgres reads. NaN and infinities become strings with these words, which SDKs show. */
+export function cleanJsonText(text: string): string {
+  const plain = /NaN|Infinity/.test(text)
+    ? text.replaceAll(words, (word) => (word[0] === '"' ? word : `"${word}"`))
+    : text
+  return cleanJson(Buffer.from(plain)).toString()
+}
+
+/** Reads a JSON object. Undefined if the text is something else, or nested too deeply. */
+export function readJsonObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return isObject(value) && !isTooDeep(value) ? value : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isTooDeep(value: unknown, level = 0): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return level > maxParsedDepth || Object.values(value).some((member) => isTooDeep(member, level + 1))
+}

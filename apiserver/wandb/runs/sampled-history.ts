@@ -1,0 +1,64 @@
+import { valueError, unprocessable } from '../../../lib/http/http-error.ts'
+import { estimateLineBytes, sampleHistory, sampleLines, type HistorySample } from '../../../db/runs/read-lines.ts'
+import type { RunStream } from '../../../db/runs/write-lines.ts'
+import type { Pool } from '../../../db/pool.ts'
+import type { RequestContext } from '../../accounts/context.ts'
+import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
+import type { HistoryQuery } from './schema.ts'
+
+export interface SampleDeps {
+  memory: RequestMemory
+  pool: Pool
+}
+
+/** The texts of one answer have at most so many bytes. */
+export const maxAnswerBytes = 64 * 1024 * 1024
+// The text, and the texts that it is put into.
+const copies = 3
+const maxKeys = 200
+
+/** Reserves the memory of an answer with so many bytes of lines. @throws {HttpError} 413, 429 or 503 */
+export function reserveAnswer({ memory }: SampleDeps, ctx: RequestContext, bytes: number): void {
+  memory.open(ctx).add(Math.ceil(bytes * copies))
+}
+
+/** Whole lines at equal distances. There are fewer than asked for if they are large. */
+export async function sampleWhole(
+  deps: SampleDeps,
+  ctx: RequestContext,
+  { run, stream, samples: wanted }: { run: number; stream: RunStream; samples: number },
+): Promise<string[]> {
+  const lineBytes = await estimateLineBytes(deps.pool, run, stream)
+  const samples = Math.max(1, Math.min(wanted, Math.floor(maxAnswerBytes / Math.max(1, lineBytes))))
+  reserveAnswer(deps, ctx, samples * lineBytes)
+  const lines = await sampleLines(deps.pool, { run, stream, samples })
+  return lines.map(({ text }) => text)
+}
+
+/** Objects with the values of some keys, of lines that have all of them. */
+export async function sampleValues(pool: Pool, sample: HistorySample): Promise<Record<string, unknown>[]> {
+  const rows = await sampleHistory(pool, sample)
+  return rows.map((values) =>
+    Object.fromEntries(values.map((value, index) => [sample.keys[index]!, JSON.parse(value) as unknown])),
+  )
+}
+
+/** The history of a run over REST: samples of some keys, or of whole lines. */
+export async function readSampledHistory(
+  deps: SampleDeps,
+  ctx: RequestContext,
+  { run, query }: { run: number; query: HistoryQuery },
+) {
+  const { samples } = query
+  const keys = [...new Set(['_step', ...(query.keys?.split(',') ?? [])])]
+  if (keys.length > maxKeys) throw unprocessable(valueError(['query', 'keys'], `must be at most ${maxKeys} keys`))
+  if (query.keys === undefined) {
+    const lines = await sampleWhole(deps, ctx, { run, stream: 'history', samples })
+    return { keys: [], rows: lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
+  }
+  const range = {
+    minStep: query.min_step ?? Number.MIN_SAFE_INTEGER,
+    maxStep: query.max_step ?? Number.MAX_SAFE_INTEGER,
+  }
+  return { keys, rows: await sampleValues(deps.pool, { run, keys, samples, ...range }) }
+}

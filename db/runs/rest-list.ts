@@ -1,0 +1,44 @@
+import type { Pool } from '../pool.ts'
+import { selectRun, sqlRunState, type RunRow } from './table.ts'
+
+/** A run with its model: the one that has its name. */
+export type ListedRun = RunRow & { modelId: string | null }
+
+const columns = `${selectRun}, (
+  SELECT m.id FROM training.models m
+  WHERE m.entity = r.entity AND m.project = r.project AND m.name = r.name AND m.deleted_at IS NULL) AS "modelId"`
+
+export interface RunListing {
+  project: string | undefined
+  state: string | undefined
+  /** The number of the last run before the page. */
+  after: number | undefined
+  order: 'asc' | 'desc'
+  limit: number
+}
+
+/** Lists an entity's runs in the order of their creation. */
+export async function listEntityRuns(
+  pool: Pool,
+  entity: string,
+  { project, state, after, order, limit }: RunListing,
+): Promise<ListedRun[]> {
+  const [comparison, direction] = order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  const { rows } = await pool.query<ListedRun>(
+    `SELECT ${columns} FROM training.runs r
+     WHERE r.entity = $1 AND ($2::text IS NULL OR r.project = $2) AND r.deleted_at IS NULL
+       AND ($3::text IS NULL OR ${sqlRunState} = $3) AND ($4::bigint IS NULL OR r.number ${comparison} $4)
+     ORDER BY r.number ${direction} LIMIT $5`,
+    [entity, project ?? null, state ?? null, after ?? null, limit],
+  )
+  return rows
+}
+
+/** Finds a run with its model. */
+export async function findListedRun(pool: Pool, entity: string, id: string): Promise<ListedRun | undefined> {
+  const { rows } = await pool.query<ListedRun>(
+    `SELECT ${columns} FROM training.runs r WHERE r.entity = $1 AND r.id = $2 AND r.deleted_at IS NULL`,
+    [entity, id],
+  )
+  return rows[0]
+}

@@ -1,0 +1,174 @@
+"""The lives of runs: written by wandb.init and log, and read back by the public API. The last line has what was seen."""
+
+import atexit
+import json
+import os
+import pathlib
+import time
+
+facts = {}
+# The SDK prints lines at exit. What is registered first runs last.
+atexit.register(lambda: print(json.dumps(facts)))
+
+import numpy  # noqa: E402
+import wandb  # noqa: E402
+
+project = os.environ["WANDB_PROJECT"]
+facts["version"] = wandb.__version__
+
+# A run with everything that a script logs.
+run = wandb.init(
+    project=project,
+    id="first",
+    name="The first",
+    notes="some notes",
+    group="a group",
+    job_type="train",
+    tags=["one", "two"],
+    config={"lr": 0.5, "optimizer": {"name": "adam", "betas": [0.9, 0.99]}, "dots.in": 3},
+)
+run.define_metric("loss", summary="min")
+for step in range(30):
+    run.log({"loss": 1 / (step + 1), "accuracy": step / 30})
+run.log(
+    {
+        "odd": float("nan"),
+        "far": float("inf"),
+        "text": "a \u00e9 \U0001f600 line",
+        "nested": {"inner": 7},
+        "histogram": wandb.Histogram(numpy.arange(10)),
+        "image": wandb.Image(numpy.zeros((4, 4, 3), dtype=numpy.uint8)),
+    }
+)
+if os.environ.get("WITH_TABLES"):
+    run.log({"table": wandb.Table(columns=["a", "b"], data=[[1, "x"], [2, "y"]])})
+print("a line of output")
+pathlib.Path("notes.txt").write_text("a file of the run")
+run.save("notes.txt")
+run.summary["best"] = 0.25
+run.config.update({"later": True})
+facts["url"] = run.url
+run.finish()
+
+# It is resumed, and continues its steps.
+run = wandb.init(project=project, id="first", resume="must")
+facts["starting_step"] = run.starting_step
+run.log({"loss": 0.001})
+run.finish()
+
+# Runs that end in other ways.
+failed = wandb.init(project=project, id="failed", config={"lr": 0.1, "optimizer": {"name": "sgd"}})
+failed.log({"loss": 9})
+failed.finish(exit_code=3)
+never = wandb.init(project=project, id="never", resume="never", config={"lr": 2})
+never.log({"loss": 5.5})
+never.finish()
+try:
+    wandb.init(project=project, id="none", resume="must")
+    facts["must"] = "began"
+except Exception as error:
+    facts["must"] = type(error).__name__
+try:
+    wandb.init(project=project, id="never", resume="never")
+    facts["never"] = "began"
+except Exception as error:
+    facts["never"] = type(error).__name__
+
+# What the public API reads.
+api = wandb.Api()
+read = api.run(f"{project}/first")
+facts["run"] = {
+    "name": read.name,
+    "state": read.state,
+    "notes": read.notes,
+    "group": read.group,
+    "job_type": read.job_type,
+    "tags": read.tags,
+    "config": read.config,
+    "loss": read.summary["loss"],
+    "best": read.summary["best"],
+    "nested": read.summary["nested"]["inner"],
+    "lastStep": read.lastHistoryStep,
+}
+rows = list(read.scan_history())
+facts["scanned"] = [row["loss"] for row in rows if row.get("loss") is not None]
+facts["odd"] = [str(row["odd"]) for row in rows if row.get("odd") is not None]
+facts["far"] = [str(row["far"]) for row in rows if row.get("far") is not None]
+facts["text"] = [row["text"] for row in rows if row.get("text") is not None]
+facts["keyed"] = [row["accuracy"] for row in read.scan_history(keys=["_step", "accuracy"])]
+facts["pages"] = len(list(read.scan_history(page_size=7)))
+facts["history"] = len(read.history(pandas=False))
+facts["samples"] = [row["loss"] for row in read.history(keys=["loss"], samples=5, pandas=False)]
+facts["inner"] = read.history(keys=["nested.inner"], pandas=False)
+facts["image"] = [row["image"]["_type"] for row in rows if row.get("image")]
+facts["system"] = isinstance(read.history(stream="system", pandas=False), list)
+facts["files"] = sorted(file.name for file in read.files())
+with read.file("notes.txt").download(root="down", replace=True) as file:
+    facts["content"] = file.read()
+facts["metadata"] = read.metadata["program"] is not None
+if hasattr(read, "console_logs"):
+    facts["output"] = [line.content for line in read.console_logs() if "a line of output" in line.content]
+
+
+def names(filters=None, order="+created_at", per_page=50):
+    return [run.id for run in api.runs(project, filters=filters, order=order, per_page=per_page)]
+
+
+facts["runs"] = {
+    "all": names(),
+    "paged": names(per_page=1),
+    "newest": names(order="-created_at"),
+    "by_loss": names(order="+summary_metrics.loss"),
+    "by_rate": names(order="-config.lr.value"),
+    "state": names({"state": "failed"}),
+    "config": names({"config.lr": {"$gte": 0.5}}),
+    "nested": names({"config.optimizer.name": "adam"}),
+    "value": names({"config.lr.value": 2}),
+    "or": names({"$or": [{"config.lr": 0.1}, {"display_name": {"$regex": "^The"}}]}),
+    "tags": names({"tags": {"$in": ["two"]}}),
+    "summary": names({"summary_metrics.loss": {"$lt": 1}}),
+    "exists": names({"config.later": {"$exists": True}}),
+    "not": names({"$not": {"state": "finished"}}),
+    "time": names({"createdAt": {"$gt": "2020-01-01T00:00:00"}}),
+}
+facts["count"] = len(api.runs(project))
+facts["projects"] = [project.name for project in api.projects()]
+facts["project"] = api.project(project).name
+try:
+    names({"config.lr": {"$near": 1}})
+    facts["operator"] = "accepted"
+except Exception as error:
+    facts["operator"] = str(error)
+
+# Changes by the public API.
+read.tags = [*read.tags, "three"]
+read.config["changed"] = "yes"
+read.summary["after"] = 1
+read.update()
+again = wandb.Api().run(f"{project}/first")
+facts["updated"] = [again.tags, again.config["changed"], again.config["lr"], again.summary["after"], again.state]
+again.file("notes.txt").delete()
+facts["left"] = len([file for file in again.files() if file.name == "notes.txt"])
+wandb.Api().run(f"{project}/never").delete()
+facts["deleted"] = [run.id for run in wandb.Api().runs(project)]
+try:
+    wandb.Api().run(f"{project}/never")
+    facts["gone"] = "found"
+except Exception as error:
+    facts["gone"] = type(error).__name__
+
+# Parts of W&B that are not there.
+started = time.time()
+errors = {}
+for name, call in {
+    "sweep": lambda: wandb.sweep({"method": "random", "parameters": {"x": {"values": [1]}}}, project=project),
+    "reports": lambda: list(wandb.Api().reports(project)),
+    "sweeps": lambda: wandb.Api().sweep(f"{project}/none"),
+}.items():
+    try:
+        call()
+        errors[name] = "worked"
+    except Exception as error:
+        errors[name] = str(error)
+facts["unsupported"] = errors
+facts["seconds"] = time.time() - started

@@ -1,0 +1,239 @@
+import { randomUUID } from 'node:crypto'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { removeDeletedRuns } from '../../db/runs/remove.ts'
+import { addKey, useApiServer } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
+import { askGraphql, sendGraphql, uploadRunFile, upsertRun } from '../support/wandb.ts'
+
+// The wire of runs, as the SDK writes it. Lives by the SDK itself: test/control/wandb-runs-sdk.test.ts.
+
+const stack = useStack()
+const own = useApiServer(stack)
+const project = 'lines'
+let api: { url: string; key: string }
+let other: { url: string; key: string }
+
+beforeAll(async () => {
+  const { pool } = own.database
+  api = { url: own.server.url, key: await addKey(pool, 'team') }
+  other = { url: own.server.url, key: await addKey(pool, 'others') }
+})
+
+type Body = Record<string, unknown>
+const history = (offset: number, ...steps: number[]) => ({
+  'wandb-history.jsonl': { offset, content: steps.map((step) => JSON.stringify({ loss: step / 4, _step: step })) },
+})
+
+async function stream(run: string, body: unknown, { url, key } = api, entity = 'team') {
+  const response = await fetch(`${url}/files/${entity}/${project}/${run}/file_stream`, {
+    method: 'POST',
+    headers: { authorization: `Basic ${btoa(`api:${key}`)}`, 'content-type': 'application/json' },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, body: (await response.json()) as Body }
+}
+
+async function begin(): Promise<string> {
+  const name = randomUUID().slice(0, 8)
+  await upsertRun(api, { modelName: project, name })
+  return name
+}
+
+/** Reads fields of a run. */
+async function read(name: string, fields: string, of = api): Promise<Body | null> {
+  const query = `query R($project: String!, $name: String!) { project(name: $project) { run(name: $name) { ${fields} } } }`
+  const { project: found } = await askGraphql<{ project: { run: Body | null } | null }>(of, query, { project, name })
+  return found?.run ?? null
+}
+
+const stepsOf = async (name: string) =>
+  ((await read(name, 'history(samples: 1000)'))!['history'] as string[]).map(
+    (line) => (JSON.parse(line) as { _step: number })._step,
+  )
+
+describe('lines', () => {
+  test('that arrive again replace themselves, and are counted once', async () => {
+    const run = await begin()
+    expect(await stream(run, { files: history(0, 0, 1, 2) })).toEqual({
+      status: 200,
+      body: { exitcode: null, limits: {} },
+    })
+    await stream(run, { files: history(0, 0, 1, 2) })
+    await stream(run, { files: history(2, 2, 3) })
+    expect(await stepsOf(run)).toEqual([0, 1, 2, 3])
+    expect(await read(run, 'historyLineCount historyKeys historyTail state')).toEqual({
+      historyLineCount: 4,
+      historyKeys: {
+        keys: {
+          _step: { typeCounts: [{ type: 'number', count: 4 }] },
+          loss: { typeCounts: [{ type: 'number', count: 4 }] },
+        },
+        lastStep: 3,
+        sets: [],
+      },
+      historyTail: JSON.stringify(['{"loss":0.75,"_step":3}']),
+      state: 'running',
+    })
+  })
+
+  test('of a run that ended stay when its last request arrives again, and go when it begins anew', async () => {
+    const run = await begin()
+    const last = { files: history(0, 0, 1, 2), complete: true, exitcode: 0 }
+    for (let times = 0; times < 2; times++) expect((await stream(run, last)).body).toMatchObject({ exitcode: 0 })
+    expect([await stepsOf(run), await read(run, 'state')]).toEqual([[0, 1, 2], { state: 'finished' }])
+    await stream(run, { files: history(0, 0) })
+    expect([await stepsOf(run), await read(run, 'state historyLineCount')]).toEqual([
+      [0],
+      { state: 'running', historyLineCount: 1 },
+    ])
+  })
+
+  test('are written once by many requests at the same time', async () => {
+    const run = await begin()
+    await Promise.all(
+      Array.from({ length: 20 }, (_, index) => stream(run, { files: history(index * 5, ...range(index * 5, 5)) })),
+    )
+    expect(await stepsOf(run)).toEqual(range(0, 100))
+  })
+
+  test('may be no JSON objects', async () => {
+    const run = await begin()
+    const content = ['', '[1]', `{"a":${'['.repeat(300)}${']'.repeat(300)}}`, '{"a":NaN,"b":"\\u0000"}']
+    expect((await stream(run, { files: { 'wandb-history.jsonl': { offset: 0, content } } })).status).toBe(200)
+    const { history: lines } = (await read(run, 'history(samples: 10)')) as { history: string[] }
+    expect(lines).toEqual(['{}', '{}', '{}', '{"a":"NaN","b":"\\ufffd"}'])
+  })
+
+  test('with ten thousand keys are sampled by one of them', async () => {
+    const run = await begin()
+    const content = [0, 1].map((step) => JSON.stringify({ ...manyKeys(), _step: step }))
+    await stream(run, { files: { 'wandb-history.jsonl': { offset: 0, content } } })
+    const specs = [JSON.stringify({ keys: ['_step', 'key/9999'], samples: 100 })]
+    const query = `query S($project: String!, $name: String!, $specs: [JSONString!]!) {
+      project(name: $project) { run(name: $name) { sampledHistory(specs: $specs) } } }`
+    expect(await askGraphql(api, query, { project, name: run, specs })).toEqual({
+      project: { run: { sampledHistory: [[0, 1].map((_step) => ({ _step, 'key/9999': 9_999 }))] } },
+    })
+  })
+})
+
+const range = (start: number, length: number) => Array.from({ length }, (_, index) => start + index)
+const manyKeys = () => Object.fromEntries(range(0, 10_000).map((index) => [`key/${index}`, index]))
+
+describe('a request that cannot be used', () => {
+  test.each([
+    ['a list', []],
+    ['no JSON', '{'],
+    ['files that are a text', { files: 'a' }],
+    ['an offset below 0', { files: { 'output.log': { offset: -1, content: ['a'] } } }],
+    ['an offset that no table has', { files: { 'output.log': { offset: 2 ** 40, content: ['a'] } } }],
+    ['numbers as lines', { files: { 'output.log': { offset: 0, content: [1] } } }],
+  ])('with %s is a 422', async (_, body) => {
+    expect((await stream(await begin(), body)).status).toBe(422)
+  })
+
+  test('of a run that does not exist is a 404', async () => {
+    expect((await stream('none', { files: history(0, 0) })).status).toBe(404)
+  })
+})
+
+describe('a run', () => {
+  test('is crashed when nothing has arrived for five minutes', async () => {
+    const run = await begin()
+    const old = "UPDATE training.runs SET heartbeat_at = now() - interval '6 minutes' WHERE name = $1"
+    await own.database.pool.query(old, [run])
+    expect(await read(run, 'state')).toEqual({ state: 'crashed' })
+    await stream(run, {})
+    expect(await read(run, 'state')).toEqual({ state: 'running' })
+  })
+
+  test.each([
+    [{ complete: true, exitcode: 3 }, 'failed'],
+    [{ complete: true }, 'finished'],
+    [{ preempting: true }, 'preempting'],
+  ])('after %j is %s', async (body, state) => {
+    const run = await begin()
+    await stream(run, body)
+    expect(await read(run, 'state')).toEqual({ state })
+  })
+
+  test('has no API key in its config and metadata', async () => {
+    const name = randomUUID().slice(0, 8)
+    const args = JSON.stringify({ _wandb: { value: { e: { x: { args: ['--key', api.key] } } } } })
+    await upsertRun(api, { modelName: project, name, config: args })
+    const file = { path: 'wandb-metadata.json', content: args }
+    const uploaded = await uploadRunFile(api, { entity: 'team', project, run: name }, file)
+    expect(uploaded.status).toBe(200)
+    const found = (await read(name, 'config files { edges { node { directUrl sizeBytes } } }')) as {
+      config: string
+      files: { edges: { node: { directUrl: string; sizeBytes: number } }[] }
+    }
+    const { directUrl, sizeBytes } = found.files.edges[0]!.node
+    const content = await (await fetch(directUrl)).text()
+    expect([found.config, content].map((text) => text.includes(api.key))).toEqual([false, false])
+    expect(content).toHaveLength(sizeBytes)
+  })
+
+  test('is removed with its lines after its deletion', async () => {
+    const run = await begin()
+    await stream(run, { files: history(0, 0, 1) })
+    const { id } = (await read(run, 'id')) as { id: string }
+    await askGraphql(api, 'mutation D($id: ID!) { deleteRun(input: { id: $id }) { clientMutationId } }', { id })
+    expect([await read(run, 'state'), (await stream(run, {})).status]).toEqual([null, 404])
+    const { pool } = own.database
+    const { rows } = await pool.query<{ number: number }>('SELECT number FROM training.runs WHERE id = $1', [id])
+    await removeDeletedRuns(pool)
+    const left = await pool.query('SELECT FROM training.run_lines WHERE run = $1', [rows[0]!.number])
+    expect(left.rowCount).toBe(0)
+  })
+})
+
+describe("another entity's run", () => {
+  test('does not exist', async () => {
+    const run = await begin()
+    const { id } = (await read(run, 'id')) as { id: string }
+    expect((await stream(run, { files: history(0, 0) }, other)).status).toBe(403)
+    expect((await stream(run, { files: history(0, 0) }, other, 'others')).status).toBe(404)
+    expect(await read(run, 'id', other)).toBeNull()
+    const mutations = [
+      'mutation D($id: ID!) { deleteRun(input: { id: $id }) { clientMutationId } }',
+      'mutation U($id: String) { upsertBucket(input: { id: $id, notes: "mine" }) { bucket { id } } }',
+      'mutation S($id: ID!) { updateRunState(input: { id: $id, state: "failed" }) { success } }',
+    ]
+    for (const mutation of mutations) {
+      const { errors } = await sendGraphql(other, mutation, { id })
+      expect(errors?.[0]?.message).toMatch(/not found/)
+    }
+    expect(await read(run, 'notes state')).toEqual({ notes: null, state: 'running' })
+  })
+})
+
+test('runs are listed and read over REST', async () => {
+  const rest = await own.join('rest')
+  const mine = { url: own.server.url, key: await addKey(own.database.pool, 'rest') }
+  const config = JSON.stringify({ lr: { value: 0.5 }, _wandb: { value: { t: {} } } })
+  const id = await upsertRun(mine, { modelName: project, name: 'shown', config })
+  await stream(
+    'shown',
+    { files: { ...history(0, 0, 1, 2, 3), 'output.log': { offset: 0, content: ['2026-01-31T12:00:00.5 hello'] } } },
+    mine,
+    'rest',
+  )
+  const path = `/v1/preview/runs/${id}`
+  expect(await rest.call('GET', `/v1/preview/runs?project=${project}`)).toMatchObject({
+    data: [{ id, name: 'shown', state: 'running', history_lines: 4, model_id: null }],
+    has_more: false,
+  })
+  expect(await rest.call('GET', path)).toMatchObject({ config: { lr: 0.5 }, summary: {} })
+  expect(await rest.call('GET', `${path}/history?keys=loss&samples=2`)).toEqual({
+    keys: ['_step', 'loss'],
+    rows: [
+      { _step: 0, loss: 0 },
+      { _step: 3, loss: 0.75 },
+    ],
+  })
+  expect(await rest.call('GET', `${path}/output`)).toEqual({
+    lines: [{ number: 0, timestamp: '2026-01-31T12:00:00.5', level: '', content: 'hello' }],
+    has_more: false,
+  })
+})
