@@ -101,6 +101,16 @@ export default defineConfig({
       },
       {
         test: {
+          // Run it by test/kubelet.ts, which builds what it needs.
+          name: 'kubelet',
+          include: ['test/kubelet/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 1_800_000,
+          hookTimeout: 1_800_000,
+        },
+      },
+      {
+        test: {
           name: 'hostile',
           include: ['test/hostile/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],

@@ -17,13 +17,14 @@ ARG REQUIREMENTS
 ARG WITHOUT
 RUN python3 -m venv /opt/uv && /opt/uv/bin/pip install --no-cache-dir --disable-pip-version-check "uv==${UV}"
 WORKDIR /build
-COPY trainer/requirements.in trainer/requirements.txt trainer/requirements-gpu.in trainer/requirements-gpu.txt trainer/overrides.txt ./
+COPY trainer/requirements.in trainer/requirements.txt trainer/requirements-gpu.in trainer/requirements-gpu.txt trainer/overrides.txt \
+  trainer/image-constraints.txt ./
 # Only vLLM for processors needs the override.
 RUN grep -vxE "(${WITHOUT})(==.*)?" "${REQUIREMENTS}.in" > packages.in \
   && case "${REQUIREMENTS}" in requirements) override="--override overrides.txt" ;; *) override= ;; esac \
   && python3 -m venv --without-pip /opt/python \
   && UV_COMPILE_BYTECODE_TIMEOUT=600 /opt/uv/bin/uv pip install --python /opt/python/bin/python --no-cache --compile-bytecode \
-    --only-binary :all: --constraints "${REQUIREMENTS}.txt" ${override} --requirements packages.in
+    --only-binary :all: --constraints "${REQUIREMENTS}.txt" --constraints image-constraints.txt ${override} --requirements packages.in
 
 FROM python
 COPY --from=packages /opt/python /opt/python

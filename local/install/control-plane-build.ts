@@ -16,13 +16,19 @@ export function buildControlPlane(
   wanted: readonly Program[],
   { versions, ...build }: { versions: Versions } & Omit<GoBuild, 'packages' | 'linkerFlags' | 'advice'>,
 ): Promise<void> {
-  return buildWithGo(wanted, { ...build, packages, linkerFlags: linkerFlags(versions), advice: controlPlaneAdvice })
+  return buildWithGo(wanted, {
+    ...build,
+    packages,
+    linkerFlags: `-s -w ${versionFlags(versions.kubernetes)}`,
+    advice: controlPlaneAdvice,
+  })
 }
 
 /** Without these flags the programs report v0.0.0 as their version, and refuse each other. */
-function linkerFlags({ kubernetes }: Versions): string {
+export function versionFlags(kubernetes: string): string {
   const [major, minor] = kubernetes.slice(1).split('.')
   const variables = { gitVersion: kubernetes, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' }
-  const settings = Object.entries(variables).map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
-  return ['-s', '-w', ...settings].join(' ')
+  return Object.entries(variables)
+    .map(([name, value]) => `-X k8s.io/component-base/version.${name}=${value}`)
+    .join(' ')
 }

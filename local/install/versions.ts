@@ -23,11 +23,7 @@ export async function readVersions(goFolder: string): Promise<Versions> {
 }
 
 export function parseVersions(goMod: string, goSum: string): Versions {
-  const versionOf = (module: string) => {
-    const line = goMod.split('\n').find((text) => text.trim().startsWith(`${module} v`))
-    if (!line) throw new Error(`go.mod requires no ${module}`)
-    return line.trim().split(/\s+/)[1]!
-  }
+  const versionOf = (module: string) => findModuleVersion(goMod, module)
   const kubernetes = versionOf(modules.kubernetes)
   return {
     kubernetes,
@@ -35,6 +31,19 @@ export function parseVersions(goMod: string, goSum: string): Versions {
     helm: versionOf(modules.helm),
     key: `kubernetes-${kubernetes}-${digestModules(goMod, goSum)}`,
   }
+}
+
+/** The version that a go.mod requires of a module. */
+export function findModuleVersion(goMod: string, module: string): string {
+  const words = goMod.split('\n').map((line) =>
+    line
+      .replace(/^require /, '')
+      .trim()
+      .split(/\s+/),
+  )
+  const found = words.find(([name, version]) => name === module && version?.startsWith('v'))
+  if (!found) throw new Error(`go.mod requires no ${module}`)
+  return found[1]!
 }
 
 /** The minor version of `v1.36.3` or `Kubernetes v1.36.3` is 36. Undefined if the text has no such version. */

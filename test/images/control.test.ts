@@ -1,18 +1,15 @@
-import path from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { nameOf, makeBaseImages } from '../support/images/base-images.ts'
-import { describeImage, readBake, repository } from '../support/images/bake.ts'
-import { buildImage, installBuildah, readImage, runInImage } from '../support/images/buildah.ts'
+import { makeBaseImages } from '../support/images/base-images.ts'
+import { buildTarget } from '../support/images/build-target.ts'
+import { installBuildah, readImage, runInImage } from '../support/images/buildah.ts'
 
-const tag = 'ghcr.io/trainyard/control:test'
+let tag: string
 const maxBytes = 350e6
 
 beforeAll(async () => {
   await installBuildah()
   await makeBaseImages()
-  const { dockerfile, args } = describeImage(readBake(), 'control')
-  const local = Object.fromEntries(Object.entries(args).map(([name, value]) => [name, nameOf(value)]))
-  await buildImage({ tag, dockerfile: path.join(repository, dockerfile), context: repository, args: local })
+  tag = await buildTarget('control')
 })
 
 test('its processes are those of an unprivileged user, and it is small', async () => {

@@ -13,10 +13,12 @@ interface GoTool {
   package: string
   /** The folder beside this file with the go.mod that pins it. */
   folder: string
+  linkerFlags?: string
 }
 
 /** Builds a tool of the tests with Go from the pinned modules, or finds it in the cache. Returns the program's file. */
-export async function installGoTool({ program, package: goPackage, folder }: GoTool): Promise<string> {
+export async function installGoTool(tool: GoTool): Promise<string> {
+  const { program, package: goPackage, folder, linkerFlags = '' } = tool
   const goFolder = path.join(import.meta.dirname, folder)
   const key = `${program}-${await digestOfModules(goFolder)}-${process.arch}`
   const binFolder = path.join(readLocalConfig().cacheFolder, 'bin', key)
@@ -30,7 +32,11 @@ export async function installGoTool({ program, package: goPackage, folder }: GoT
         await mkdir(binFolder, { recursive: true })
         const advice = 'Install Go 1.26 or newer (https://go.dev/dl).'
         const build = { goFolder, binFolder, advice, phase, signal: new AbortController().signal }
-        await buildWithGo([program], { ...build, packages: { [program]: goPackage }, linkerFlags: '-s -w' })
+        await buildWithGo([program], {
+          ...build,
+          packages: { [program]: goPackage },
+          linkerFlags: `-s -w ${linkerFlags}`,
+        })
       },
       { onWait: () => phase.update('another run is installing it; waiting') },
     ),

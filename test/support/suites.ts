@@ -21,16 +21,18 @@ interface VitestRun {
   /** Without names, all files of the project. */
   files?: string[]
   env?: NodeJS.ProcessEnv
+  /** A command that starts the one behind it, such as `unshare --net`. */
+  through?: readonly string[]
 }
 
 /** Runs a vitest project and reads its counts from its own report. */
 export async function runVitest(suite: SuiteContext, run: VitestRun): Promise<Outcome> {
-  const { project, files = [], env = {} } = run
+  const { project, files = [], env = {}, through = [] } = run
   const report = path.join(suite.reports, `${project}.json`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const args = ['run', '--project', project, ...reporters, ...(suite.files ?? files)]
-  const program = path.join(root, 'node_modules/.bin/vitest')
-  const code = await runCommand({ program, args, cwd: root, env, prefix: suite.name })
+  const [program, ...rest] = [...through, path.join(root, 'node_modules/.bin/vitest'), ...args]
+  const code = await runCommand({ program: program!, args: rest, cwd: root, env, prefix: suite.name })
   const outcome = await readVitestReport(report, root).catch(() => crashed(`the ${project} tests made no report`))
   // A run can fail outside of any test: an error between tests, or a failed setup.
   return code !== 0 && outcome.failed === 0 ? { ...outcome, failed: 1 } : outcome

@@ -36,6 +36,8 @@ export interface CertificatesRequest {
   chart: string
   /** The addresses of kube-apiserver. */
   addresses: string[]
+  /** The addresses of the node, if it does not listen on 127.0.0.1 only. */
+  nodeAddresses?: string[]
   signal: AbortSignal
 }
 
@@ -52,8 +54,9 @@ export async function prepareCertificates(request: CertificatesRequest): Promise
   renameSync(fresh, certificates)
 }
 
-async function renderCertificates({ helm, chart, addresses, signal }: CertificatesRequest) {
-  const set = ['--set-json', `addresses=${JSON.stringify(addresses)}`]
+async function renderCertificates({ helm, chart, addresses, nodeAddresses, signal }: CertificatesRequest) {
+  const lists = Object.entries({ addresses, ...(nodeAddresses && { nodeAddresses }) })
+  const set = lists.flatMap(([name, list]) => ['--set-json', `${name}=${JSON.stringify(list)}`])
   const { code, stdout, tail } = await runChild(helm, ['template', 'certificates', chart, ...set], { signal })
   if (code !== 0) throw new UserError(`${tail}\nThe certificates could not be created; see the output of Helm above.`)
   const secret = JSON.parse(stdout.slice(stdout.indexOf('{'))) as { stringData: Record<string, string> }

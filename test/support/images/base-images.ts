@@ -13,6 +13,11 @@ const left = ['doc', 'man', 'info', 'locale', 'groff', 'lintian'].map(
 const release = 'bookworm'
 const archive = path.join(imagesFolder, `debian-${release}-slim.tar`)
 const certificates = '/etc/ssl/certs/ca-certificates.crt'
+// The machine may trust more authorities than its programs do.
+const trustMachine = [`COPY ca-certificates.crt ${certificates}`]
+
+/** Debian, for images whose build downloads Python packages. */
+export const pythonBase = 'localhost/debian-python:test'
 
 /**
  * Makes images that stand for the bases of `helm/images/bake.json`, under their names: no registry is needed. Debian comes from
@@ -29,9 +34,18 @@ export async function makeBaseImages(): Promise<void> {
       'COPY node /usr/local/bin/node',
       'COPY npm /usr/local/lib/node_modules/npm',
       'RUN ln -s ../lib/node_modules/npm/bin/npm-cli.js /usr/local/bin/npm',
-      // The machine may trust more authorities than Node does.
-      `COPY ca-certificates.crt ${certificates}`,
+      ...trustMachine,
       `ENV NODE_EXTRA_CA_CERTS=${certificates}`,
+    ],
+  })
+  await buildFolder('python', pythonBase, {
+    base: nameOf(DEBIAN!.default),
+    files: [certificates],
+    // Debian's package ca-certificates adds the file to those that it trusts. pip and uv have authorities of their own.
+    steps: [
+      ...trustMachine,
+      `COPY ca-certificates.crt /usr/local/share/ca-certificates/machine.crt`,
+      `ENV PIP_CERT=${certificates} SSL_CERT_FILE=${certificates} UV_HTTP_TIMEOUT=300`,
     ],
   })
 }

@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { readLocalConfig } from '../../../local/config.ts'
 import { runChild } from '../../../local/install/run-child.ts'
@@ -51,12 +51,23 @@ interface Build {
   dockerfile: string
   context: string
   args?: Record<string, string>
+  /** false: no step is kept for the next build. */
+  layers?: boolean
 }
 
 /** Builds an image as a Dockerfile says, without a daemon. @throws {Error} with the output of the step that fails */
-export async function buildImage({ tag, dockerfile, context, args = {} }: Build): Promise<void> {
+export async function buildImage({ tag, dockerfile, context, args = {}, layers = true }: Build): Promise<void> {
   const values = Object.entries(args).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
-  const options = ['--isolation', 'chroot', '--pull-never', '--layers', '--format', 'oci', '--signature-policy', policy]
+  const options = [
+    '--isolation',
+    'chroot',
+    '--pull-never',
+    `--layers=${layers}`,
+    '--format',
+    'oci',
+    '--signature-policy',
+    policy,
+  ]
   const { code, stdout, tail } = await runBuildah([
     'build',
     ...options,
@@ -69,6 +80,13 @@ export async function buildImage({ tag, dockerfile, context, args = {} }: Build)
   ])
   if (code !== 0)
     throw new Error(`${dockerfile} cannot be built:\n${stdout.split('\n').slice(-30).join('\n')}\n${tail}`)
+}
+
+/** Writes an image to a file in the form of Docker, under another name. */
+export async function saveImage(tag: string, { file, name }: { file: string; name: string }): Promise<void> {
+  await rm(file, { force: true })
+  const { code, tail } = await runBuildah(['push', '--signature-policy', policy, tag, `docker-archive:${file}:${name}`])
+  if (code !== 0) throw new Error(`${tag} cannot be written to ${file}: ${tail}`)
 }
 
 /** What an image says about its processes. */

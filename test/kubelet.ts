@@ -1,0 +1,29 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { findObstacle, observeMachine, tryNamespaces } from './support/kubelet/obstacles.ts'
+import { makeNodeParts, shareParts } from './support/kubelet/parts.ts'
+import { installRuntime } from './support/kubelet/runtime.ts'
+import { noTests } from './support/reports.ts'
+import type { SuiteContext } from './support/suite.ts'
+import { runSuites, runVitest } from './support/suites.ts'
+
+// The node and its tests share a network namespace, which reaches nothing outside.
+const ownNetwork = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
+
+async function runOnNode(suite: SuiteContext) {
+  const obstacle = findObstacle(await observeMachine()) ?? (await tryNamespaces(await installRuntime()))
+  if (obstacle !== undefined) {
+    return { ...noTests(), skipped: [`A real kubelet cannot run on this machine. ${obstacle}`] }
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-parts-'))
+  try {
+    const env = await shareParts(await makeNodeParts(), path.join(folder, 'parts.json'))
+    const files = process.argv.slice(2)
+    return await runVitest(suite, { project: 'kubelet', env, through: ownNetwork, files })
+  } finally {
+    await rm(folder, { recursive: true })
+  }
+}
+
+await runSuites([[{ name: 'kubelet', run: runOnNode }]])
