@@ -597,7 +597,11 @@ describe('a trial', () => {
     expect(password).toMatch(/^[A-Za-z0-9]{32}$/)
     const address = `postgres://trainyard:${password}@trainyard-postgres:5432/trainyard`
     expect(decode(find(manifests, 'Secret', 'secrets'), 'database-url')).toBe(address)
-    expect(find(manifests, 'StatefulSet', 'postgres')).toBeDefined()
+    // The group of the volume must not get the right to write the data directory again: Postgres would reject it.
+    const securityContext = { fsGroup: 999, fsGroupChangePolicy: 'OnRootMismatch' }
+    expect(find(manifests, 'StatefulSet', 'postgres')).toMatchObject({
+      spec: { template: { spec: { securityContext } } },
+    })
     expect(find(manifests, 'PersistentVolumeClaim', 'artifacts')?.spec).toMatchObject({
       accessModes: ['ReadWriteOnce'],
     })

@@ -29,4 +29,11 @@ export const chartPodMutations: Mutation[] = [
     replace: '    resources: [leases]\n',
     test: 'test/control/roles.test.ts',
   },
+  {
+    fault: 'the Postgres of a trial starts only once',
+    file: 'helm/trainyard/templates/postgres.yaml',
+    find: 'fsGroupChangePolicy: OnRootMismatch',
+    replace: 'fsGroupChangePolicy: Always',
+    test: 'test/control/chart.test.ts',
+  },
 ]
