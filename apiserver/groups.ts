@@ -13,6 +13,7 @@ const maxShownLength = 200
 
 /** Paths of groups, for servers that have not loaded them. The first pattern that matches counts. */
 const paths: [RegExp, readonly GroupName[]][] = [
+  [/^\/(v1\/links|artifactsv2)(\/|$)/, ['training']],
   [/^(\/traces)?\/completions(\/|$)/, ['tracing', 'inference']],
   [/^\/files\/[^/]+\/[^/]+\/[^/]+\/(file_stream|run_files)(\/|$)/, ['training']],
   [/^\/(traces|v2|calls?|objs?|tables?|files?|cost|feedback|refs|threads|otel|agents|tags|aliases)(\/|$)/, ['tracing']],

@@ -12,7 +12,7 @@ type SharedParts = Parameters<typeof openTraining>[1] &
   Parameters<typeof openTraceWriting>[0] &
   Omit<Parameters<typeof openInference>[1], 'traces'> &
   Omit<Parameters<typeof openTracing>[0], 'gateway' | 'writing'> &
-  Omit<Parameters<typeof openWandb>[0], 'traceProjects'>
+  Omit<Parameters<typeof openWandb>[0], 'traceProjects' | 'hasTraining'>
 
 /** The groups that a server has. */
 export interface OpenGroups {
@@ -33,7 +33,7 @@ export async function openGroups(config: Config, shared: SharedParts): Promise<O
   const inference = names.has('inference') && traces ? await loadInference(config, shared, traces) : undefined
   const tracing = names.has('tracing') && traces ? await loadTracing(shared, traces, inference) : undefined
   const training = names.has('training') ? await loadTraining(config, shared) : undefined
-  const wandb = training || tracing ? await loadWandb(shared, tracing && traces) : undefined
+  const wandb = training || tracing ? await loadWandb(shared, tracing && traces, training !== undefined) : undefined
   return { names, training, inference, tracing, wandb, chats: traces?.chats }
 }
 
@@ -61,7 +61,11 @@ async function loadTracing(
   return openTracing({ ...shared, writing, gateway: inference?.deps })
 }
 
-async function loadWandb(shared: SharedParts, traces: TraceWriting | undefined): Promise<Wandb> {
+async function loadWandb(
+  shared: SharedParts,
+  traces: TraceWriting | undefined,
+  hasTraining: boolean,
+): Promise<Wandb> {
   const { openWandb } = await import('./wandb/open-wandb.ts')
-  return openWandb({ ...shared, traceProjects: traces?.writing.projects })
+  return openWandb({ ...shared, traceProjects: traces?.writing.projects, hasTraining })
 }

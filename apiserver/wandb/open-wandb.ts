@@ -1,21 +1,20 @@
 import { Router } from '@koa/router'
 import { createHash } from 'node:crypto'
 import type Koa from 'koa'
-import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 import type { FindPublicBase } from '../../lib/http/public-base.ts'
-import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { authenticate, type AuthDeps } from '../accounts/keys/authenticate.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
 import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
-import type { RequestMemory } from '../accounts/limits/request-memory.ts'
-import type { LimitDeps } from '../accounts/limits/service.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
 import { readTraceKey } from '../tracing/auth.ts'
 import type { Projects } from '../tracing/projects.ts'
 import { toTraceError } from '../tracing/to-trace-error.ts'
+import type { WandbArtifactDeps } from './artifacts/deps.ts'
+import { createArtifactsResource } from './artifacts/resource.ts'
+import { routeArtifactFallback, routeArtifactLinks } from './artifacts/routes.ts'
 import { presentErrors } from './errors.ts'
 import type { GraphqlResource } from './graphql/resource.ts'
 import { routeGraphql } from './graphql/routes.ts'
@@ -29,19 +28,17 @@ import { routeRuns } from './runs/routes.ts'
 import { createLoginResource } from './login/resource.ts'
 import { createWandbApi, type WandbApi, type WandbState } from './wandb-api.ts'
 
-interface SharedParts extends AuthDeps, LimitDeps {
-  artifacts: ArtifactStore
+interface SharedParts extends AuthDeps, Omit<WandbArtifactDeps, 'typeHooks'> {
   findPublicBase: FindPublicBase
   log: Logger
-  memory: RequestMemory
-  pool: Pool
   requestLimiter: RequestLimiter
-  uploadLimitBytes: number
 }
 
 export interface WandbDeps extends SharedParts {
   /** Projects of traces, if this server has the group tracing. */
   traceProjects: Projects | undefined
+  /** Whether this server has the group training, to which artifacts belong. */
+  hasTraining: boolean
 }
 
 /** What the wandb SDK speaks: GraphQL, streams of runs, and links to files. */
@@ -83,6 +80,12 @@ function routeWandb({ keyed, linked }: WandbApis, deps: WandbDeps & { links: Lin
     createRunsResource({ ...deps, runFields: () => ({}) }),
     createRunFilesResource(deps),
   ]
+  if (deps.hasTraining) {
+    const artifactDeps = { ...deps, typeHooks: {} }
+    resources.push(createArtifactsResource(artifactDeps))
+    routeArtifactFallback(keyed, artifactDeps)
+    routeArtifactLinks(linked, artifactDeps)
+  }
   routeGraphql(keyed, deps, resources)
   routeFileStream(keyed, deps)
   routeRunFiles(linked, deps)

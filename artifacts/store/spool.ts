@@ -25,13 +25,13 @@ export class SourceTooLarge extends Error {
  * Writes a source into a local file and digests it, in bounded memory. A source that is too large is not destroyed,
  * because its caller may still want to answer.
  *
- * @param count gets the number of bytes as they arrive; an error that it throws ends the spooling
+ * @param count gets the number of bytes as they arrive, and the bytes; an error that it throws ends the spooling
  * @throws {SourceTooLarge} and removes the file; every other error of the source is in the result
  */
 export async function spoolSource(
   store: Pick<ArtifactStore, 'spoolPath'>,
   source: AsyncIterable<Uint8Array>,
-  { maxBytes, count }: { maxBytes: number; count?: ((bytes: number) => void) | undefined },
+  { maxBytes, count }: { maxBytes: number; count?: ((bytes: number, chunk: Uint8Array) => void) | undefined },
 ): Promise<Spooled> {
   const file = await store.spoolPath()
   const hash = createHash('sha256')
@@ -44,7 +44,7 @@ export async function spoolSource(
     for await (const chunk of endAtBreak(source, (error) => (broken = error))) {
       size += chunk.length
       if (size > maxBytes) throw new SourceTooLarge(`more than ${maxBytes} bytes`)
-      count?.(chunk.length)
+      count?.(chunk.length, chunk)
       hash.update(chunk)
       if (!target.write(chunk)) await Promise.race([once(target, 'drain'), written])
     }

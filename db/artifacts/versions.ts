@@ -24,7 +24,10 @@ export interface NewArtifactVersion extends Omit<ArtifactVersion, 'version' | 'c
   keyId: string
 }
 
-const columns = `v.id, a.entity, a.project, a.name, v.version, v.digest, v.size, v.files, v.metadata,
+// References of the wandb SDK are not in the store.
+const storedFiles = `CASE WHEN v.files @? '$[*].ref' OR v.files @? '$[*].key' THEN
+  coalesce((SELECT jsonb_agg(f) FROM jsonb_array_elements(v.files) AS f WHERE f ? 'digest'), '[]') ELSE v.files END AS files`
+const columns = `v.id, a.entity, a.project, a.name, v.version, v.digest, v.size, ${storedFiles}, v.metadata,
   v.created_at AS "createdAt"`
 const from = 'training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id'
 const named = 'a.entity = $1 AND a.project = $2 AND a.name = $3'

@@ -52,6 +52,11 @@ const kinds: ErasedKind[] = [
     condition: `created_at <= $3 AND artifact_id IN (SELECT id FROM training.artifacts WHERE ${owned})`,
   },
   {
+    kind: 'pending_datasets',
+    table: 'training.pending_artifacts',
+    condition: `${owned} AND created_at <= $3`,
+  },
+  {
     kind: 'datasets',
     table: 'training.artifacts',
     condition: `${owned} AND created_at <= $3

@@ -43,7 +43,7 @@ export interface ArtifactDeps extends BlobUploadDeps {
 export function spoolUpload(
   deps: SpoolDeps,
   source: Readable,
-  bounds: { maxBytes: number; count?: (bytes: number) => void },
+  bounds: { maxBytes: number; count?: (bytes: number, chunk: Uint8Array) => void },
 ): Promise<Spooled> {
   return writeToStore(deps.log, 'upload', async () => {
     try {

@@ -1,0 +1,83 @@
+import {
+  deleteVersion,
+  deleteVersionsOf,
+  moveAliases,
+  removeAliases,
+  updateVersion,
+} from '../../../db/wandb/changes.ts'
+import { findCollectionById, listVersionsOf } from '../../../db/wandb/versions.ts'
+import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { errors } from '../../errors/table.ts'
+import { findBoolean, readObjects, requireText } from '../graphql/arguments.ts'
+import type { Arguments, GraphqlObject } from '../graphql/values.ts'
+import { requireVersion } from './commit.ts'
+import { readDescription, readMetadata } from './create.ts'
+import { readWireId } from './ids.ts'
+import { checkAliases } from './names.ts'
+import { presentCollection, presentVersion, type Presenter } from './present.ts'
+
+const maxNames = 100
+// Deleting a version of a type with hooks takes longer.
+const maxDeleted = 1_000
+
+/** Changes what is not content: metadata, description and tags. */
+export async function updateArtifact(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
+  const id = readWireId(requireText(input, 'artifactID'))
+  await requireVersion(presenter, id)
+  await updateVersion(presenter.deps.pool, id, {
+    description: readDescription(input),
+    metadata: readMetadata(input),
+    tagsToAdd: readTags(input, 'tagsToAdd'),
+    tagsToDelete: readTags(input, 'tagsToDelete'),
+  })
+  return { artifact: presentVersion(presenter, await requireVersion(presenter, id)) }
+}
+
+function readTags(input: Arguments, name: string): string[] {
+  return checkAliases(readObjects(input, name, maxNames).map((tag) => requireText(tag, 'tagName')))
+}
+
+export async function addAliases(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
+  const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
+  await moveAliases(presenter.deps.pool, version, readAliases(input))
+  return { success: true }
+}
+
+export async function deleteAliases(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
+  const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
+  await removeAliases(presenter.deps.pool, version, readAliases(input))
+  return { success: true }
+}
+
+function readAliases(input: Arguments): string[] {
+  return checkAliases(readObjects(input, 'aliases', maxNames).map((alias) => requireText(alias, 'alias')))
+}
+
+/** Deletes a version. @throws {HttpError} 400 if it has aliases, unless the client deletes these too */
+export async function deleteArtifact(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
+  const { deps, context } = presenter
+  const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
+  if (version.aliases.length > 0 && findBoolean(input, 'deleteAliases') !== true) {
+    const aliases = version.aliases.join(', ')
+    throw new HttpError(errors.bad_request, `The version has the aliases ${aliases}. Delete them too: delete_aliases=True.`)
+  }
+  const presented = presentVersion(presenter, version)
+  const hooks = deps.typeHooks[version.type]
+  if (hooks) await hooks.remove(version, context)
+  else await deleteVersion(deps.pool, version.id)
+  return { artifact: presented, success: true }
+}
+
+/** Deletes all versions of a collection. */
+export async function deleteCollection(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
+  const { deps, context } = presenter
+  const id = readWireId(requireText(input, 'artifactSequenceID'), 'Collection')
+  const collection = await findCollectionById(deps.pool, context.caller.entity, id)
+  if (!collection) throw notFound('Collection', id)
+  const hooks = deps.typeHooks[collection.type]
+  if (hooks) {
+    const versions = await listVersionsOf(deps.pool, collection, { after: undefined, order: 'asc', limit: maxDeleted })
+    for (const version of versions) await hooks.remove(version, context)
+  } else await deleteVersionsOf(deps.pool, collection.id)
+  return { artifactCollection: { ...presentCollection(presenter, collection), state: 'DELETED' } }
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { keyOf } from '../../../artifacts/layout.ts'
+import { recordDigests, listFilesOf, type Version, type VersionFile } from '../../../db/wandb/versions.ts'
+import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import { openArtifact } from '../../training/open-artifact.ts'
+import type { WandbArtifactDeps } from './deps.ts'
+import { digestManifest } from './manifest.ts'
+
+type Deps = Pick<WandbArtifactDeps, 'artifacts' | 'pool'>
+
+// Files that were uploaded by address are read once to find their MD5. A file of 5 GiB takes a few seconds.
+const readers = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
+
+/** The key of a file in the store; undefined for references. */
+export function keyOfFile(entity: string, { key, digest }: VersionFile): string | undefined {
+  return key ?? (digest === undefined ? undefined : keyOf('blob', { entity, digest }))
+}
+
+/** The files of a version, with their MD5s. Computes and records those that are not known yet. */
+export async function listDigestedFiles(deps: Deps, version: Version): Promise<VersionFile[]> {
+  const files = await listFilesOf(deps.pool, version.id)
+  if (files.every(({ ref, md5 }) => ref !== undefined || md5 !== undefined)) return files
+  return readers.run({ key: version.entity }, async () => {
+    const digested: VersionFile[] = []
+    for (const file of files) digested.push(await addMd5(deps, version.entity, file))
+    await recordDigests(deps.pool, version.id, digested, digestManifest(digested))
+    return digested
+  })
+}
+
+/** wandb's digest of a version. */
+export async function readManifestDigest(deps: Deps, version: Version): Promise<string> {
+  return version.manifestDigest ?? digestManifest(await listDigestedFiles(deps, version))
+}
+
+async function addMd5({ artifacts }: Deps, entity: string, file: VersionFile): Promise<VersionFile> {
+  const key = keyOfFile(entity, file)
+  if (file.md5 !== undefined || key === undefined) return file
+  const hash = createHash('md5')
+  for await (const chunk of await openArtifact(artifacts, key)) hash.update(chunk as Uint8Array)
+  return { ...file, md5: hash.digest('hex') }
+}

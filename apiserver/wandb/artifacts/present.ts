@@ -1,0 +1,179 @@
+import {
+  countVersionsOf,
+  findVersionByAlias,
+  listVersionsOf,
+  type Collection,
+  type Version,
+} from '../../../db/wandb/versions.ts'
+import { findInteger, findText, requireText } from '../graphql/arguments.ts'
+import type { GraphqlContext } from '../graphql/resource.ts'
+import type { Arguments, GraphqlObject, GraphqlValue } from '../graphql/values.ts'
+import type { WandbArtifactDeps } from './deps.ts'
+import { readManifestDigest } from './digests.ts'
+import { presentFiles } from './files.ts'
+import { toWireId } from './ids.ts'
+import { manifestPath } from './paths.ts'
+
+const maxPage = 1_000
+// What the SDK takes as "does not expire".
+const noTtl = -2
+
+/** What presenting needs: the parts of the server, and the request. */
+export interface Presenter {
+  deps: WandbArtifactDeps
+  context: GraphqlContext
+}
+
+/** A version as the SDK reads it. */
+export function presentVersion(presenter: Presenter, version: Version): GraphqlObject {
+  const { deps, context } = presenter
+  const { id, entity, project, runName } = version
+  const collection = () => presentCollection(presenter, collectionOf(version))
+  return {
+    __typename: 'Artifact',
+    id: toWireId(id),
+    state: 'COMMITTED',
+    digest: () => readManifestDigest(deps, version),
+    digestAlgorithm: 'MANIFEST_MD5',
+    commitHash: () => readManifestDigest(deps, version),
+    size: version.size,
+    fileCount: version.fileCount,
+    versionIndex: version.version,
+    description: version.description,
+    metadata: JSON.stringify(version.metadata),
+    createdAt: version.createdAt.toISOString(),
+    updatedAt: (version.updatedAt ?? version.createdAt).toISOString(),
+    ttlDurationSeconds: noTtl,
+    ttlIsInherited: false,
+    historyStep: null,
+    tags: version.tags.map((name) => ({ __typename: 'Tag', id: name, name })),
+    artifactType: presentType(version.type),
+    artifactSequence: collection,
+    aliases: () => presentAliases(version, presentCollection(presenter, collectionOf(version))),
+    createdBy: runName === null ? null : { __typename: 'Run', id: runName, name: runName, project: presentName(version) },
+    usedBy: { edges: [] },
+    artifactMemberships: () => ({ edges: [{ node: presentMembership(presenter, version) }] }),
+    files: (args) => presentFiles(presenter, version, args),
+    currentManifest: {
+      __typename: 'ArtifactManifest',
+      id: toWireId(id),
+      digest: () => readManifestDigest(deps, version),
+      file: {
+        __typename: 'File',
+        id: toWireId(id),
+        name: 'wandb_manifest.json',
+        directUrl: context.signLink({ method: 'GET', path: manifestPath(entity, toWireId(id)) }),
+      },
+    },
+    entityName: entity,
+    projectName: project,
+  }
+}
+
+/** A version as a member of its collection. */
+export function presentMembership(presenter: Presenter, version: Version): GraphqlObject {
+  const collection = presentCollection(presenter, collectionOf(version))
+  return {
+    __typename: 'ArtifactCollectionMembership',
+    id: toWireId(version.id),
+    versionIndex: version.version,
+    createdAt: version.createdAt.toISOString(),
+    aliases: presentAliases(version, collection),
+    artifactCollection: collection,
+    artifact: () => presentVersion(presenter, version),
+    files: (args) => presentFiles(presenter, version, args),
+  }
+}
+
+function presentAliases(version: Version, artifactCollection: GraphqlObject): GraphqlObject[] {
+  const names = version.isLatest ? [...version.aliases, 'latest'] : version.aliases
+  return names.map((alias) => ({
+    __typename: 'ArtifactAlias',
+    id: `${toWireId(version.id)}:${alias}`,
+    alias,
+    artifactCollection,
+  }))
+}
+
+export function presentCollection(presenter: Presenter, collection: Collection): GraphqlObject {
+  const createdAt = collection.createdAt.toISOString()
+  return {
+    __typename: 'ArtifactSequence',
+    id: toWireId(collection.id),
+    name: collection.name,
+    state: 'READY',
+    description: collection.description,
+    createdAt,
+    updatedAt: createdAt,
+    project: presentName(collection),
+    defaultArtifactType: presentType(collection.type),
+    tags: { edges: [] },
+    latestArtifact: () => findMember(presenter, collection, 'latest', presentVersion),
+    artifactMembership: (args) =>
+      findMember(presenter, collection, requireText(args, 'aliasName'), presentMembership),
+    artifacts: (args) => presentVersions(presenter, collection, args),
+    aliases: async () => {
+      const versions = await listVersionsOf(presenter.deps.pool, collection, { ...firstPage, limit: maxPage })
+      const edges = versions.flatMap((version) => presentAliases(version, {})).map((node) => ({ node }))
+      return { totalCount: edges.length, pageInfo: lastPage, edges }
+    },
+  }
+}
+
+const firstPage = { after: undefined, order: 'desc' } as const
+const lastPage = { __typename: 'PageInfo', hasNextPage: false, endCursor: null }
+
+async function findMember(
+  presenter: Presenter,
+  collection: Collection,
+  alias: string,
+  present: (presenter: Presenter, version: Version) => GraphqlObject,
+): Promise<GraphqlValue> {
+  const version = await findVersionByAlias(presenter.deps.pool, collection, alias)
+  return version && present(presenter, version)
+}
+
+async function presentVersions(presenter: Presenter, collection: Collection, args: Arguments): Promise<GraphqlValue> {
+  const { limit, after } = readPage(args)
+  const order = findText(args, 'order')?.startsWith('+') ? 'asc' : 'desc'
+  const { pool } = presenter.deps
+  const versions = await listVersionsOf(pool, collection, {
+    after: after === '' ? undefined : Number(after) || 0,
+    order,
+    limit: limit + 1,
+  })
+  const shown = versions.slice(0, limit)
+  return {
+    totalCount: () => countVersionsOf(pool, collection),
+    pageInfo: presentPageInfo(versions.length > limit, String(shown.at(-1)?.version ?? '')),
+    edges: shown.map((version) => ({
+      version: `v${version.version}`,
+      cursor: String(version.version),
+      node: presentVersion(presenter, version),
+    })),
+  }
+}
+
+/** Reads `first` and `after`. */
+export function readPage(args: Arguments, defaultLimit = 50, max = maxPage): { limit: number; after: string } {
+  const limit = findInteger(args, 'first') ?? defaultLimit
+  return { limit: Math.min(Math.max(limit, 1), max), after: findText(args, 'after') ?? '' }
+}
+
+export function presentPageInfo(hasNextPage: boolean, endCursor: string): GraphqlObject {
+  return { __typename: 'PageInfo', hasNextPage, endCursor: endCursor === '' ? null : endCursor }
+}
+
+export function presentType(name: string): GraphqlObject {
+  return { __typename: 'ArtifactType', id: name, name, description: null, createdAt: null }
+}
+
+function presentName({ entity, project }: { entity: string; project: string }): GraphqlObject {
+  const id = `${entity}/${project}`
+  return { __typename: 'Project', id, internalId: id, name: project, entity: { __typename: 'Entity', id: entity, name: entity } }
+}
+
+function collectionOf(version: Version): Collection {
+  const { collectionId, collectionDescription, entity, project, name, type, createdAt } = version
+  return { id: collectionId, description: collectionDescription, entity, project, name, type, createdAt }
+}

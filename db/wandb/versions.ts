@@ -1,0 +1,224 @@
+import type { ArtifactName } from '../artifacts/versions.ts'
+import type { Connection, Pool } from '../pool.ts'
+
+/** A file of a version: in the store, or elsewhere. */
+export interface VersionFile {
+  path: string
+  size: number
+  /** The sha256 of a blob of the entity. */
+  digest?: string
+  /** The key of another object in the store. */
+  key?: string
+  /** In hex. Undefined: not known yet. */
+  md5?: string
+  /** The address of a reference. */
+  ref?: string
+  /** What the client says about the content of a reference. */
+  etag?: string
+  extra?: Record<string, unknown>
+}
+
+/** A version of an artifact, without its files. */
+export interface Version extends ArtifactName {
+  id: string
+  collectionId: string
+  type: string
+  collectionDescription: string | null
+  version: number
+  isLatest: boolean
+  /** Null: not computed yet. */
+  manifestDigest: string | null
+  size: number
+  fileCount: number
+  metadata: Record<string, unknown>
+  description: string | null
+  tags: string[]
+  runName: string | null
+  createdAt: Date
+  updatedAt: Date | null
+  /** Without `latest`. */
+  aliases: string[]
+}
+
+export interface Collection extends ArtifactName {
+  id: string
+  type: string
+  description: string | null
+  createdAt: Date
+}
+
+export interface VersionPage {
+  after: number | undefined
+  limit: number
+  order: 'asc' | 'desc'
+}
+
+const columns = `v.id, a.id AS "collectionId", a.entity, a.project, a.name, a.type, a.description AS "collectionDescription",
+  v.version, v.manifest_digest AS "manifestDigest", v.size, jsonb_array_length(v.files) AS "fileCount", v.metadata,
+  v.description, v.tags, v.run_name AS "runName", v.created_at AS "createdAt", v.updated_at AS "updatedAt",
+  NOT EXISTS (SELECT FROM training.artifact_versions w WHERE w.artifact_id = a.id AND w.version > v.version) AS "isLatest",
+  ARRAY(SELECT s.alias FROM training.artifact_aliases s WHERE s.version_id = v.id ORDER BY s.alias) AS aliases`
+const from = 'training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id'
+const named = 'a.entity = $1 AND a.project = $2 AND a.name = $3'
+const collectionColumns = 'a.id, a.entity, a.project, a.name, a.type, a.description, a.created_at AS "createdAt"'
+// A collection whose last version is deleted is not listed.
+const hasVersions = 'EXISTS (SELECT FROM training.artifact_versions v WHERE v.artifact_id = a.id)'
+
+const listName = ({ entity, project, name }: ArtifactName) => [entity, project, name]
+
+export async function findVersionById(pool: Pool, entity: string, id: string): Promise<Version | undefined> {
+  const { rows } = await pool.query<Version>(`SELECT ${columns} FROM ${from} WHERE a.entity = $1 AND v.id = $2`, [
+    entity,
+    id,
+  ])
+  return rows[0]
+}
+
+/** Finds a version by an alias, by its number (`v3`), or the newest one (`latest`). */
+export async function findVersionByAlias(pool: Pool, name: ArtifactName, alias: string): Promise<Version | undefined> {
+  const number = /^v(\d{1,9})$/.exec(alias)?.[1]
+  const { rows } = await pool.query<Version>(
+    `SELECT ${columns} FROM ${from} WHERE ${named} AND CASE
+       WHEN $4::integer IS NOT NULL THEN v.version = $4
+       WHEN $5 = 'latest' THEN true
+       ELSE v.id = (SELECT s.version_id FROM training.artifact_aliases s WHERE s.artifact_id = a.id AND s.alias = $5) END
+     ORDER BY v.version DESC LIMIT 1`,
+    [...listName(name), number === undefined ? null : Number(number), alias],
+  )
+  return rows[0]
+}
+
+/** Finds the newest version with this content. */
+export async function findVersionByDigest(
+  connection: Connection,
+  name: ArtifactName,
+  digest: string,
+): Promise<Version | undefined> {
+  const { rows } = await connection.query<Version>(
+    `SELECT ${columns} FROM ${from} WHERE ${named} AND v.manifest_digest = $4 ORDER BY v.version DESC LIMIT 1`,
+    [...listName(name), digest],
+  )
+  return rows[0]
+}
+
+export async function listVersionsOf(pool: Pool, name: ArtifactName, page: VersionPage): Promise<Version[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  const { rows } = await pool.query<Version>(
+    `SELECT ${columns} FROM ${from} WHERE ${named} AND ($4::integer IS NULL OR v.version ${comparison} $4)
+     ORDER BY v.version ${direction} LIMIT $5`,
+    [...listName(name), page.after ?? null, page.limit],
+  )
+  return rows
+}
+
+export async function countVersionsOf(pool: Pool, name: ArtifactName): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT count(*) FROM ${from} WHERE ${named}`,
+    listName(name),
+  )
+  return rows[0]!.count
+}
+
+/** Versions that a run has logged, the newest first. */
+export async function listVersionsOfRun(
+  pool: Pool,
+  { entity, project, runName }: { entity: string; project: string; runName: string },
+  limit: number,
+): Promise<Version[]> {
+  const { rows } = await pool.query<Version>(
+    `SELECT ${columns} FROM ${from} WHERE a.entity = $1 AND a.project = $2 AND v.run_name = $3
+     ORDER BY v.created_at DESC LIMIT $4`,
+    [entity, project, runName, limit],
+  )
+  return rows
+}
+
+/** The files of a version, by path. */
+export async function listFilesOf(pool: Pool, id: string): Promise<VersionFile[]> {
+  const { rows } = await pool.query<{ files: VersionFile[] }>(
+    'SELECT files FROM training.artifact_versions WHERE id = $1',
+    [id],
+  )
+  return rows[0]?.files ?? []
+}
+
+/** Records md5s that were computed after the upload, and the digest that follows from them. */
+export async function recordDigests(pool: Pool, id: string, files: VersionFile[], digest: string): Promise<void> {
+  await pool.query('UPDATE training.artifact_versions SET files = $2, manifest_digest = $3 WHERE id = $1', [
+    id,
+    JSON.stringify(files),
+    digest,
+  ])
+}
+
+export async function findCollection(pool: Pool, name: ArtifactName): Promise<Collection | undefined> {
+  const { rows } = await pool.query<Collection>(
+    `SELECT ${collectionColumns} FROM training.artifacts a WHERE ${named} AND ${hasVersions}`,
+    listName(name),
+  )
+  return rows[0]
+}
+
+export async function findCollectionById(pool: Pool, entity: string, id: string): Promise<Collection | undefined> {
+  const { rows } = await pool.query<Collection>(
+    `SELECT ${collectionColumns} FROM training.artifacts a WHERE a.entity = $1 AND a.id = $2`,
+    [entity, id],
+  )
+  return rows[0]
+}
+
+/** The id of the version that a client made under this id of its own, also while it is being uploaded. */
+export async function findVersionByClientId(pool: Pool, entity: string, clientId: string): Promise<string | undefined> {
+  const { rows } = await pool.query<{ id: string }>(
+    `SELECT v.id FROM ${from} WHERE a.entity = $1 AND v.client_id = $2
+     UNION ALL SELECT p.id FROM training.pending_artifacts p WHERE p.entity = $1 AND p.client_id = $2 LIMIT 1`,
+    [entity, clientId],
+  )
+  return rows[0]?.id
+}
+
+/** Lists collections of a project by name, of one type or of all. */
+export async function listCollections(
+  pool: Pool,
+  { entity, project }: { entity: string; project: string },
+  { type, after, limit }: { type: string | undefined; after: string; limit: number },
+): Promise<Collection[]> {
+  const { rows } = await pool.query<Collection>(
+    `SELECT ${collectionColumns} FROM training.artifacts a
+     WHERE a.entity = $1 AND a.project = $2 AND ($3::text IS NULL OR a.type = $3) AND a.name > $4 AND ${hasVersions}
+     ORDER BY a.name LIMIT $5`,
+    [entity, project, type ?? null, after, limit],
+  )
+  return rows
+}
+
+export async function countCollections(
+  pool: Pool,
+  { entity, project }: { entity: string; project: string },
+  type: string | undefined,
+): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(
+    `SELECT count(*) FROM training.artifacts a
+     WHERE a.entity = $1 AND a.project = $2 AND ($3::text IS NULL OR a.type = $3) AND ${hasVersions}`,
+    [entity, project, type ?? null],
+  )
+  return rows[0]!.count
+}
+
+/** The types of a project's artifacts. */
+export async function listTypes(pool: Pool, { entity, project }: { entity: string; project: string }): Promise<string[]> {
+  const { rows } = await pool.query<{ type: string }>(
+    `SELECT DISTINCT a.type FROM training.artifacts a WHERE a.entity = $1 AND a.project = $2 AND ${hasVersions} ORDER BY 1`,
+    [entity, project],
+  )
+  return rows.map(({ type }) => type)
+}
+
+export async function hasArtifacts(pool: Pool, entity: string, project: string): Promise<boolean> {
+  const { rowCount } = await pool.query(
+    `SELECT FROM training.artifacts WHERE entity = $1 AND project = $2
+     UNION ALL SELECT FROM training.pending_artifacts WHERE entity = $1 AND project = $2 LIMIT 1`,
+    [entity, project],
+  )
+  return rowCount !== 0
+}
