@@ -61,11 +61,7 @@ async function loadTracing(
   return openTracing({ ...shared, writing, gateway: inference?.deps })
 }
 
-async function loadWandb(
-  shared: SharedParts,
-  traces: TraceWriting | undefined,
-  hasTraining: boolean,
-): Promise<Wandb> {
+async function loadWandb(shared: SharedParts, traces: TraceWriting | undefined, hasTraining: boolean): Promise<Wandb> {
   const { openWandb } = await import('./wandb/open-wandb.ts')
   return openWandb({ ...shared, traceProjects: traces?.writing.projects, hasTraining })
 }

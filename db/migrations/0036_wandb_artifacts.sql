@@ -14,7 +14,6 @@ ALTER TABLE training.artifact_versions
   ADD COLUMN updated_at timestamptz;
 CREATE INDEX artifact_versions_manifest_digest ON training.artifact_versions (artifact_id, manifest_digest);
 CREATE INDEX artifact_versions_client ON training.artifact_versions (client_id) WHERE client_id IS NOT NULL;
-CREATE INDEX artifact_versions_run ON training.artifact_versions (run_name) WHERE run_name IS NOT NULL;
 
 -- Names of versions. `latest` is none of them: it is always the newest version.
 CREATE TABLE training.artifact_aliases (

@@ -84,8 +84,17 @@ export async function insertVersion(
        (id, artifact_id, version, digest, size, files, metadata, key_id, manifest_digest, description, run_name, client_id)
      SELECT $1, $2, last_version, $3, $4, $5, $6, $7, $8, $9, $10, $11 FROM given RETURNING version`,
     [
-      ...[id, collectionId, digest, size, JSON.stringify(files), JSON.stringify(metadata)],
-      ...[keyId, manifestDigest, description, runName, clientId],
+      id,
+      collectionId,
+      digest,
+      size,
+      JSON.stringify(files),
+      JSON.stringify(metadata),
+      keyId,
+      manifestDigest,
+      description,
+      runName,
+      clientId,
     ],
   )
   return rows[0]!.version

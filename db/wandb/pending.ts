@@ -32,8 +32,18 @@ export async function insertPending(
        (id, entity, project, name, type, key_id, digest, aliases, metadata, description, run_name, client_id)
      VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)`,
     [
-      ...[id, entity, project, name, type, keyId, digest],
-      ...[JSON.stringify(aliases), JSON.stringify(metadata), description, runName, clientId],
+      id,
+      entity,
+      project,
+      name,
+      type,
+      keyId,
+      digest,
+      JSON.stringify(aliases),
+      JSON.stringify(metadata),
+      description,
+      runName,
+      clientId,
     ],
   )
 }
@@ -61,11 +71,18 @@ export async function countPending(pool: Pool, entity: string): Promise<number> 
 
 /** Records the md5 that the manifest's file will have. */
 export async function expectManifest(pool: Pool, id: string, md5: string): Promise<void> {
-  await pool.query('UPDATE training.pending_artifacts SET manifest_md5 = $2, manifest_blob = NULL WHERE id = $1', [id, md5])
+  await pool.query('UPDATE training.pending_artifacts SET manifest_md5 = $2, manifest_blob = NULL WHERE id = $1', [
+    id,
+    md5,
+  ])
 }
 
 /** Records that the manifest has arrived. */
-export async function recordManifest(pool: Pool, id: string, { md5, blob }: { md5: string; blob: string }): Promise<void> {
+export async function recordManifest(
+  pool: Pool,
+  id: string,
+  { md5, blob }: { md5: string; blob: string },
+): Promise<void> {
   await pool.query('UPDATE training.pending_artifacts SET manifest_blob = $3 WHERE id = $1 AND manifest_md5 = $2', [
     id,
     md5,

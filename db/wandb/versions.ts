@@ -112,25 +112,8 @@ export async function listVersionsOf(pool: Pool, name: ArtifactName, page: Versi
 }
 
 export async function countVersionsOf(pool: Pool, name: ArtifactName): Promise<number> {
-  const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*) FROM ${from} WHERE ${named}`,
-    listName(name),
-  )
+  const { rows } = await pool.query<{ count: number }>(`SELECT count(*) FROM ${from} WHERE ${named}`, listName(name))
   return rows[0]!.count
-}
-
-/** Versions that a run has logged, the newest first. */
-export async function listVersionsOfRun(
-  pool: Pool,
-  { entity, project, runName }: { entity: string; project: string; runName: string },
-  limit: number,
-): Promise<Version[]> {
-  const { rows } = await pool.query<Version>(
-    `SELECT ${columns} FROM ${from} WHERE a.entity = $1 AND a.project = $2 AND v.run_name = $3
-     ORDER BY v.created_at DESC LIMIT $4`,
-    [entity, project, runName, limit],
-  )
-  return rows
 }
 
 /** The files of a version, by path. */
@@ -205,13 +188,23 @@ export async function countCollections(
   return rows[0]!.count
 }
 
+/** The type of some artifacts of a project, since its first one. */
+export interface ArtifactType {
+  name: string
+  createdAt: Date
+}
+
 /** The types of a project's artifacts. */
-export async function listTypes(pool: Pool, { entity, project }: { entity: string; project: string }): Promise<string[]> {
-  const { rows } = await pool.query<{ type: string }>(
-    `SELECT DISTINCT a.type FROM training.artifacts a WHERE a.entity = $1 AND a.project = $2 AND ${hasVersions} ORDER BY 1`,
+export async function listTypes(
+  pool: Pool,
+  { entity, project }: { entity: string; project: string },
+): Promise<ArtifactType[]> {
+  const { rows } = await pool.query<ArtifactType>(
+    `SELECT a.type AS name, min(a.created_at) AS "createdAt" FROM training.artifacts a
+     WHERE a.entity = $1 AND a.project = $2 AND ${hasVersions} GROUP BY a.type ORDER BY a.type`,
     [entity, project],
   )
-  return rows.map(({ type }) => type)
+  return rows
 }
 
 export async function hasArtifacts(pool: Pool, entity: string, project: string): Promise<boolean> {

@@ -10,11 +10,12 @@ import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findBoolean, readObjects, requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject } from '../graphql/values.ts'
+import type { Presenter } from './deps.ts'
 import { requireVersion } from './commit.ts'
 import { readDescription, readMetadata } from './create.ts'
 import { readWireId } from './ids.ts'
 import { checkAliases } from './names.ts'
-import { presentCollection, presentVersion, type Presenter } from './present.ts'
+import { presentCollection, presentVersion } from './present.ts'
 
 const maxNames = 100
 // Deleting a version of a type with hooks takes longer.
@@ -59,7 +60,10 @@ export async function deleteArtifact(presenter: Presenter, input: Arguments): Pr
   const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
   if (version.aliases.length > 0 && findBoolean(input, 'deleteAliases') !== true) {
     const aliases = version.aliases.join(', ')
-    throw new HttpError(errors.bad_request, `The version has the aliases ${aliases}. Delete them too: delete_aliases=True.`)
+    throw new HttpError(
+      errors.bad_request,
+      `The version has the aliases ${aliases}. Delete them too: delete_aliases=True.`,
+    )
   }
   const presented = presentVersion(presenter, version)
   const hooks = deps.typeHooks[version.type]

@@ -8,10 +8,11 @@ import { errors } from '../../errors/table.ts'
 import { openArtifact } from '../../training/open-artifact.ts'
 import { requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject } from '../graphql/values.ts'
+import type { Presenter } from './deps.ts'
 import { otherType } from './create.ts'
 import { readWireId } from './ids.ts'
 import { digestManifest, parseManifest, type ManifestFile } from './manifest.ts'
-import { presentVersion, type Presenter } from './present.ts'
+import { presentVersion } from './present.ts'
 
 const maxShownFiles = 5
 
@@ -55,7 +56,9 @@ async function readContent(presenter: Presenter, pending: PendingArtifact): Prom
   return {
     files,
     // The same as of an upload by address.
-    digest: createHash('sha256').update(JSON.stringify({ files: plain, metadata })).digest('hex'),
+    digest: createHash('sha256')
+      .update(JSON.stringify({ files: plain, metadata }))
+      .digest('hex'),
     size: files.reduce((sum, file) => sum + file.size, 0),
   }
 }

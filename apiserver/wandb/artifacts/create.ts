@@ -14,11 +14,12 @@ import { errors } from '../../errors/table.ts'
 import { isMetadata } from '../../training/artifacts/schema.ts'
 import { findText, invalidArgument, readObjects, requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject } from '../graphql/values.ts'
+import type { Presenter } from './deps.ts'
 import { readWireId, toWireId } from './ids.ts'
 import { maxManifestFiles, toHex } from './manifest.ts'
 import { checkAliases, readCollectionName, readTypeName } from './names.ts'
 import { manifestUploadPath, uploadPath } from './paths.ts'
-import { presentVersion, type Presenter } from './present.ts'
+import { presentVersion } from './present.ts'
 
 // A client that uploads has one for each artifact at once.
 const maxPending = 1_000
@@ -64,7 +65,10 @@ async function requireType({ deps }: Presenter, name: ReturnType<typeof readColl
 }
 
 export function otherType(name: string, type: string): HttpError {
-  return new HttpError(errors.bad_request, `The artifact ${name} has the type ${type}. Its versions cannot have another.`)
+  return new HttpError(
+    errors.bad_request,
+    `The artifact ${name} has the type ${type}. Its versions cannot have another.`,
+  )
 }
 
 async function requirePlace({ deps, context }: Presenter): Promise<void> {

@@ -21,3 +21,9 @@ export interface WandbArtifactDeps extends BlobUploadDeps {
   /** By type. Other types have only rows. */
   typeHooks: Readonly<Record<string, ArtifactTypeHooks>>
 }
+
+/** What presenting needs: the parts of the server, and the request. */
+export interface Presenter {
+  deps: WandbArtifactDeps
+  context: GraphqlContext
+}

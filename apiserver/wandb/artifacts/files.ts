@@ -2,11 +2,12 @@ import type { Version, VersionFile } from '../../../db/wandb/versions.ts'
 import { readTexts } from '../graphql/arguments.ts'
 import type { GraphqlContext } from '../graphql/resource.ts'
 import type { Arguments, GraphqlObject, GraphqlValue } from '../graphql/values.ts'
+import type { Presenter } from './deps.ts'
 import { listDigestedFiles } from './digests.ts'
 import { toWireId } from './ids.ts'
 import { maxManifestFiles, toBase64 } from './manifest.ts'
 import { blobPath, versionFilePath } from './paths.ts'
-import { presentPageInfo, readPage, type Presenter } from './present.ts'
+import { presentPageInfo, readPage } from './page.ts'
 
 const defaultFiles = 50
 // The SDK asks for this many links at once.

@@ -47,5 +47,8 @@ export function splitName(text: string): { name: string; alias: string } {
 
 function invalidName(what: string, name: string): HttpError {
   const shown = JSON.stringify(name.slice(0, 128))
-  return new HttpError(errors.bad_request, `${shown} cannot be the name of this ${what}: it has characters that are not allowed, or is too long.`)
+  return new HttpError(
+    errors.bad_request,
+    `${shown} cannot be the name of this ${what}: it has characters that are not allowed, or is too long.`,
+  )
 }

@@ -2,27 +2,21 @@ import {
   countVersionsOf,
   findVersionByAlias,
   listVersionsOf,
+  type ArtifactType,
   type Collection,
   type Version,
 } from '../../../db/wandb/versions.ts'
-import { findInteger, findText, requireText } from '../graphql/arguments.ts'
-import type { GraphqlContext } from '../graphql/resource.ts'
+import { findText, requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject, GraphqlValue } from '../graphql/values.ts'
-import type { WandbArtifactDeps } from './deps.ts'
+import type { Presenter } from './deps.ts'
 import { readManifestDigest } from './digests.ts'
 import { presentFiles } from './files.ts'
 import { toWireId } from './ids.ts'
+import { maxPage, presentPageInfo, readPage } from './page.ts'
 import { manifestPath } from './paths.ts'
 
-const maxPage = 1_000
 // What the SDK takes as "does not expire".
 const noTtl = -2
-
-/** What presenting needs: the parts of the server, and the request. */
-export interface Presenter {
-  deps: WandbArtifactDeps
-  context: GraphqlContext
-}
 
 /** A version as the SDK reads it. */
 export function presentVersion(presenter: Presenter, version: Version): GraphqlObject {
@@ -47,10 +41,11 @@ export function presentVersion(presenter: Presenter, version: Version): GraphqlO
     ttlIsInherited: false,
     historyStep: null,
     tags: version.tags.map((name) => ({ __typename: 'Tag', id: name, name })),
-    artifactType: presentType(version.type),
+    artifactType: presentType({ name: version.type, createdAt: version.createdAt }),
     artifactSequence: collection,
     aliases: () => presentAliases(version, presentCollection(presenter, collectionOf(version))),
-    createdBy: runName === null ? null : { __typename: 'Run', id: runName, name: runName, project: presentName(version) },
+    createdBy:
+      runName === null ? null : { __typename: 'Run', id: runName, name: runName, project: presentName(version) },
     usedBy: { edges: [] },
     artifactMemberships: () => ({ edges: [{ node: presentMembership(presenter, version) }] }),
     files: (args) => presentFiles(presenter, version, args),
@@ -106,11 +101,10 @@ export function presentCollection(presenter: Presenter, collection: Collection):
     createdAt,
     updatedAt: createdAt,
     project: presentName(collection),
-    defaultArtifactType: presentType(collection.type),
+    defaultArtifactType: presentType({ name: collection.type, createdAt: collection.createdAt }),
     tags: { edges: [] },
     latestArtifact: () => findMember(presenter, collection, 'latest', presentVersion),
-    artifactMembership: (args) =>
-      findMember(presenter, collection, requireText(args, 'aliasName'), presentMembership),
+    artifactMembership: (args) => findMember(presenter, collection, requireText(args, 'aliasName'), presentMembership),
     artifacts: (args) => presentVersions(presenter, collection, args),
     aliases: async () => {
       const versions = await listVersionsOf(presenter.deps.pool, collection, { ...firstPage, limit: maxPage })
@@ -154,23 +148,19 @@ async function presentVersions(presenter: Presenter, collection: Collection, arg
   }
 }
 
-/** Reads `first` and `after`. */
-export function readPage(args: Arguments, defaultLimit = 50, max = maxPage): { limit: number; after: string } {
-  const limit = findInteger(args, 'first') ?? defaultLimit
-  return { limit: Math.min(Math.max(limit, 1), max), after: findText(args, 'after') ?? '' }
-}
-
-export function presentPageInfo(hasNextPage: boolean, endCursor: string): GraphqlObject {
-  return { __typename: 'PageInfo', hasNextPage, endCursor: endCursor === '' ? null : endCursor }
-}
-
-export function presentType(name: string): GraphqlObject {
-  return { __typename: 'ArtifactType', id: name, name, description: null, createdAt: null }
+export function presentType({ name, createdAt }: ArtifactType): GraphqlObject {
+  return { __typename: 'ArtifactType', id: name, name, description: null, createdAt: createdAt.toISOString() }
 }
 
 function presentName({ entity, project }: { entity: string; project: string }): GraphqlObject {
   const id = `${entity}/${project}`
-  return { __typename: 'Project', id, internalId: id, name: project, entity: { __typename: 'Entity', id: entity, name: entity } }
+  return {
+    __typename: 'Project',
+    id,
+    internalId: id,
+    name: project,
+    entity: { __typename: 'Entity', id: entity, name: entity },
+  }
 }
 
 function collectionOf(version: Version): Collection {

@@ -8,25 +8,19 @@ import {
   hasArtifacts,
   listCollections,
   listTypes,
+  type ArtifactType,
 } from '../../../db/wandb/versions.ts'
 import { readObject, requireText } from '../graphql/arguments.ts'
-import type { GraphqlContext, GraphqlResource, ProjectName, RootField } from '../graphql/resource.ts'
+import type { GraphqlResource, ProjectName, RootField } from '../graphql/resource.ts'
 import type { Arguments, GraphqlObject, GraphqlValue } from '../graphql/values.ts'
 import { addAliases, deleteAliases, deleteArtifact, deleteCollection, updateArtifact } from './change.ts'
 import { commitArtifact, requireVersion } from './commit.ts'
 import { createArtifact, createFiles, createManifest } from './create.ts'
-import type { WandbArtifactDeps } from './deps.ts'
+import type { Presenter, WandbArtifactDeps } from './deps.ts'
 import { readWireId, toWireId } from './ids.ts'
 import { splitName } from './names.ts'
-import {
-  presentCollection,
-  presentMembership,
-  presentPageInfo,
-  presentType,
-  presentVersion,
-  readPage,
-  type Presenter,
-} from './present.ts'
+import { presentPageInfo, readPage } from './page.ts'
+import { presentCollection, presentMembership, presentType, presentVersion } from './present.ts'
 
 type Change = (presenter: Presenter, input: Arguments) => Promise<GraphqlObject>
 
@@ -107,21 +101,22 @@ function presentProjectFields(presenter: Presenter, project: ProjectName): Graph
     artifactType: async (args) => {
       const type = requireText(args, 'name')
       const types = await listTypes(pool, project)
-      return types.includes(type) ? presentTypeOf(presenter, project, type) : null
+      const found = types.find(({ name }) => name === type)
+      return found && presentTypeOf(presenter, project, found)
     },
     artifactTypes: async () => {
       const types = await listTypes(pool, project)
-      const edges = types.map((type) => ({ cursor: type, node: presentTypeOf(presenter, project, type) }))
+      const edges = types.map((type) => ({ cursor: type.name, node: presentTypeOf(presenter, project, type) }))
       return { totalCount: edges.length, pageInfo: presentPageInfo(false, ''), edges }
     },
   }
 }
 
-function presentTypeOf(presenter: Presenter, project: ProjectName, type: string): GraphqlObject {
+function presentTypeOf(presenter: Presenter, project: ProjectName, type: ArtifactType): GraphqlObject {
   return {
     ...presentType(type),
-    artifactCollection: (args) => findNamed(presenter, project, args, type),
-    artifactCollections: (args) => presentCollections(presenter, project, args, type),
+    artifactCollection: (args) => findNamed(presenter, project, args, type.name),
+    artifactCollections: (args) => presentCollections(presenter, project, args, type.name),
   }
 }
 
@@ -151,14 +146,4 @@ async function presentCollections(
     pageInfo: presentPageInfo(collections.length > limit, shown.at(-1)?.name ?? ''),
     edges: shown.map((collection) => ({ cursor: collection.name, node: presentCollection(presenter, collection) })),
   }
-}
-
-/** The artifacts that a run has logged, as a field of the run. */
-export function presentRunArtifacts(
-  deps: WandbArtifactDeps,
-  context: GraphqlContext,
-  versions: Parameters<typeof presentVersion>[1][],
-): GraphqlObject {
-  const edges = versions.map((version) => ({ node: presentVersion({ deps, context }, version) }))
-  return { totalCount: edges.length, pageInfo: presentPageInfo(false, ''), edges }
 }
