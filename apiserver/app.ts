@@ -110,7 +110,8 @@ function createApi(
   { training, inference, tracing, wandb }: OpenGroups,
 ): RestApi {
   const api = createRestApi(router, deps)
-  for (const group of [training, inference, tracing, wandb]) group?.route(api)
+  // Runs over REST belong to training.
+  for (const group of [training, inference, tracing, training && wandb]) group?.route(api)
   routeKeys(api, deps.pool)
   routeAuditLog(api, deps.pool)
   routeLimits(api, deps)
