@@ -66,6 +66,7 @@ export function createArtifactsResource(deps: WandbArtifactDeps): GraphqlResourc
     types: {
       CreateArtifactInput: { name: 'CreateArtifactInput', inputFields: [] },
       Artifact: { name: 'Artifact', fields: [] },
+      UseArtifactInput: { name: 'UseArtifactInput', inputFields: [] },
     },
   }
 }
