@@ -111,6 +111,15 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'rollout',
+          include: ['test/rollout/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 900_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
           name: 'hostile',
           include: ['test/hostile/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],

@@ -36,6 +36,9 @@ import { UsageLedger } from './accounts/usage/ledger.ts'
 
 // The part of `closeMs` that remains for the traces of chats, even if the last response used the rest.
 const minTraceMs = 2_000
+// How long clients that keep a connection may leave it unused before an apiserver that ends closes it: 15 s of the default of
+// 300 s. A request that meets the end of its connection fails.
+const minIdleMs = 1_000
 // A killed process loses at most the usage of chats in this time.
 const flushMs = 1_000
 // The maximum time that a stream continues after the end of its key, without the time of the query.
@@ -139,10 +142,13 @@ const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
 const shutDown = async (beginStep: BeginStep) => {
   const deadlineMs = performance.now() + drainMs
   stop.abort()
-  // Streams of events end now, and their clients reconnect to another process. So do chats without an engine.
-  for (const group of opened) group.stopWaiting()
+  // Streams of events end now, and their clients reconnect to another process.
+  groups.training?.stopWaiting()
+  // Chats that wait for an engine have half of the time for that, and the other half for their answers.
+  const endWaits = setTimeout(() => inference?.stopWaiting(), drainMs / 2)
   beginStep('requests')
-  await stopServer(server, drainMs)
+  await stopServer(server, { graceMs: drainMs, minIdleMs: Math.max(minIdleMs, drainMs / 20) })
+  clearTimeout(endWaits)
   beginStep('traces of chats')
   await groups.chats?.close(Math.max(deadlineMs - performance.now(), minTraceMs))
   beginStep('change feed')

@@ -25,6 +25,7 @@ const commands = {
   'test:dashboard': 'test/dashboard.ts',
   'test:images': 'test/images.ts',
   'test:postgres': 'test/postgres.ts',
+  'test:rollout': 'test/rollout.ts',
   'test:upgrade': 'test/upgrade.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
@@ -42,6 +43,7 @@ const startsAStack = new Set([
   'test:gpu',
   'test:dashboard',
   'test:postgres',
+  'test:rollout',
   'test:upgrade',
   'bench',
 ])

@@ -134,7 +134,7 @@ onShutdown(log, async (beginStep) => {
   await pool.end()
   await tracing.end()
   beginStep('health server')
-  await stopServer(server, 0)
+  await stopServer(server, { graceMs: 0 })
 })
 
 const { signal } = stopStarting

@@ -1,7 +1,11 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http'
+import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { ServerConnections } from './server-connections.ts'
 
 const closeIdleEveryMs = 50
+// A client that sends requests one after the other sends the next one within this time.
+const defaultMinIdleMs = 1_000
 
 /** The address of a server, and its timeouts. See Node's `http.createServer`. */
 export interface ServerSettings extends ServerOptions {
@@ -15,7 +19,9 @@ export async function startServer(
   handle: RequestListener,
   { host, port, maxConnections, ...options }: ServerSettings,
 ): Promise<Server> {
-  const server = createServer(options, handle)
+  const server = createServer(options)
+  ServerConnections.follow(server)
+  server.on('request', handle)
   if (maxConnections !== undefined) server.maxConnections = maxConnections
   // Otherwise, full processes on a shared port would pass a connection to each other forever. (@types/node 24 lacks
   // this member.)
@@ -29,16 +35,30 @@ export async function startServer(
   return server
 }
 
+interface StopTimes {
+  /** How long responses may continue. */
+  graceMs: number
+  /** How long a connection without a request stays open. */
+  minIdleMs?: number
+}
+
 /**
- * Accepts no more connections and closes idle ones. Each open connection closes after its current request. After
+ * Accepts no more connections. Each open one closes after its next response, which tells its client so, or when it has been
+ * idle for `minIdleMs`: a request that meets the end of its connection fails, and clients do not retry a POST. After
  * `graceMs`, aborts the rest.
  */
-export async function stopServer(server: Server, graceMs: number): Promise<void> {
-  server.prependListener('request', (_request, response) => void response.setHeader('Connection', 'close'))
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()))
+export async function stopServer(server: Server, { graceMs, minIdleMs = defaultMinIdleMs }: StopTimes): Promise<void> {
+  for (const event of ['request', 'checkContinue']) {
+    server.prependListener(
+      event,
+      (_: unknown, response: ServerResponse) => void response.setHeader('Connection', 'close'),
+    )
+  }
+  // The `close` of HTTP servers closes all idle connections at once.
+  const closed = new Promise<void>((resolve) => NetServer.prototype.close.call(server, () => resolve()))
   const deadlineMs = performance.now() + graceMs
   while (performance.now() < deadlineMs) {
-    server.closeIdleConnections()
+    ServerConnections.of(server).closeIdle(minIdleMs)
     const done = await Promise.race([closed.then(() => true), delay(closeIdleEveryMs, false)])
     if (done) return
   }

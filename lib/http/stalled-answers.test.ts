@@ -26,7 +26,7 @@ beforeAll(async () => {
   const callback = app.callback()
   server = await startServer((request, response) => void callback(request, response), { host: '127.0.0.1', port: 0 })
 })
-afterAll(() => stopServer(server, 0))
+afterAll(() => stopServer(server, { graceMs: 0 }))
 
 function* download(): Iterable<Buffer> {
   const chunk = Buffer.alloc(64 * 1024)

@@ -68,7 +68,7 @@ onShutdown(log, async (beginStep) => {
   queue.close()
   // Running requests get their answers.
   beginStep('requests')
-  await stopServer(server, Infinity)
+  await stopServer(server, { graceMs: Infinity })
   beginStep('notifications and the release of leases')
   await Promise.all([stopSweeper(), listener.close()])
   kube.close()

@@ -57,6 +57,7 @@ describe('the API server accepts the chart', () => {
       },
     ],
     ['as a trial', { trial: true, ...nothingElse }],
+    ['with an autoscaler', { apiserver: { autoscaling: { enabled: true } } }],
     ['with a dashboard', { metrics: { dashboard: { enabled: true, labels: { grafana_dashboard: 'yes' } } } }],
     [
       'without limits and security contexts',

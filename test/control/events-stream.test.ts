@@ -159,7 +159,7 @@ test('a shutdown ends streams with a hint to come back, and answers long polls',
     expect(stream.comments).toContain('closing')
     expect(await (await poll).json()).toMatchObject({ data: [], has_more: false })
     expect(await stopped).toBe(0)
-    expect(performance.now() - before).toBeLessThan(3_000)
+    expect(performance.now() - before).toBeLessThan(6_000)
   } finally {
     await other.remove()
   }

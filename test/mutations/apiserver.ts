@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const apiserverMutations: Mutation[] = [
   {
+    fault: 'requests that wait for an engine are rejected as soon as a pod shuts down',
+    file: 'apiserver/serve.ts',
+    find: 'inference?.stopWaiting(), drainMs / 2)',
+    replace: 'inference?.stopWaiting(), 0)',
+    test: 'test/control/engine-routing.test.ts',
+  },
+  {
     fault: 'an answer that was sealed with one key opens with any',
     file: 'apiserver/accounts/keys/sealed.ts',
     find: "hkdfSync('sha256', callerKey,",

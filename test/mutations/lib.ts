@@ -2,6 +2,27 @@ import type { Mutation } from './mutation.ts'
 
 export const libMutations: Mutation[] = [
   {
+    fault: 'a server that stops closes connections as soon as they are idle',
+    file: 'lib/http/server.ts',
+    find: 'const defaultMinIdleMs = 1_000',
+    replace: 'const defaultMinIdleMs = 0',
+    test: 'lib/http/server.test.ts',
+  },
+  {
+    fault: 'a server that stops closes connections whose response takes long',
+    file: 'lib/http/server-connections.ts',
+    find: 'if (requests === 0 && idleSinceMs <= sinceMs)',
+    replace: 'if (idleSinceMs <= sinceMs)',
+    test: 'lib/http/server.test.ts',
+  },
+  {
+    fault: 'a server that stops does not tell its clients',
+    file: 'lib/http/server.ts',
+    find: "['request', 'checkContinue']",
+    replace: "['checkContinue']",
+    test: 'lib/http/server.test.ts',
+  },
+  {
     fault: 'a permit is released twice',
     file: 'lib/fair-semaphore.ts',
     find: '      held = false\n',

@@ -63,16 +63,39 @@ export async function startControlPlane(
 }
 
 /** The main job, with a trainer that computes nothing: a model, a job, a claim, reports, a checkpoint, and lists. */
-export async function runMainJob({ rest, baseModel, statusUrl }: ControlPlane, token: string): Promise<void> {
+export async function runMainJob(plane: ControlPlane, token: string): Promise<void> {
+  const model = await eventually(() => plane.rest.createModel())
+  await trainOnce(plane, { token, modelId: model.id })
+}
+
+interface TrainOptions {
+  token: string
+  modelId: string
+  /** Called with the job when it is in the queue, and awaited. */
+  follow?: (jobId: string) => Promise<unknown>
+}
+
+/** A model's job and its pretended trainer. No request may fail. */
+export async function trainOnce(
+  { rest, baseModel, statusUrl }: Omit<ControlPlane, 'stop'>,
+  { token, modelId, follow = async () => {} }: TrainOptions,
+): Promise<void> {
   const post = async (url: string, body: object) => {
     const headers = { authorization: `Bearer ${token}` }
-    const response = await fetch(statusUrl + url, { method: 'POST', headers, body: JSON.stringify(body) })
+    const send = () => fetch(statusUrl + url, { method: 'POST', headers, body: JSON.stringify(body) })
+    // Trainers repeat a report whose connection breaks.
+    const response = await send().catch(send)
+    // There is no job to claim yet.
+    if (response.status === 204) return {}
     expect([url, response.status]).toEqual([url, 200])
     return (await response.json()) as Record<string, string>
   }
-  const model = await eventually(() => rest.createModel())
-  const jobId = await rest.startJob(model.id, groups)
-  const claimed = await post('/v1/claims', { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20 })
+  const jobId = await rest.startJob(modelId, groups)
+  const followed = follow(jobId)
+  followed.catch(() => {})
+  let claimed: Record<string, string> = {}
+  const claim = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20 }
+  while (claimed.id === undefined) claimed = await post('/v1/claims', claim)
   expect(claimed.id).toBe(jobId)
   const attempt = `/v1/jobs/${jobId}/attempts/1`
   await post(`${attempt}/events`, { events: [{ seq: 0, type: 'training_started', data: { num_sequences: 2 } }] })
@@ -80,10 +103,11 @@ export async function runMainJob({ rest, baseModel, statusUrl }: ControlPlane, t
   const uri = `artifact:///checkpoints/${claimed.checkpoint_id}`
   await post(`${attempt}/checkpoint`, { uri, digest: 'ab'.repeat(32), metrics: { loss: 1 } })
   const events = await rest.waitForEnd(jobId)
+  await followed
   expect(events.map(({ type }) => type)).toEqual(['training_started', 'training_ended'])
-  expect((await rest.listCheckpoints(model.id)).map(({ step }) => step)).toContain(1)
+  expect((await rest.listCheckpoints(modelId)).map(({ step }) => step)).toContain(1)
   const ids = async (list: string) => (await rest.listAll<{ id: string }>(list)).map(({ id }) => id)
-  expect(await ids('/v1/preview/models')).toContain(model.id)
+  expect(await ids('/v1/preview/models')).toContain(modelId)
   expect(await ids('/v1/preview/training-jobs')).toContain(jobId)
 }
 

@@ -11,6 +11,7 @@ import { databaseUrl } from '../../local/stack/programs/postgres.ts'
 import { startMachinery } from '../../local/stack/start.ts'
 import { stopMachinery } from '../../local/stack/stop.ts'
 import { Board } from '../../local/terminal/board.ts'
+import { applyWithKubectl } from './run-kubectl.ts'
 
 const run = promisify(execFile)
 
@@ -24,6 +25,8 @@ export interface OwnCluster {
   /** The chart's values for this cluster, with a folder for artifacts and Postgres. */
   values: object
   kubectl: (...args: string[]) => Promise<string>
+  /** Runs `kubectl apply -f -` on one object. */
+  apply: (object: object) => Promise<string>
   remove: () => Promise<void>
 }
 
@@ -52,6 +55,7 @@ export async function startOwnCluster(): Promise<OwnCluster> {
       url: `http://127.0.0.1:${settings.ports.public}`,
       values: chartValues(layout, { ...config, settings }),
       kubectl: async (...args) => (await run(kubectl, args, options)).stdout,
+      apply: (object) => applyWithKubectl({ kubectlPath: kubectl, kubeconfig }, object),
       remove,
     }
   } catch (error) {

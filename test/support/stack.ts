@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import type { StackHandle } from './global-setup.ts'
+import { applyWithKubectl } from './run-kubectl.ts'
 
 const run = promisify(execFile)
 
@@ -27,12 +28,6 @@ export function useStack(): Stack {
     const { stdout } = await run(handle.kubectlPath, args, { env, maxBuffer: 16 * 1024 * 1024 })
     return stdout
   }
-  const apply = (object: object, ...options: string[]) =>
-    new Promise<string>((resolve, reject) => {
-      const child = execFile(handle.kubectlPath, ['apply', '-f', '-', ...options], { env }, (error, stdout, stderr) =>
-        error ? reject(new Error(stderr.trim(), { cause: error })) : resolve(stdout),
-      )
-      child.stdin?.end(JSON.stringify(object))
-    })
+  const apply = (object: object, ...options: string[]) => applyWithKubectl(handle, object, ...options)
   return { ...handle, kubectl, apply }
 }

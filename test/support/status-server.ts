@@ -117,7 +117,7 @@ function addressOf(url: string): { host: string; port: number } {
 }
 
 /** Creates a token of a trainer pod. The pod is created for it and never runs. */
-export async function makeTrainerToken(stack: Stack, namespace: string): Promise<string> {
+export async function makeTrainerToken(stack: Pick<Stack, 'apply' | 'kubectl'>, namespace: string): Promise<string> {
   await stack.apply({
     apiVersion: 'v1',
     kind: 'Pod',
