@@ -169,5 +169,5 @@ test('each job that was posted is there once', async () => {
   await load.stop()
   expect(load.failures).toEqual([])
   const jobs = await rest.listAll<{ id: string; model_id: string }>('/v1/preview/training-jobs')
-  expect(jobs.filter(({ model_id: id }) => id === postedModel).map(({ id }) => id)).toEqual(posted.toReversed())
+  expect(jobs.filter(({ model_id: id }) => id === postedModel).map(({ id }) => id)).toEqual(posted)
 })
