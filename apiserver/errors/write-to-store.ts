@@ -4,6 +4,8 @@ import { errors } from './table.ts'
 
 const sentences = {
   body: 'The trajectories could not be stored, because the artifact store does not accept writes. Send them again later.',
+  checkpoint:
+    'The checkpoint could not be stored, because the artifact store does not accept writes. Send it again later.',
   upload: 'The upload could not be stored, because the artifact store does not accept writes. Send it again later.',
 }
 

@@ -12,9 +12,11 @@ import { answerErrors } from '../errors/answer-errors.ts'
 import { readTraceKey } from '../tracing/auth.ts'
 import type { Projects } from '../tracing/projects.ts'
 import { toTraceError } from '../tracing/to-trace-error.ts'
+import type { AddVersionDeps } from '../training/checkpoints/add-version.ts'
 import type { WandbArtifactDeps } from './artifacts/deps.ts'
 import { createArtifactsResource } from './artifacts/resource.ts'
 import { routeArtifactFallback, routeArtifactLinks } from './artifacts/routes.ts'
+import { createCheckpointHooks } from './checkpoints/hooks.ts'
 import { presentErrors } from './errors.ts'
 import type { GraphqlResource } from './graphql/resource.ts'
 import { routeGraphql } from './graphql/routes.ts'
@@ -28,7 +30,7 @@ import { routeRuns } from './runs/routes.ts'
 import { createLoginResource } from './login/resource.ts'
 import { createWandbApi, type WandbApi, type WandbState } from './wandb-api.ts'
 
-interface SharedParts extends AuthDeps, Omit<WandbArtifactDeps, 'typeHooks'> {
+interface SharedParts extends AuthDeps, AddVersionDeps, Omit<WandbArtifactDeps, 'checkpoints'> {
   findPublicBase: FindPublicBase
   log: Logger
   requestLimiter: RequestLimiter
@@ -81,7 +83,7 @@ function routeWandb({ keyed, linked }: WandbApis, deps: WandbDeps & { links: Lin
     createRunFilesResource(deps),
   ]
   if (deps.hasTraining) {
-    const artifactDeps = { ...deps, typeHooks: {} }
+    const artifactDeps = { ...deps, checkpoints: createCheckpointHooks(deps) }
     resources.push(createArtifactsResource(artifactDeps))
     routeArtifactFallback(keyed, artifactDeps)
     routeArtifactLinks(linked, artifactDeps)

@@ -11,6 +11,8 @@ export const baseModelColumns = {
   /** When its resource was created. */
   createdAt: column<Date>('created_at', 'timestamptz'),
   updatedAt: column<Date>('updated_at', 'timestamptz'),
+  /** The maximum rank of its adapters. Null if the operator has not registered it since this column exists. */
+  maxLoraRank: column<number | null>('max_lora_rank', 'integer'),
 }
 
 /** A base model that the operator serves and trains. */

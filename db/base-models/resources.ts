@@ -12,6 +12,8 @@ interface RegisteredBaseModel {
   /** When the resource was created. */
   createdAt: Date
   trainedOn: TrainedOn
+  /** The maximum rank of its adapters. */
+  maxLoraRank: number
   /** Whether the administrator says that other weights of an earlier base model of this name are the same. */
   replacesSource: boolean
 }
@@ -62,13 +64,14 @@ export async function registerBaseModel(
 
 /** Whether a base model is registered as it is, and no other one has a name of it. */
 async function isRegistered(pool: Pool, baseModel: RegisteredBaseModel): Promise<boolean> {
-  const { namespace, crName, names, isDefault, createdAt, trainedOn } = baseModel
+  const { namespace, crName, names, isDefault, createdAt, trainedOn, maxLoraRank } = baseModel
   const { rowCount } = await pool.query(
     `SELECT FROM training.base_models b
      WHERE namespace = $1 AND cr_name = $2 AND names = $3::text[] AND is_default = $4 AND created_at = $5
+       AND max_lora_rank = $7
        AND EXISTS (SELECT FROM training.base_model_sources s WHERE s.name = b.name AND s.trained_on = $6)
        AND NOT EXISTS (SELECT FROM training.base_models o WHERE o.names && b.names AND o.name <> b.name)`,
-    [namespace, crName, names, isDefault, createdAt, trainedOn],
+    [namespace, crName, names, isDefault, createdAt, trainedOn, maxLoraRank],
   )
   return rowCount === 1
 }
@@ -118,14 +121,15 @@ async function takeNames(connection: Connection, { namespace, crName, names }: R
 }
 
 async function writeBaseModel(connection: Connection, baseModel: RegisteredBaseModel): Promise<void> {
-  const { namespace, crName, names, isDefault, createdAt } = baseModel
+  const { namespace, crName, names, isDefault, createdAt, maxLoraRank } = baseModel
   await connection.query(
-    `INSERT INTO training.base_models AS b (name, names, namespace, cr_name, is_default, created_at)
-     VALUES ($3, $4, $1, $2, $5, $6)
+    `INSERT INTO training.base_models AS b (name, names, namespace, cr_name, is_default, created_at, max_lora_rank)
+     VALUES ($3, $4, $1, $2, $5, $6, $7)
      ON CONFLICT (namespace, cr_name)
-     DO UPDATE SET name = $3, names = $4, is_default = $5, created_at = $6, updated_at = now()
-     WHERE (b.names, b.is_default, b.created_at) IS DISTINCT FROM ($4::text[], $5::boolean, $6::timestamptz)`,
-    [namespace, crName, names[0], names, isDefault, createdAt],
+     DO UPDATE SET name = $3, names = $4, is_default = $5, created_at = $6, max_lora_rank = $7, updated_at = now()
+     WHERE (b.names, b.is_default, b.created_at, b.max_lora_rank)
+       IS DISTINCT FROM ($4::text[], $5::boolean, $6::timestamptz, $7::integer)`,
+    [namespace, crName, names[0], names, isDefault, createdAt, maxLoraRank],
   )
 }
 

@@ -1,5 +1,6 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { active, unfinished } from '../jobs/states.ts'
+import { isStepAlias } from '../models/step-aliases.ts'
 
 /** A step that cannot be deleted because an alias names it. */
 export interface AliasedStep {
@@ -41,7 +42,7 @@ export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps:
   return withTransaction(pool, async (connection) => {
     const found = await lockCheckpoints(connection, modelId, steps)
     const { rows } = await connection.query<{ step: number }>(
-      `SELECT step FROM training.aliases WHERE model_id = $1
+      `SELECT step FROM training.aliases WHERE model_id = $1 AND NOT ${isStepAlias('alias')}
        UNION SELECT max(step) FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL
        UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state ${active}
        UNION SELECT (config->>'kl_penalty_reference_step')::integer FROM training.jobs
@@ -72,7 +73,8 @@ async function lockCheckpoints(connection: Connection, modelId: string, steps: n
 
 async function listAliased(connection: Connection, modelId: string, steps: number[]): Promise<AliasedStep[]> {
   const { rows } = await connection.query<AliasedStep>(
-    'SELECT step, alias FROM training.aliases WHERE model_id = $1 AND step = ANY ($2) ORDER BY step, alias',
+    `SELECT step, alias FROM training.aliases WHERE model_id = $1 AND step = ANY ($2) AND NOT ${isStepAlias('alias')}
+     ORDER BY step, alias`,
     [modelId, steps],
   )
   return rows
@@ -85,6 +87,7 @@ async function markDeleted(connection: Connection, modelId: string, steps: numbe
      WHERE model_id = $1 AND step = ANY ($2) AND deleted_at IS NULL`,
     [modelId, steps],
   )
+  await connection.query('DELETE FROM training.aliases WHERE model_id = $1 AND step = ANY ($2)', [modelId, steps])
   // The status of the model's resource shows the number of checkpoints and the newest step.
   await connection.query("SELECT pg_notify('training_models', $1::text)", [modelId])
 }

@@ -64,6 +64,9 @@ class ReferenceMissing extends Error {
  * A job that must run alone waits for an idle trainer, and later jobs wait behind it: otherwise a busy trainer would
  * never become idle. A trainer that works on such a job gets no other job.
  *
+ * The model is locked, so that a client's checkpoint gets another step (see `addCheckpoint`). An attempt after the first
+ * begins from the same checkpoint, also if a client has added a newer one.
+ *
  * Jobs of earlier processes of the pod are released first. A process may ask again without naming a job that was
  * assigned to it and that it has not reported on. Then it has lost the answer, and gets the same job in the same
  * attempt.
@@ -118,11 +121,11 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
     `WITH claimed AS (UPDATE training.jobs SET
        state = 'Starting', attempt = attempt + 1, holder_pod = $2, holder_process = $3,
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
-       checkpoint_id = gen_random_uuid(), step = next.step, progress_step = coalesce(next.saved, 0),
+       checkpoint_id = gen_random_uuid(), step = next.step, reserved_step = next.step, progress_step = coalesce(next.saved, 0),
        progress_total = CASE WHEN next.saved IS NOT NULL THEN progress_total END,
        claimed_at = clock_timestamp(), started_at = NULL, gpus = $4
      FROM (
-       SELECT candidate.id, model.last_step + 1 AS step,
+       SELECT candidate.id, coalesce(candidate.reserved_step, model.last_step + 1) AS step,
          (SELECT p.step FROM training.job_progress p WHERE p.job_id = candidate.id ${newestProgressFirst} LIMIT 1) AS saved,
          ${goesAlone('candidate')} AS "goesAlone"
        FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
@@ -131,7 +134,7 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
          WHERE other.model_id = candidate.model_id AND other.state ${unfinished}
            AND (other.arrival < candidate.arrival OR other.state ${active}))
          AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
-       ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED
+       ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED FOR SHARE OF model
      ) next
      WHERE jobs.id = next.id AND NOT EXISTS (
        SELECT FROM training.jobs held WHERE held.holder_pod = $2 AND held.state ${held}
@@ -150,7 +153,8 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
        jsonb_build_object('uri', job.input_uri, 'digest', job.input_digest) AS input, job.config, job.step,
        job.checkpoint_id AS "checkpointId",
        (SELECT jsonb_build_object('id', id, 'step', step, 'uri', uri, 'digest', digest) FROM training.checkpoints
-        WHERE model_id = job.model_id AND deleted_at IS NULL ORDER BY step DESC LIMIT 1) AS "fromCheckpoint",
+        WHERE model_id = job.model_id AND deleted_at IS NULL AND step < job.step
+        ORDER BY step DESC LIMIT 1) AS "fromCheckpoint",
        (SELECT jsonb_build_object('uri', ${sqlUri(sqlKey('progress', { job: 'p.job_id', save: 'p.id' }))}, 'digest', p.digest,
           'step', p.step)
         FROM training.job_progress p WHERE p.job_id = job.id ${newestProgressFirst} LIMIT 1) AS resume,

@@ -121,15 +121,16 @@ async function moveProgress(connection: Connection, jobId: string, events: Repor
 
 async function insertCheckpoint(connection: Connection, job: HeldJob, checkpoint: ReportedCheckpoint): Promise<void> {
   await chargeAttempt(connection, job.id, true)
+  // The model's row is locked first, so that its checkpoints become visible in the order of their positions.
+  await connection.query('UPDATE training.models SET last_step = greatest(last_step, $2) WHERE id = $1', [
+    job.modelId,
+    job.step,
+  ])
   await connection.query(
     `INSERT INTO training.checkpoints (id, model_id, job_id, step, uri, digest, metrics)
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [job.checkpointId, job.modelId, job.id, job.step, checkpoint.uri, checkpoint.digest, checkpoint.metrics],
   )
-  await connection.query('UPDATE training.models SET last_step = greatest(last_step, $2) WHERE id = $1', [
-    job.modelId,
-    job.step,
-  ])
   const late = pickNewWarnings([...job.creationWarnings, ...job.trainingWarnings], checkpoint.warnings ?? [])
   await connection.query(
     `UPDATE training.jobs SET state = 'Publishing', failure = NULL, lease_expires_at = NULL,

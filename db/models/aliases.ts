@@ -49,12 +49,17 @@ export async function setAliasIn(
   return rows[0]
 }
 
-/** Removes an alias; its step stays. Returns false if there is none. */
-export async function deleteAlias(connection: Connection, modelId: string, alias: string): Promise<boolean> {
-  const { rowCount } = await connection.query('DELETE FROM training.aliases WHERE model_id = $1 AND alias = $2', [
-    modelId,
-    alias,
-  ])
+/** Removes an alias, if it names `step` or no step is given. The step stays. Returns false if there is none. */
+export async function deleteAlias(
+  connection: Connection,
+  modelId: string,
+  alias: string,
+  step?: number,
+): Promise<boolean> {
+  const { rowCount } = await connection.query(
+    'DELETE FROM training.aliases WHERE model_id = $1 AND alias = $2 AND ($3::integer IS NULL OR step = $3)',
+    [modelId, alias, step ?? null],
+  )
   if (rowCount) await notifyModel(connection, modelId)
   return rowCount === 1
 }

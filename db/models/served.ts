@@ -1,5 +1,6 @@
 import type { Pool } from '../pool.ts'
 import type { ModelName } from './models.ts'
+import { namedStep } from './step-aliases.ts'
 
 /**
  * What answers for a model: its base model (without a resource name if it is gone), and a checkpoint if there is one.
@@ -30,7 +31,7 @@ export async function findServedModel(
     text: `SELECT m.id AS "modelId", m.base_model AS "baseModel", b.cr_name AS "baseModelCrName", wanted.step, c.id AS "checkpointId"
      FROM training.models m
      LEFT JOIN LATERAL (
-       SELECT CASE WHEN $5::text IS NULL THEN $4::integer
+       SELECT CASE WHEN $5::text IS NULL THEN ${namedStep('m.id', '$4::integer')}
          ELSE (SELECT step FROM training.aliases WHERE model_id = m.id AND alias = $5) END AS step
      ) wanted ON true
      LEFT JOIN training.base_models b ON b.name = m.base_model

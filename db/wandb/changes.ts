@@ -1,5 +1,6 @@
 import { lockBlobs } from '../artifacts/blobs.ts'
 import type { ArtifactName } from '../artifacts/versions.ts'
+import { saveVersionNotes, type VersionNotes } from '../checkpoints/versions.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { PendingArtifact } from './pending.ts'
 import type { Version, VersionFile } from './versions.ts'
@@ -119,23 +120,17 @@ export async function removeAliases(pool: Pool, { id }: Pick<Version, 'id'>, ali
   await pool.query('DELETE FROM training.artifact_aliases WHERE version_id = $1 AND alias = ANY ($2)', [id, aliases])
 }
 
-/** What an update changes. Undefined stays. */
-export interface VersionChanges {
-  description: string | undefined
-  metadata: Record<string, unknown> | undefined
-  tagsToAdd: string[]
-  tagsToDelete: string[]
-}
-
-export async function updateVersion(pool: Pool, id: string, changes: VersionChanges): Promise<void> {
+/** Changes what a client says about a version, or about a checkpoint. */
+export async function updateVersion(pool: Pool, id: string, changes: VersionNotes): Promise<void> {
   const { description, metadata, tagsToAdd, tagsToDelete } = changes
-  await pool.query(
+  const { rowCount } = await pool.query(
     `UPDATE training.artifact_versions SET updated_at = now(), description = coalesce($2, description),
        metadata = coalesce($3::json, metadata),
        tags = ARRAY(SELECT DISTINCT tag FROM unnest(tags || $4::text[]) AS tag WHERE NOT tag = ANY ($5) ORDER BY tag)
      WHERE id = $1`,
     [id, description ?? null, metadata === undefined ? null : JSON.stringify(metadata), tagsToAdd, tagsToDelete],
   )
+  if (rowCount === 0) await saveVersionNotes(pool, id, changes)
 }
 
 /** Deletes a version. Its files are garbage if nothing else needs them. */

@@ -90,6 +90,11 @@ export async function recordManifest(
   ])
 }
 
+/** Deletes a version that was committed as a checkpoint. */
+export async function deletePending(pool: Pool, id: string): Promise<void> {
+  await pool.query('DELETE FROM training.pending_artifacts WHERE id = $1', [id])
+}
+
 /** Deletes versions whose clients have given up. Their files are garbage. */
 export async function expirePending(pool: Pool): Promise<void> {
   await pool.query(

@@ -1,4 +1,5 @@
 import type { ArtifactName } from '../artifacts/versions.ts'
+import { saveVersionFiles } from '../checkpoints/versions.ts'
 import type { Connection, Pool } from '../pool.ts'
 
 /** A file of a version: in the store, or elsewhere. */
@@ -24,6 +25,8 @@ export interface Version extends ArtifactName {
   collectionId: string
   type: string
   collectionDescription: string | null
+  /** Whether it is a checkpoint. Its collection's id is then the model's. */
+  isCheckpoint: boolean
   version: number
   isLatest: boolean
   /** Null: not computed yet. */
@@ -42,6 +45,8 @@ export interface Version extends ArtifactName {
 
 export interface Collection extends ArtifactName {
   id: string
+  /** Whether it is a model, whose versions are its checkpoints. */
+  isModel: boolean
   type: string
   description: string | null
   createdAt: Date
@@ -53,21 +58,22 @@ export interface VersionPage {
   order: 'asc' | 'desc'
 }
 
-const columns = `v.id, a.id AS "collectionId", a.entity, a.project, a.name, a.type, a.description AS "collectionDescription",
-  v.version, v.manifest_digest AS "manifestDigest", v.size, jsonb_array_length(v.files) AS "fileCount", v.metadata,
-  v.description, v.tags, v.run_name AS "runName", v.created_at AS "createdAt", v.updated_at AS "updatedAt",
-  NOT EXISTS (SELECT FROM training.artifact_versions w WHERE w.artifact_id = a.id AND w.version > v.version) AS "isLatest",
-  ARRAY(SELECT s.alias FROM training.artifact_aliases s WHERE s.version_id = v.id ORDER BY s.alias) AS aliases`
-const from = 'training.artifact_versions v JOIN training.artifacts a ON a.id = v.artifact_id'
-const named = 'a.entity = $1 AND a.project = $2 AND a.name = $3'
-const collectionColumns = 'a.id, a.entity, a.project, a.name, a.type, a.description, a.created_at AS "createdAt"'
-// A collection whose last version is deleted is not listed.
-const hasVersions = 'EXISTS (SELECT FROM training.artifact_versions v WHERE v.artifact_id = a.id)'
+// The view has uploaded versions, and the checkpoints of models.
+const columns = `v.id, v.collection_id AS "collectionId", v.entity, v.project, v.name, v.type,
+  v.collection_description AS "collectionDescription", v.is_checkpoint AS "isCheckpoint", v.version,
+  v.is_latest AS "isLatest", v.manifest_digest AS "manifestDigest", v.size, jsonb_array_length(v.files) AS "fileCount",
+  v.metadata, v.description, v.tags, v.run_name AS "runName", v.created_at AS "createdAt",
+  v.updated_at AS "updatedAt", v.aliases`
+const from = 'training.versions v'
+const named = 'v.entity = $1 AND v.project = $2 AND v.name = $3'
+const collectionColumns =
+  'a.id, a.entity, a.project, a.name, a.type, a.description, a.created_at AS "createdAt", a.is_model AS "isModel"'
+const collections = 'training.collections a'
 
 const listName = ({ entity, project, name }: ArtifactName) => [entity, project, name]
 
 export async function findVersionById(pool: Pool, entity: string, id: string): Promise<Version | undefined> {
-  const { rows } = await pool.query<Version>(`SELECT ${columns} FROM ${from} WHERE a.entity = $1 AND v.id = $2`, [
+  const { rows } = await pool.query<Version>(`SELECT ${columns} FROM ${from} WHERE v.entity = $1 AND v.id = $2`, [
     entity,
     id,
   ])
@@ -80,8 +86,8 @@ export async function findVersionByAlias(pool: Pool, name: ArtifactName, alias: 
   const { rows } = await pool.query<Version>(
     `SELECT ${columns} FROM ${from} WHERE ${named} AND CASE
        WHEN $4::integer IS NOT NULL THEN v.version = $4
-       WHEN $5 = 'latest' THEN true
-       ELSE v.id = (SELECT s.version_id FROM training.artifact_aliases s WHERE s.artifact_id = a.id AND s.alias = $5) END
+       WHEN $5 = 'latest' THEN v.is_latest
+       ELSE $5 = ANY (v.aliases) END
      ORDER BY v.version DESC LIMIT 1`,
     [...listName(name), number === undefined ? null : Number(number), alias],
   )
@@ -118,25 +124,22 @@ export async function countVersionsOf(pool: Pool, name: ArtifactName): Promise<n
 
 /** The files of a version, by path. */
 export async function listFilesOf(pool: Pool, id: string): Promise<VersionFile[]> {
-  const { rows } = await pool.query<{ files: VersionFile[] }>(
-    'SELECT files FROM training.artifact_versions WHERE id = $1',
-    [id],
-  )
+  const { rows } = await pool.query<{ files: VersionFile[] }>('SELECT files FROM training.versions WHERE id = $1', [id])
   return rows[0]?.files ?? []
 }
 
 /** Records md5s that were computed after the upload, and the digest that follows from them. */
 export async function recordDigests(pool: Pool, id: string, files: VersionFile[], digest: string): Promise<void> {
-  await pool.query('UPDATE training.artifact_versions SET files = $2, manifest_digest = $3 WHERE id = $1', [
-    id,
-    JSON.stringify(files),
-    digest,
-  ])
+  const { rowCount } = await pool.query(
+    'UPDATE training.artifact_versions SET files = $2, manifest_digest = $3 WHERE id = $1',
+    [id, JSON.stringify(files), digest],
+  )
+  if (rowCount === 0) await saveVersionFiles(pool, id, { files, digest })
 }
 
 export async function findCollection(pool: Pool, name: ArtifactName): Promise<Collection | undefined> {
   const { rows } = await pool.query<Collection>(
-    `SELECT ${collectionColumns} FROM training.artifacts a WHERE ${named} AND ${hasVersions}`,
+    `SELECT ${collectionColumns} FROM ${collections} WHERE a.entity = $1 AND a.project = $2 AND a.name = $3`,
     listName(name),
   )
   return rows[0]
@@ -144,7 +147,7 @@ export async function findCollection(pool: Pool, name: ArtifactName): Promise<Co
 
 export async function findCollectionById(pool: Pool, entity: string, id: string): Promise<Collection | undefined> {
   const { rows } = await pool.query<Collection>(
-    `SELECT ${collectionColumns} FROM training.artifacts a WHERE a.entity = $1 AND a.id = $2`,
+    `SELECT ${collectionColumns} FROM ${collections} WHERE a.entity = $1 AND a.id = $2`,
     [entity, id],
   )
   return rows[0]
@@ -153,7 +156,7 @@ export async function findCollectionById(pool: Pool, entity: string, id: string)
 /** The id of the version that a client made under this id of its own, also while it is being uploaded. */
 export async function findVersionByClientId(pool: Pool, entity: string, clientId: string): Promise<string | undefined> {
   const { rows } = await pool.query<{ id: string }>(
-    `SELECT v.id FROM ${from} WHERE a.entity = $1 AND v.client_id = $2
+    `SELECT v.id FROM ${from} WHERE v.entity = $1 AND v.client_id = $2
      UNION ALL SELECT p.id FROM training.pending_artifacts p WHERE p.entity = $1 AND p.client_id = $2 LIMIT 1`,
     [entity, clientId],
   )
@@ -167,8 +170,8 @@ export async function listCollections(
   { type, after, limit }: { type: string | undefined; after: string; limit: number },
 ): Promise<Collection[]> {
   const { rows } = await pool.query<Collection>(
-    `SELECT ${collectionColumns} FROM training.artifacts a
-     WHERE a.entity = $1 AND a.project = $2 AND ($3::text IS NULL OR a.type = $3) AND a.name > $4 AND ${hasVersions}
+    `SELECT ${collectionColumns} FROM ${collections}
+     WHERE a.entity = $1 AND a.project = $2 AND ($3::text IS NULL OR a.type = $3) AND a.name > $4
      ORDER BY a.name LIMIT $5`,
     [entity, project, type ?? null, after, limit],
   )
@@ -181,8 +184,8 @@ export async function countCollections(
   type: string | undefined,
 ): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
-    `SELECT count(*) FROM training.artifacts a
-     WHERE a.entity = $1 AND a.project = $2 AND ($3::text IS NULL OR a.type = $3) AND ${hasVersions}`,
+    `SELECT count(*) FROM ${collections}
+     WHERE a.entity = $1 AND a.project = $2 AND ($3::text IS NULL OR a.type = $3)`,
     [entity, project, type ?? null],
   )
   return rows[0]!.count
@@ -200,8 +203,8 @@ export async function listTypes(
   { entity, project }: { entity: string; project: string },
 ): Promise<ArtifactType[]> {
   const { rows } = await pool.query<ArtifactType>(
-    `SELECT a.type AS name, min(a.created_at) AS "createdAt" FROM training.artifacts a
-     WHERE a.entity = $1 AND a.project = $2 AND ${hasVersions} GROUP BY a.type ORDER BY a.type`,
+    `SELECT a.type AS name, min(a.created_at) AS "createdAt" FROM ${collections}
+     WHERE a.entity = $1 AND a.project = $2 GROUP BY a.type ORDER BY a.type`,
     [entity, project],
   )
   return rows
@@ -210,7 +213,9 @@ export async function listTypes(
 export async function hasArtifacts(pool: Pool, entity: string, project: string): Promise<boolean> {
   const { rowCount } = await pool.query(
     `SELECT FROM training.artifacts WHERE entity = $1 AND project = $2
-     UNION ALL SELECT FROM training.pending_artifacts WHERE entity = $1 AND project = $2 LIMIT 1`,
+     UNION ALL SELECT FROM training.pending_artifacts WHERE entity = $1 AND project = $2
+     UNION ALL SELECT FROM training.models WHERE entity = $1 AND project = $2 AND deleted_at IS NULL AND hidden_at IS NULL
+     LIMIT 1`,
     [entity, project],
   )
   return rowCount !== 0

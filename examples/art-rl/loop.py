@@ -1,6 +1,7 @@
 """An agent learns from a reward: OpenPipe ART's own loop, with its ServerlessBackend pointed at Trainyard.
 
-Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL. STEPS is the number of training steps (default 4).
+Reads TRAINYARD_URL, TRAINYARD_API_KEY and TRAINYARD_BASE_MODEL. With WANDB_BASE_URL=$TRAINYARD_URL and
+WANDB_API_KEY=$TRAINYARD_API_KEY, ART also keeps its metrics as a run (docs/wandb.md). STEPS is the number of training steps (default 4).
 """
 
 import asyncio

@@ -28,7 +28,8 @@ curl "$TRAINYARD_URL/v1/chat/completions" -H "Authorization: Bearer $TRAINYARD_A
 KUBECONFIG=${env.KUBECONFIG} ${kubectl} get models.trainyard.dev,trainingjobs
 
 # the same from Python, with OpenPipe ART: pip install openpipe-art==0.5.18 "openai<3" "polars<2" wandb pyarrow numpy
-env -u WANDB_API_KEY WANDB_MODE=disabled LITELLM_LOCAL_MODEL_COST_MAP=True python3 - <<'PYTHON'
+export WANDB_BASE_URL=$TRAINYARD_URL WANDB_API_KEY=$TRAINYARD_API_KEY LITELLM_LOCAL_MODEL_COST_MAP=True
+python3 - <<'PYTHON'
 ${artSnippet}
 PYTHON
 

@@ -1,5 +1,6 @@
 import { colocatedTrainerMetricsPort, enginePort, metricsPort } from '../../crds/engine-address.ts'
 import type { BaseModel } from '../../crds/generated.ts'
+import { readMaxLoraRank } from '../../crds/max-lora-rank.ts'
 import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
 import { engineProgram, isColocated, mergeTrainerEnv } from './colocation.ts'
@@ -24,9 +25,6 @@ const engineEndSeconds = 30
 const engineGraceSeconds = engineDrainSeconds + engineEndSeconds
 // In this time, gateways learn that the pod takes no more requests.
 const noticeSeconds = 1
-
-// Engines round the rank of the adapters up to one that vLLM supports.
-const minLoraRank = 16
 
 /** The hash in the labels of current engine pods. Other keys need other pods: an engine reads its keys at its start. */
 export function engineHash(baseModel: BaseModel, settings: PodSettings): string {
@@ -107,7 +105,7 @@ function engineEnv(baseModel: BaseModel, settings: PodSettings): EnvVar[] {
     },
     ...optionalEnv('TRAINYARD_MAX_LORAS', engine.maxLoras),
     ...optionalEnv('TRAINYARD_MAX_CPU_LORAS', engine.maxCpuLoras),
-    { name: 'TRAINYARD_MAX_LORA_RANK', value: String(engine.maxLoraRank ?? Math.max(minLoraRank, lora.rank ?? 0)) },
+    { name: 'TRAINYARD_MAX_LORA_RANK', value: String(readMaxLoraRank({ engine, lora })) },
     ...optionalEnv('TRAINYARD_MAX_MODEL_LEN', engine.maxModelLen),
     ...optionalEnv('TRAINYARD_TOOL_CALL_PARSER', engine.toolCallParser),
     ...optionalEnv('TRAINYARD_REASONING_PARSER', engine.reasoningParser),

@@ -1,4 +1,5 @@
 import type { BaseModel } from '../../crds/generated.ts'
+import { readMaxLoraRank } from '../../crds/max-lora-rank.ts'
 import { annotations } from '../../crds/names.ts'
 import { describeTrainedOn } from '../../crds/trained-on.ts'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
@@ -95,6 +96,7 @@ function register({ pool, namespace }: BaseModelDeps, { metadata, spec }: BaseMo
     isDefault: spec.default === true,
     createdAt: new Date(metadata.creationTimestamp ?? Date.now()),
     trainedOn: describeTrainedOn(spec),
+    maxLoraRank: readMaxLoraRank(spec),
     replacesSource: metadata.annotations?.[annotations.replacesSource] === 'true',
   })
 }

@@ -15,12 +15,17 @@ interface ArtRun {
   /** The environment of the wandb SDK, so that it reads no key of the machine. */
   wandb?: NodeJS.ProcessEnv
   args?: string[]
+  /** The folder of the requirements. By default, that of the script. */
+  packages?: string
 }
+
+/** The two lines of the README. */
+const withKey = { WANDB_BASE_URL: stack.url, WANDB_API_KEY: stack.apiKey }
 
 /** Runs a script with the ART version of its folder's requirements. Returns the last line that is JSON. */
 async function runArt<Seen>(folder: string, script: string, options: ArtRun = {}): Promise<Seen> {
-  const { wandb = { WANDB_MODE: 'disabled' }, args = [] } = options
-  const python = await ensureClientPython(folder)
+  const { wandb = { WANDB_MODE: 'disabled' }, args = [], packages = folder } = options
+  const python = await ensureClientPython(packages)
   const scratch = await mkdtemp(path.join(tmpdir(), 'trainyard-art-'))
   const env: NodeJS.ProcessEnv = {
     ...process.env,
@@ -63,17 +68,49 @@ test("ART's ServerlessBackend registers, rolls out, trains twice, reads step 2 a
   expect(seen.early_text).not.toBe('')
 })
 
-const sftEvents = ['training_started', 'gradient_step', 'gradient_step', 'training_ended']
+const lora = ['adapter_config.json', 'adapter_model.safetensors']
+const seenLife = {
+  trained: 1,
+  listed: [1, 2],
+  pulled: lora,
+  pulled_all: true,
+  forked: [2],
+  forked_trained: 3,
+  wandb: {
+    versions: [
+      ['v0', ['step1'], { 'wandb.provenance': ['serverless-rl'] }],
+      ['v1', ['latest', 'step2'], { 'wandb.provenance': ['serverless-sft'] }],
+    ],
+    rewards: [1.5],
+  },
+  wandb_fork: {
+    versions: [
+      ['v0', ['step2'], {}],
+      ['v1', ['latest', 'step3'], { 'wandb.provenance': ['serverless-rl'] }],
+    ],
+    rewards: [1.5],
+  },
+  left: [2],
+  gone: true,
+}
 
-const seenLife = { trained_step: 1, sft_events: sftEvents, listed: [1, 2], left: [2], gone: true }
-
-test('ART of today registers, logs, trains, trains SFT by address, lists and deletes beside a key of wandb', async () => {
-  const wandb = { WANDB_MODE: 'offline', WANDB_API_KEY: stack.apiKey, WANDB_BASE_URL: stack.url }
-  expect(await runArt('art', 'whole_life.py', { wandb })).toEqual(seenLife)
+test('ART of today trains, trains SFT with its own upload, pulls, forks and logs metrics with WANDB_API_KEY set', async () => {
+  expect(await runArt('art', 'whole_life.py', { wandb: withKey })).toEqual(seenLife)
 })
 
-test('ART of the oldest version with the serverless client does the same', async () => {
-  expect(await runArt('art-oldest', 'whole_life.py')).toEqual(seenLife)
+test.runIf(isDeep())('so it does with the wandb SDK that it pins', async () => {
+  expect(await runArt('art', 'whole_life.py', { wandb: withKey, packages: 'art-pinned' })).toEqual(seenLife)
+})
+
+test.runIf(isDeep())("ART's main job runs with WANDB_API_KEY set", async () => {
+  expect(await runArt('art', 'main_job.py', { wandb: withKey })).toMatchObject({ step: 2, trained_steps: [1, 2] })
+})
+
+const sftEvents = ['training_started', 'gradient_step', 'gradient_step', 'training_ended']
+const seenOldLife = { trained_step: 1, sft_events: sftEvents, listed: [1, 2], left: [2], gone: true }
+
+test('ART of the oldest version with the serverless client trains, and trains SFT by address', async () => {
+  expect(await runArt('art-oldest', 'whole_life.py', { wandb: withKey })).toEqual(seenOldLife)
 })
 
 interface ToolRollouts {

@@ -26,6 +26,7 @@ const register = (crName: string, names: string[], createdAt: number) =>
     isDefault: false,
     createdAt: new Date(createdAt),
     trainedOn,
+    maxLoraRank: 16,
     replacesSource: false,
   })
 
@@ -59,7 +60,14 @@ test('a younger base model loses a name and keeps the others; one without its fi
 })
 
 test('a field that a newer schema adds does not part a base model from its models; another resource with it does', async () => {
-  const wanted = { namespace, crName: 'same', names: ['same/base'], isDefault: false, replacesSource: false }
+  const wanted = {
+    namespace,
+    crName: 'same',
+    names: ['same/base'],
+    isDefault: false,
+    maxLoraRank: 16,
+    replacesSource: false,
+  }
   const createdAt = new Date(1_000)
   const added = { ...trainedOn, lora: { rank: 8, alpha: 16 } }
   expect(await registerBaseModel(database.pool, { ...wanted, createdAt, trainedOn })).toBeUndefined()

@@ -289,4 +289,25 @@ export const databaseMutations: Mutation[] = [
     replace: '',
     test: 'test/control/readiness.test.ts',
   },
+  {
+    fault: 'another attempt of a job begins from the newest checkpoint',
+    file: 'db/jobs/claims.ts',
+    find: 'coalesce(candidate.reserved_step, model.last_step + 1) AS step',
+    replace: 'model.last_step + 1 AS step',
+    test: 'test/control/client-checkpoints.test.ts',
+  },
+  {
+    fault: "a client's checkpoint gets the step that a running job has reserved",
+    file: 'db/checkpoints/add.ts',
+    find: 'return Math.max(rows[0].step, reserved.rows[0]?.step ?? 0)',
+    replace: 'return rows[0].step',
+    test: 'test/control/client-checkpoints.test.ts',
+  },
+  {
+    fault: 'a claim does not lock its model',
+    file: 'db/jobs/claims.ts',
+    find: ' FOR SHARE OF model',
+    replace: '',
+    test: 'test/control/client-checkpoints.test.ts',
+  },
 ]

@@ -255,7 +255,7 @@ export const operatorMutations: Mutation[] = [
   },
   {
     fault: 'engines take adapters of rank 16, whatever the rank of their base model',
-    file: 'operator/base-model/pods.ts',
+    file: 'crds/max-lora-rank.ts',
     find: 'Math.max(minLoraRank, lora.rank ?? 0)',
     replace: 'minLoraRank',
     test: 'operator/base-model/pods.test.ts',

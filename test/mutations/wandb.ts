@@ -71,4 +71,18 @@ export const wandbMutations: Mutation[] = [
     replace: '/',
     test: 'db/runs/filter.test.ts',
   },
+  {
+    fault: 'a byte of adapter weights may belong to two tensors',
+    file: 'apiserver/training/checkpoints/adapters/header.ts',
+    find: 'if (start !== filled || end < start)',
+    replace: 'if (end < start)',
+    test: 'apiserver/training/checkpoints/adapters/adapters.test.ts',
+  },
+  {
+    fault: 'an adapter of another base model becomes a checkpoint',
+    file: 'apiserver/training/checkpoints/adapters/config.ts',
+    find: "if (typeof base === 'string' && ",
+    replace: "if (typeof base === 'string' || ",
+    test: 'apiserver/training/checkpoints/adapters/adapters.test.ts',
+  },
 ]

@@ -7,7 +7,7 @@ import { artifactKey, isKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 
-const manifestName = 'manifest.json'
+export const manifestName = 'manifest.json'
 
 /** A file of a checkpoint: its name, its size in bytes, and the SHA-256 of its bytes in hex. */
 export interface CheckpointFile {

@@ -1,16 +1,11 @@
-import {
-  deleteVersion,
-  deleteVersionsOf,
-  moveAliases,
-  removeAliases,
-  updateVersion,
-} from '../../../db/wandb/changes.ts'
+import { deleteVersion, deleteVersionsOf, removeAliases, updateVersion } from '../../../db/wandb/changes.ts'
 import { findCollectionById, listVersionsOf } from '../../../db/wandb/versions.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findBoolean, readObjects, requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject } from '../graphql/values.ts'
 import type { Presenter } from './deps.ts'
+import { giveAliases } from './give-aliases.ts'
 import { requireVersion } from './commit.ts'
 import { readDescription, readMetadata } from './create.ts'
 import { readWireId } from './ids.ts'
@@ -18,7 +13,7 @@ import { checkAliases } from './names.ts'
 import { presentCollection, presentVersion } from './present.ts'
 
 const maxNames = 100
-// Deleting a version of a type with hooks takes longer.
+// Deleting a checkpoint takes longer.
 const maxDeleted = 1_000
 
 /** Changes what is not content: metadata, description and tags. */
@@ -40,13 +35,16 @@ function readTags(input: Arguments, name: string): string[] {
 
 export async function addAliases(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
   const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
-  await moveAliases(presenter.deps.pool, version, readAliases(input))
+  await giveAliases(presenter.deps, version, readAliases(input))
   return { success: true }
 }
 
 export async function deleteAliases(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
   const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
-  await removeAliases(presenter.deps.pool, version, readAliases(input))
+  const { pool, checkpoints } = presenter.deps
+  const removed = readAliases(input)
+  if (version.isCheckpoint) await checkpoints.changeAliases(version, { added: [], removed })
+  else await removeAliases(pool, version, removed)
   return { success: true }
 }
 
@@ -66,8 +64,7 @@ export async function deleteArtifact(presenter: Presenter, input: Arguments): Pr
     )
   }
   const presented = presentVersion(presenter, version)
-  const hooks = deps.typeHooks[version.type]
-  if (hooks) await hooks.remove(version, context)
+  if (version.isCheckpoint) await deps.checkpoints.remove(version, context)
   else await deleteVersion(deps.pool, version.id)
   return { artifact: presented, success: true }
 }
@@ -78,10 +75,9 @@ export async function deleteCollection(presenter: Presenter, input: Arguments): 
   const id = readWireId(requireText(input, 'artifactSequenceID'), 'Collection')
   const collection = await findCollectionById(deps.pool, context.caller.entity, id)
   if (!collection) throw notFound('Collection', id)
-  const hooks = deps.typeHooks[collection.type]
-  if (hooks) {
+  if (collection.isModel) {
     const versions = await listVersionsOf(deps.pool, collection, { after: undefined, order: 'asc', limit: maxDeleted })
-    for (const version of versions) await hooks.remove(version, context)
+    for (const version of versions) await deps.checkpoints.remove(version, context)
   } else await deleteVersionsOf(deps.pool, collection.id)
   return { artifactCollection: { ...presentCollection(presenter, collection), state: 'DELETED' } }
 }

@@ -26,14 +26,10 @@ export async function commitArtifact(presenter: Presenter, input: Arguments): Pr
   const pending = await findPending(deps.pool, context.caller.entity, id)
   if (pending) {
     const content = await readContent(presenter, pending)
-    const commit = deps.typeHooks[pending.type]?.commit ?? commitRows
-    requireCommitted(pending, await commit(pending, content, context))
+    if (!(await deps.checkpoints.commit(pending, content, context)))
+      requireCommitted(pending, await commitPending(deps.pool, pending, content))
   }
   return { artifact: presentVersion(presenter, await requireVersion(presenter, id)) }
-
-  function commitRows(given: PendingArtifact, content: VersionContent): Promise<Committed> {
-    return commitPending(deps.pool, given, content)
-  }
 }
 
 /** @throws {HttpError} 404 */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { findCollection, findVersionByDigest } from '../../../db/wandb/versions.ts'
-import { moveAliases, renewBlobsByMd5 } from '../../../db/wandb/changes.ts'
+import { renewBlobsByMd5 } from '../../../db/wandb/changes.ts'
 import {
   countPending,
   expectManifest,
@@ -14,6 +14,7 @@ import { errors } from '../../errors/table.ts'
 import { isMetadata } from '../../training/artifacts/schema.ts'
 import { findText, invalidArgument, readObjects, requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject } from '../graphql/values.ts'
+import { giveAliases } from './give-aliases.ts'
 import type { Presenter } from './deps.ts'
 import { readWireId, toWireId } from './ids.ts'
 import { maxManifestFiles, toHex } from './manifest.ts'
@@ -38,8 +39,10 @@ export async function createArtifact(presenter: Presenter, input: Arguments): Pr
   const aliases = checkAliases(readObjects(input, 'aliases', maxAliases).map((alias) => requireText(alias, 'alias')))
   await requireType(presenter, name, type)
   const known = await findVersionByDigest(deps.pool, name, digest)
-  if (known && input['enableDigestDeduplication'] === true) {
-    await moveAliases(deps.pool, known, aliases)
+  // An earlier checkpoint that is logged again is the newest one from then on.
+  const isSame = known && (known.isLatest || !known.isCheckpoint)
+  if (isSame && input['enableDigestDeduplication'] === true) {
+    await giveAliases(deps, known, aliases)
     return { artifact: presentVersion(presenter, known) }
   }
   await requirePlace(presenter)

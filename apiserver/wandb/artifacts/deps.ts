@@ -1,25 +1,21 @@
-import type { Committed, VersionContent } from '../../../db/wandb/changes.ts'
+import type { VersionContent } from '../../../db/wandb/changes.ts'
 import type { PendingArtifact } from '../../../db/wandb/pending.ts'
 import type { Version } from '../../../db/wandb/versions.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { BlobUploadDeps } from '../../training/artifacts/store-files.ts'
 import type { GraphqlContext } from '../graphql/resource.ts'
 
-/**
- * What happens to versions of one type, beside their rows. The type `lora` belongs to checkpoints: a committed version
- * becomes one, and deleting it deletes one.
- */
-export interface ArtifactTypeHooks {
-  /** Commits a version whose files are all in the store: see `commitPending`. */
-  commit: (pending: PendingArtifact, content: VersionContent, context: GraphqlContext) => Promise<Committed>
-  /** Deletes a version: see `deleteVersion`. */
+/** A model's name names its checkpoints. They have no rows of versions, but change where models are. */
+export interface CheckpointHooks {
+  /** Makes a checkpoint of a version whose files are all in the store. Returns false if it is none of a model. */
+  commit: (pending: PendingArtifact, content: VersionContent, context: GraphqlContext) => Promise<boolean>
+  changeAliases: (version: Version, change: { added: string[]; removed: string[] }) => Promise<void>
   remove: (version: Version, context: GraphqlContext) => Promise<void>
 }
 
 export interface WandbArtifactDeps extends BlobUploadDeps {
   memory: RequestMemory
-  /** By type. Other types have only rows. */
-  typeHooks: Readonly<Record<string, ArtifactTypeHooks>>
+  checkpoints: CheckpointHooks
 }
 
 /** What presenting needs: the parts of the server, and the request. */

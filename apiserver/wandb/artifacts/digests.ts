@@ -33,10 +33,21 @@ export async function readManifestDigest(deps: Deps, version: Version): Promise<
   return version.manifestDigest ?? digestManifest(await listDigestedFiles(deps, version))
 }
 
+/** The size of a version. That of a checkpoint is not known before its files are read. */
+export async function readSize(deps: Deps, version: Version): Promise<number> {
+  if (!version.isCheckpoint || version.manifestDigest !== null) return version.size
+  return (await listDigestedFiles(deps, version)).reduce((sum, { size }) => sum + size, 0)
+}
+
 async function addMd5({ artifacts }: Deps, entity: string, file: VersionFile): Promise<VersionFile> {
   const key = keyOfFile(entity, file)
   if (file.md5 !== undefined || key === undefined) return file
   const hash = createHash('md5')
-  for await (const chunk of await openArtifact(artifacts, key)) hash.update(chunk as Uint8Array)
-  return { ...file, md5: hash.digest('hex') }
+  // The sizes of a checkpoint's files are not known either.
+  let size = 0
+  for await (const chunk of (await openArtifact(artifacts, key)) as AsyncIterable<Uint8Array>) {
+    hash.update(chunk)
+    size += chunk.length
+  }
+  return { ...file, size, md5: hash.digest('hex') }
 }

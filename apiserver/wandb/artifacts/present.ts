@@ -9,7 +9,7 @@ import {
 import { findText, requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject, GraphqlValue } from '../graphql/values.ts'
 import type { Presenter } from './deps.ts'
-import { readManifestDigest } from './digests.ts'
+import { readManifestDigest, readSize } from './digests.ts'
 import { presentFiles } from './files.ts'
 import { toWireId } from './ids.ts'
 import { maxPage, presentPageInfo, readPage } from './page.ts'
@@ -30,7 +30,7 @@ export function presentVersion(presenter: Presenter, version: Version): GraphqlO
     digest: () => readManifestDigest(deps, version),
     digestAlgorithm: 'MANIFEST_MD5',
     commitHash: () => readManifestDigest(deps, version),
-    size: version.size,
+    size: () => readSize(deps, version),
     fileCount: version.fileCount,
     versionIndex: version.version,
     description: version.description,
@@ -164,6 +164,7 @@ function presentName({ entity, project }: { entity: string; project: string }): 
 }
 
 function collectionOf(version: Version): Collection {
-  const { collectionId, collectionDescription, entity, project, name, type, createdAt } = version
-  return { id: collectionId, description: collectionDescription, entity, project, name, type, createdAt }
+  const { collectionId, collectionDescription, isCheckpoint, entity, project, name, type, createdAt } = version
+  const description = collectionDescription
+  return { id: collectionId, isModel: isCheckpoint, description, entity, project, name, type, createdAt }
 }

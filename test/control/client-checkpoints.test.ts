@@ -1,0 +1,163 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { addCheckpoint, type AddedCheckpoint } from '../../db/checkpoints/add.ts'
+import { findCheckpoint } from '../../db/checkpoints/checkpoints.ts'
+import { saveVersionNotes } from '../../db/checkpoints/versions.ts'
+import { deleteCheckpoints } from '../../db/deletion/checkpoints.ts'
+import { finishJob } from '../../db/jobs/endings.ts'
+import { recordCheckpoint } from '../../db/jobs/reports.ts'
+import { setAlias } from '../../db/models/aliases.ts'
+import { findServedModel } from '../../db/models/served.ts'
+import { findVersionByAlias, findVersionById, listVersionsOf } from '../../db/wandb/versions.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { checkpointOf, TrainingRows } from '../support/training-rows.ts'
+
+let database: TestDatabase
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+/** A model without jobs. `add` adds a checkpoint of a client with these aliases, and returns its step. */
+async function makeModel() {
+  const rows = new TrainingRows(database.pool)
+  const modelId = await rows.addModel()
+  const { rows: names } = await database.pool.query<{ name: string }>(
+    'SELECT name FROM training.models WHERE id = $1',
+    [modelId],
+  )
+  const path = { entity: rows.entity, project: 'project', name: names[0]!.name }
+  const add = (steps: number[] = [], more: Partial<AddedCheckpoint> = {}) => {
+    const id = more.id ?? randomUUID()
+    const files = [{ path: 'adapter_config.json', size: 2, key: 'checkpoints/a/adapter_config.json', md5: '01' }]
+    const stored = {
+      id,
+      modelId,
+      uri: `artifact:///checkpoints/${id}`,
+      manifestDigest: 'cd',
+      bytes: 2,
+      files,
+      digest: 'ef',
+    }
+    const origin = { runName: null, clientId: null, metadata: {}, description: null }
+    return addCheckpoint(database.pool, { ...stored, ...origin, steps, aliases: [], ...more })
+  }
+  const version = (alias: string) => findVersionByAlias(database.pool, path, alias)
+  const list = async () => {
+    const listed = await listVersionsOf(database.pool, path, { after: undefined, limit: 10, order: 'desc' })
+    return listed.map(({ version: number, aliases, isLatest }) => [number, isLatest ? [...aliases, 'latest'] : aliases])
+  }
+  const train = async () => {
+    const { claim } = await rows.train(await rows.addJob(modelId))
+    await finishJob(database.pool, claim.id)
+    return claim
+  }
+  return { rows, modelId, path, add, version, list, train }
+}
+
+test("a client's checkpoint has the number of its alias if that is above the newest, and else the next one", async () => {
+  const { add, list } = await makeModel()
+  expect(await add([7])).toBe(7)
+  expect(await add([3])).toBe(8)
+  expect(await add()).toBe(9)
+  expect(await add([4, 12])).toBe(12)
+  expect(await list()).toEqual([
+    [3, ['step12', 'step4', 'latest']],
+    [2, ['step9']],
+    [1, ['step3', 'step8']],
+    [0, ['step7']],
+  ])
+})
+
+test('a commit that is repeated adds nothing', async () => {
+  const { add, list } = await makeModel()
+  const id = randomUUID()
+  expect([await add([2], { id }), await add([2], { id })]).toEqual([2, 2])
+  expect(await list()).toHaveLength(1)
+})
+
+test('training begins from a checkpoint of a client', async () => {
+  const { add, train } = await makeModel()
+  await train()
+  await add([5])
+  expect(await train()).toMatchObject({ step: 6, fromCheckpoint: { step: 5 } })
+})
+
+test('while a job runs, a new checkpoint gets a number above its own, and counts from the next job on', async () => {
+  const { rows, modelId, add, train, version } = await makeModel()
+  await train()
+  const jobId = await rows.addJob(modelId)
+  const first = await rows.claim()
+  expect(first.claim).toMatchObject({ step: 2, fromCheckpoint: { step: 1 } })
+  expect(await add([2])).toBe(3)
+  // Another attempt begins from the same checkpoint.
+  await rows.expireLease(jobId)
+  await rows.releaseExpiredLeases()
+  expect(await add([2])).toBe(4)
+  const { claim, attempt } = await rows.claim()
+  expect(claim).toMatchObject({ id: jobId, attempt: 2, step: 2, fromCheckpoint: { step: 1 } })
+  expect(await recordCheckpoint(database.pool, attempt, checkpointOf(claim))).toBe('recorded')
+  await finishJob(database.pool, jobId)
+  expect(await version('latest')).toMatchObject({ aliases: ['step2', 'step4'] })
+  expect(await version('step2')).toMatchObject({ aliases: ['step2', 'step4'] })
+  expect(await train()).toMatchObject({ step: 5, fromCheckpoint: { step: 4 } })
+})
+
+test('jobs that are claimed while clients add checkpoints never have the number of one', async () => {
+  const { rows, modelId, add } = await makeModel()
+  for (let round = 0; round < 8; round++) {
+    const jobId = await rows.addJob(modelId)
+    const [{ claim, attempt }, ...added] = await Promise.all([rows.claim(), add([1 + round * 3]), add([1 + round * 3])])
+    expect(added).not.toContain(claim.step)
+    expect(await recordCheckpoint(database.pool, attempt, checkpointOf(claim))).toBe('recorded')
+    await finishJob(database.pool, jobId)
+  }
+})
+
+test('an alias stepN of another step names it for artifacts and for chats, and ends with it', async () => {
+  const { modelId, path, add, train, version } = await makeModel()
+  const { checkpointId } = await train()
+  const own = randomUUID()
+  expect(await add([1], { id: own })).toBe(2)
+  const served = (step: number) => findServedModel(database.pool, path, { step, alias: null })
+  expect((await version('step1'))?.id).toBe(own)
+  expect(await served(1)).toMatchObject({ checkpointId: own, step: 2 })
+  // Its number is still the trained one.
+  expect((await findCheckpoint(database.pool, modelId, { step: 1 }))?.id).toBe(checkpointId)
+  expect((await version('v0'))?.aliases).toEqual([])
+  expect(await deleteCheckpoints(database.pool, modelId, [2], () => Promise.resolve())).toEqual({ deleted: [2] })
+  expect((await version('step1'))?.id).toBe(checkpointId)
+  expect(await served(1)).toMatchObject({ checkpointId, step: 1 })
+})
+
+test('versions keep their numbers when others are deleted, and latest is the newest that is left', async () => {
+  const { modelId, add, version, list } = await makeModel()
+  for (const step of [1, 2, 3]) await add([step])
+  await setAlias(database.pool, modelId, 'prod', 1)
+  await deleteCheckpoints(database.pool, modelId, [3], () => Promise.resolve())
+  expect(await list()).toEqual([
+    [1, ['step2', 'latest']],
+    [0, ['prod', 'step1']],
+  ])
+  expect(await version('v2')).toBeUndefined()
+  expect(await version('prod')).toMatchObject({ version: 0 })
+  expect(await version('none')).toBeUndefined()
+  expect(await add()).toBe(4)
+  expect(await version('latest')).toMatchObject({ version: 3, aliases: ['step4'] })
+})
+
+test('metadata and descriptions are kept, each without the other, and only its entity finds a version by its id', async () => {
+  const { add, version } = await makeModel()
+  const id = randomUUID()
+  await add([1], { id, metadata: { a: 1 }, description: 'first' })
+  const nothing = { metadata: undefined, description: undefined, tagsToAdd: [], tagsToDelete: [] }
+  const save = (notes: object) => saveVersionNotes(database.pool, id, { ...nothing, ...notes })
+  expect(await version('latest')).toMatchObject({ metadata: { a: 1 }, description: 'first', manifestDigest: 'ef' })
+  await save({ metadata: { b: '\u0000' } })
+  expect(await version('latest')).toMatchObject({ metadata: { b: '\u0000' }, description: 'first' })
+  await save({ description: 'second', tagsToAdd: ['b', 'a', 'b'] })
+  await save({ tagsToAdd: ['c'], tagsToDelete: ['b'] })
+  expect(await version('latest')).toMatchObject({ description: 'second', tags: ['a', 'c'], size: 2, fileCount: 1 })
+  expect(await findVersionById(database.pool, 'team', id)).toMatchObject({ id, version: 0, isCheckpoint: true })
+  expect(await findVersionById(database.pool, 'other', id)).toBeUndefined()
+})
