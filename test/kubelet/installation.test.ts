@@ -8,7 +8,8 @@ import { KubectlClient } from '../support/kubelet/kubectl-client.ts'
 import { startNode, type KubeNode } from '../support/kubelet/node.ts'
 import { readParts } from '../support/kubelet/parts.ts'
 import { createRelease, namespace, parts, type Release } from '../support/kubelet/release.ts'
-import { startRequests } from '../support/kubelet/steady-requests.ts'
+import { steadyClients } from '../support/kubelet/steady-requests.ts'
+import { startRequests } from '../support/request-load.ts'
 import { createRest, sampleGroup, type Rest } from '../support/rest.ts'
 
 const baseModel = 'trainyard/tiny-chat'
@@ -110,7 +111,7 @@ test('a rolling upgrade under load fails no request, and the job that runs ends 
   const before = await listSteps()
   const { id: modelId } = await rest.createModel()
   const job = await startLongJob()
-  const load = startRequests({ url, key, rest, baseModel, modelId, jobId: job })
+  const load = startRequests(steadyClients({ url, key, rest, baseModel, modelId, jobId: job }))
   await release.upgrade({ ...two, logLevel: 'debug' })
   const counts = { ...load.counts }
   await eventually(() => {

@@ -1,6 +1,8 @@
 import { HttpError, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { rm } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+import type { Spooled } from '../../../artifacts/store/spool.ts'
 import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import { parseJson } from '../../../lib/json/document.ts'
@@ -12,7 +14,7 @@ import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { checkData, checkStoredData, type CheckPlan, type DataCheck } from './check-data.ts'
 import { readMultipart, type VersionForm } from './multipart.ts'
 import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
-import { keepBlob, spoolUpload, uploadTooLarge, type ArtifactDeps } from './store-files.ts'
+import { keepBlob, spoolUpload, uploadTooLarge, type ArtifactDeps, type SpoolDeps } from './store-files.ts'
 import { checkPaths, invalidPath, type VersionContent } from './versions.ts'
 
 const parseManifest = compileBody(manifestSchema)
@@ -69,24 +71,50 @@ export async function withUpload<T>(
   }
 }
 
+/** A body that is one file. */
+export interface SingleBody {
+  maxBytes: number
+  /** What is stored. By default the body itself. */
+  source?: Readable
+  /** Gets the bytes as they arrive. */
+  observe?: (chunk: Uint8Array) => void
+}
+
+/**
+ * Accepts a body that is one file, and spools it for `work`. The spooled file is then removed, unless the store has
+ * adopted it.
+ *
+ * @throws {HttpError} 400 if the body ends too early, 403, 413, 415, 429
+ */
+export function withSpooledBody<T>(
+  deps: SpoolDeps & Pick<ArtifactDeps, 'storage'>,
+  ctx: RequestContext,
+  { maxBytes, source = ctx.req, observe }: SingleBody,
+  work: (spooled: Spooled) => Promise<T>,
+): Promise<T> {
+  return withUpload(deps, ctx, async (incoming) => {
+    const count = (bytes: number, chunk: Uint8Array) => {
+      incoming.add(bytes)
+      observe?.(chunk)
+    }
+    const spooled = await spoolUpload(deps, source, { maxBytes, count })
+    incoming.end()
+    try {
+      if (spooled.broken)
+        throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
+      return await work(spooled)
+    } finally {
+      await rm(spooled.file, { force: true })
+    }
+  })
+}
+
 function receiveFile(deps: ArtifactDeps, { ctx, caller, file, check }: UploadRequest): Promise<VersionContent> {
   const path = file ?? defaultFile
   if (!isFilePath(path)) throw invalidPath(path, 'not a valid file path')
-  return withUpload(deps, ctx, async (incoming) => {
-    const count = (bytes: number) => incoming.add(bytes)
-    const spooled = await spoolUpload(deps, ctx.req, { maxBytes: deps.uploadLimitBytes, count })
-    incoming.end()
-    if (spooled.broken) {
-      await rm(spooled.file, { force: true })
-      throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
-    }
-    try {
-      await checkData(deps.bodies, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
-      return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
-    } finally {
-      // If the store has adopted the file, it is no longer here.
-      await rm(spooled.file, { force: true })
-    }
+  return withSpooledBody(deps, ctx, { maxBytes: deps.uploadLimitBytes }, async (spooled) => {
+    await checkData(deps.bodies, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
+    return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
   })
 }
 

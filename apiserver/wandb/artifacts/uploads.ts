@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { recordMd5 } from '../../../db/wandb/changes.ts'
 import { findPending, recordManifest } from '../../../db/wandb/pending.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { errors } from '../../errors/table.ts'
-import { keepBlob, spoolUpload, uploadTooLarge } from '../../training/artifacts/store-files.ts'
-import { withUpload } from '../../training/artifacts/upload.ts'
+import { keepBlob, uploadTooLarge } from '../../training/artifacts/store-files.ts'
+import { withSpooledBody } from '../../training/artifacts/upload.ts'
 import type { WandbArtifactDeps } from './deps.ts'
 import { readWireId } from './ids.ts'
 import { toBase64 } from './manifest.ts'
@@ -47,25 +46,13 @@ async function receive(
 ): Promise<string> {
   const announced = ctx.get('Content-MD5')
   if (announced !== '' && announced !== toBase64(md5)) throw wrongDigest(md5)
-  return withUpload(deps, ctx, async (incoming) => {
-    const hash = createHash('md5')
-    const count = (bytes: number, chunk: Uint8Array) => {
-      incoming.add(bytes)
-      hash.update(chunk)
-    }
-    const spooled = await spoolUpload(deps, ctx.req, { maxBytes, count })
-    incoming.end()
-    try {
-      if (spooled.broken)
-        throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
-      if (hash.digest('hex') !== md5) throw wrongDigest(md5)
-      const { digest } = await keepBlob(deps, entity, spooled)
-      await recordMd5(deps.pool, entity, digest, md5)
-      return digest
-    } finally {
-      // If the store has adopted the file, it is no longer here.
-      await rm(spooled.file, { force: true })
-    }
+  const hash = createHash('md5')
+  const observe = (chunk: Uint8Array) => void hash.update(chunk)
+  return withSpooledBody(deps, ctx, { maxBytes, observe }, async (spooled) => {
+    if (hash.digest('hex') !== md5) throw wrongDigest(md5)
+    const { digest } = await keepBlob(deps, entity, spooled)
+    await recordMd5(deps.pool, entity, digest, md5)
+    return digest
   })
 }
 

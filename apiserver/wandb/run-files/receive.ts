@@ -1,14 +1,12 @@
 import { createHash } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
-import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
 import { findRun } from '../../../db/runs/find.ts'
 import { putRunFile } from '../../../db/runs/files.ts'
 import type { RunName } from '../../../db/runs/table.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import { errors } from '../../errors/table.ts'
-import { keepBlob, spoolUpload, type BlobUploadDeps } from '../../training/artifacts/store-files.ts'
-import { withUpload } from '../../training/artifacts/upload.ts'
+import { keepBlob, type BlobUploadDeps } from '../../training/artifacts/store-files.ts'
+import { withSpooledBody } from '../../training/artifacts/upload.ts'
 import { maskKeys } from '../mask-keys.ts'
 
 // SDKs write the command line of the program into these. They are small.
@@ -24,36 +22,18 @@ export async function receiveRunFile(
   const run = await findRun(deps.pool, name)
   if (!run) throw notFound('Run', name.name)
   const maxBytes = maskedFiles.has(path) ? Math.min(maxMaskedBytes, deps.uploadLimitBytes) : deps.uploadLimitBytes
-  await withUpload(deps, ctx, async (incoming) => {
-    const md5 = createHash('md5')
-    const source = Readable.from(digest(maskedFiles.has(path) ? maskAll(readBody(ctx)) : readBody(ctx), md5), {
-      objectMode: false,
-    })
-    const spooled = await spoolUpload(deps, source, { maxBytes, count: (bytes) => incoming.add(bytes) })
-    incoming.end()
-    try {
-      if (spooled.broken)
-        throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
-      const blob = await keepBlob(deps, name.entity, spooled)
-      if (!(await putRunFile(deps.pool, run, { path, ...blob, md5: md5.digest('hex') })))
-        throw notFound('Run', name.name)
-    } finally {
-      // If the store has adopted the file, it is no longer here.
-      await rm(spooled.file, { force: true })
-    }
+  const md5 = createHash('md5')
+  const source = maskedFiles.has(path) ? Readable.from(maskAll(readBody(ctx)), { objectMode: false }) : ctx.req
+  const observe = (chunk: Uint8Array) => void md5.update(chunk)
+  await withSpooledBody(deps, ctx, { maxBytes, source, observe }, async (spooled) => {
+    const blob = await keepBlob(deps, name.entity, spooled)
+    if (!(await putRunFile(deps.pool, run, { path, ...blob, md5: md5.digest('hex') }))) throw notFound('Run', name.name)
   })
 }
 
 /** The end of the iteration must not close the connection, because the answer must still be sent. */
 function readBody(ctx: RequestContext): AsyncIterable<Buffer> {
   return ctx.req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>
-}
-
-async function* digest(source: AsyncIterable<Buffer>, hash: { update: (chunk: Buffer) => unknown }) {
-  for await (const chunk of source) {
-    hash.update(chunk)
-    yield chunk
-  }
 }
 
 /** The size stays the same. */
