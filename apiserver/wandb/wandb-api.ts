@@ -2,6 +2,7 @@ import type { Router } from '@koa/router'
 import type { TSchema } from 'typebox'
 import { Api } from '../../lib/http/api.ts'
 import type { Operation } from '../../lib/http/operation.ts'
+import { rejectManyValues } from '../../lib/json/read-json.ts'
 import { compileBody } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
 import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
@@ -29,7 +30,7 @@ export function createWandbApi(router: Router<WandbState>, { memory }: { memory:
 function compileJsonBody(memory: RequestMemory, schema: TSchema, { bodyLimitBytes }: Operation) {
   const parse = compileBody(schema)
   return async (ctx: RequestContext) => {
-    const document = await memory.readJson(ctx, bodyLimitBytes ?? defaultBodyLimitBytes)
+    const document = await memory.readJson(ctx, bodyLimitBytes ?? defaultBodyLimitBytes, rejectManyValues)
     return { value: parse(document), bytes: document.bytes }
   }
 }

@@ -1,4 +1,4 @@
-import { outlineJson } from './outline.ts'
+import { outlineJson, type JsonOutline } from './outline.ts'
 import { findTextStart, JsonError, parseText } from './parse.ts'
 import { flattenJson } from './flatten.ts'
 import { planTexts, type Plan } from './text-plan.ts'
@@ -86,9 +86,14 @@ function parseRest(rest: string, reserve?: Reserve): unknown {
 }
 
 function countValues(text: string, reserve?: Reserve): void {
-  const { containers, commas } = outlineJson(Buffer.from(text))
+  const outline = outlineJson(Buffer.from(text))
+  rejectManyValues(outline)
+  reserve?.(outline.containers * containerBytes + outline.commas * commaBytes)
+}
+
+/** @throws {JsonError} for more values than any client sends, which would take long to build */
+export function rejectManyValues({ containers, commas }: JsonOutline): void {
   if (containers > maxContainers || commas > maxCommas) throw new JsonError('too many values')
-  reserve?.(containers * containerBytes + commas * commaBytes)
 }
 
 function putTexts(value: unknown, plan: Plan, tree: TextTree): unknown {

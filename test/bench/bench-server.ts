@@ -8,6 +8,7 @@ import { createLogger } from '../../lib/log.ts'
 import { findFreePort } from '../support/free-port.ts'
 import type { StackHandle } from '../support/global-setup.ts'
 import { nameDatabase, runOnServer, templateDatabase } from '../support/template-database.ts'
+import { createNamespace } from '../support/namespace.ts'
 
 const run = promisify(execFile)
 const log = createLogger('bench', 'silent')
@@ -43,7 +44,7 @@ export async function withBenchServer<T>(
   const kubectl = async (...args: string[]) => {
     await run(stack.kubectlPath, args, { env: { ...process.env, KUBECONFIG: stack.kubeconfig } })
   }
-  await kubectl('create', 'namespace', name)
+  await createNamespace(stack, name)
   const pool = createPool(databaseUrl, log, 2)
   const { url, child } = await startServer(stack, { databaseUrl, namespace: name, nodeOptions, env })
   try {

@@ -12,9 +12,10 @@ import { buildEngineDeployment } from '../../operator/base-model/engine-deployme
 import { buildTrainerPod } from '../../operator/base-model/pods.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { nowhere } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const suffix = randomUUID().slice(0, 8)
@@ -41,7 +42,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await operator.remove()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await stack.kubectl('delete', `runtimeclass/${className}`, `priorityclass/${className}`)
   await database.drop()
 })

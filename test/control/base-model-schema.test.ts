@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test } from 'vitest'
-import { createNamespace } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 
@@ -16,7 +16,7 @@ test('without an operator, kubectl says what a BaseModel waits for', async () =>
   const namespace = `schema-${randomUUID().slice(0, 8)}`
   await createNamespace(stack, namespace)
   onTestFinished(async () => {
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
   })
   await stack.apply(describeBaseModel(namespace))
   expect(await stack.kubectl('get', 'bm', '-n', namespace)).toContain('WaitingForOperator')

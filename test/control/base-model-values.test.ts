@@ -3,8 +3,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const namespace = `values-${randomUUID().slice(0, 8)}`
@@ -19,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await operator.remove()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await database.drop()
 })
 

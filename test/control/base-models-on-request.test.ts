@@ -5,9 +5,9 @@ import type { BaseModel, Model } from '../../crds/generated.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { openModelHub, type ModelHubServer } from '../support/model-hub.ts'
-import { createNamespace } from '../support/operator-process.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const namespace = `request-${randomUUID().slice(0, 8)}`
@@ -52,7 +52,7 @@ afterAll(async () => {
   await Promise.all((servers ?? []).map((server) => server.remove()))
   await hub?.close()
   await database?.drop()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
 })
 
 /** Creates models of a new entity, at both apiservers in turn. */

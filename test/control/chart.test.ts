@@ -10,6 +10,7 @@ import { createHelm, parseManifests, type Manifest } from '../support/helm.ts'
 import { planValues } from '../../operator/base-model-values/plan.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
 import { useStack } from '../support/stack.ts'
+import { removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const helm = createHelm(stack)
@@ -24,7 +25,7 @@ const secretNames = { secretName: 'whole-bucket', engineSecretName: 'for-engines
 const nothingElse = { secrets: { databaseUrl: '' }, artifacts: { persistentVolumeClaim: { accessMode: '' } } }
 
 beforeAll(() => stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
-afterAll(() => stack.kubectl('delete', 'namespace', namespace, '--wait=false'))
+afterAll(() => removeNamespace(stack, namespace))
 
 describe('the API server accepts the chart', () => {
   test.each<[string, object]>([

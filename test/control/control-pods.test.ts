@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serverMetrics } from '../../lib/metrics/table.ts'
 import { createHelm, parseManifests, type Manifest } from '../support/helm.ts'
 import { useStack } from '../support/stack.ts'
+import { removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const helm = createHelm(stack)
@@ -21,7 +22,7 @@ beforeAll(async () => {
   for (const account of (await render({})).filter(({ kind }) => kind === 'ServiceAccount')) await stack.apply(account)
 })
 afterAll(async () => {
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await stack.kubectl('delete', `runtimeclass/${className}`, `priorityclass/${className}`)
 })
 

@@ -8,8 +8,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { addEnginePod, listenAsEngine } from '../support/fake-engine.ts'
 import { ModelRows } from '../support/model-rows.ts'
-import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const apiVersion = 'trainyard.dev/v1alpha1'
@@ -28,7 +29,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await operator?.remove()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await database?.drop()
 })
 

@@ -14,6 +14,7 @@ import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { addBaseModel, addEnginePod, setEngineReady } from '../support/fake-engine.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const namespace = `routing-${randomUUID()}`
@@ -29,7 +30,7 @@ const processes: ChildProcess[] = []
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
+  await createNamespace(stack, namespace)
   const subnet = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const { kubectl } = stack
   place = (number) => ({
@@ -53,7 +54,7 @@ afterEach(async () => {
 })
 afterAll(async () => {
   await server?.remove()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await database?.drop()
 })
 

@@ -13,8 +13,9 @@ import { certificatesOf } from '../../local/stack/programs/certificates.ts'
 import { layoutOf } from '../../local/stack/layout.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { createNamespace, startOperator } from '../support/operator-process.ts'
+import { startOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 
@@ -31,7 +32,7 @@ async function operate(prepare: (namespace: string) => Promise<unknown> = async 
   const operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
   onTestFinished(async () => {
     await operator.remove()
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await database.drop()
   })
   await stack.apply({

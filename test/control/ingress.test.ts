@@ -11,6 +11,7 @@ import { startNginx, type RunningNginx } from '../support/nginx.ts'
 import { isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const helm = createHelm(stack)
@@ -72,7 +73,7 @@ describe.runIf(isDeep())('the nginx of docs/ingress.md lets through', () => {
 
   beforeAll(async () => {
     database = await createTestDatabase()
-    await stack.kubectl('create', 'namespace', namespace)
+    await createNamespace(stack, namespace)
     const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
     const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
     const finished = new Promise<void>((resolve) => (finish = resolve))
@@ -94,7 +95,7 @@ describe.runIf(isDeep())('the nginx of docs/ingress.md lets through', () => {
   afterAll(async () => {
     await nginx?.stop()
     await server?.remove()
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await database?.drop()
   })
 

@@ -13,6 +13,7 @@ import { listNames, listSeries, readMetrics, sendRaw, valueOf } from '../support
 import { listDefaultMetrics, listMetrics, metricTables } from '../support/metric-tables.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const namespace = `metrics-${randomUUID().slice(0, 8)}`
@@ -25,7 +26,7 @@ let key: string
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
+  await createNamespace(stack, namespace)
   const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
   engine = await startFakeEngine(place, (_request, response) => {
@@ -38,7 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   engine?.closeAllConnections()
   engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await database?.drop()
 })
 

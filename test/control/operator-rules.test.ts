@@ -5,8 +5,9 @@ import { apiVersion } from '../../crds/names.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 // What operators of this kind often get wrong. Other files have the rest: schema-rules.test.ts (immutable fields),
 // reapplied-jobs.test.ts (nothing trains twice), lost-resources.test.ts (uninstallation, finalizers) and
@@ -66,7 +67,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await operator?.remove()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await database?.drop()
 })
 

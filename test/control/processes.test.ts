@@ -16,6 +16,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const namespace = `processes-${randomUUID()}`
@@ -52,7 +53,7 @@ const start = () =>
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  await stack.kubectl('create', 'namespace', namespace)
+  await createNamespace(stack, namespace)
   const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
   engine = await startFakeEngine(place, beginStream)
@@ -68,7 +69,7 @@ afterAll(async () => {
   await server?.remove()
   engine?.closeAllConnections()
   engine?.close()
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await database?.drop()
   await rm(logFile, { force: true })
 })

@@ -6,11 +6,12 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startApiServer } from '../support/api-server.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { createNamespace, startOperator } from '../support/operator-process.ts'
+import { startOperator } from '../support/operator-process.ts'
 import { startS3Server } from '../support/s3-server.ts'
-import { useStack, type Stack } from '../support/stack.ts'
+import { useStack } from '../support/stack.ts'
 import { startStatusServer } from '../support/status-server.ts'
 import { nameDatabase, runOnServer } from '../support/template-database.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 
@@ -93,7 +94,7 @@ test('apiserver and operator wait for the key to their bucket, and say which fil
   })
   onTestFinished(async () => {
     await Promise.all([server.remove(), operator.remove()])
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await Promise.all([drop(), s3.stop(), rm(keyFolder, { recursive: true })])
   })
   const sentence = expect.stringContaining('has no key access-key-id') as string
@@ -151,13 +152,13 @@ async function allow(namespace: string, name: string, resources: string[]): Prom
   })
 }
 
-async function makePlace(prefix: string, { kubectl }: Stack = stack) {
+async function makePlace(prefix: string) {
   const namespace = `${prefix}-${randomUUID().slice(0, 8)}`
   const folder = await mkdtemp(path.join(tmpdir(), 'readiness-'))
   const database = await createTestDatabase()
   await createNamespace(stack, namespace)
   onTestFinished(async () => {
-    await kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await database.drop()
     await rm(folder, { recursive: true })
   })

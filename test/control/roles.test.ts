@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { createHelm, parseManifests, type Manifest } from '../support/helm.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const helm = createHelm(stack)
@@ -73,9 +74,9 @@ test('the status server has no Role', async () => {
   expect(await listRights('status-server')).toEqual([])
 })
 
-beforeAll(() => stack.kubectl('create', 'namespace', namespace))
+beforeAll(() => createNamespace(stack, namespace))
 afterAll(async () => {
-  await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+  await removeNamespace(stack, namespace)
   await stack.kubectl('delete', 'clusterrole', `trainyard-${namespace}-view`, `trainyard-${namespace}-edit`)
 })
 

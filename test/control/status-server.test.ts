@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
 import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
 import { TrainingRows } from '../support/training-rows.ts'
+import { removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 // Node keeps idle connections open for this time. A server that waited for them would take as long to stop.
@@ -230,7 +231,7 @@ describe('a caller that is not a trainer pod is rejected with 401', () => {
       const other = await stack.kubectl('create', 'token', 'trainyard-trainer', ...options)
       expect((await post('/v1/claims', {}, { token: other.trim() })).status).toBe(401)
     } finally {
-      await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+      await removeNamespace(stack, namespace)
     }
   })
 })

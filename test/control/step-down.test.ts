@@ -8,8 +8,9 @@ import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { addEnginePod } from '../support/fake-engine.ts'
 import { ModelRows } from '../support/model-rows.ts'
-import { createNamespace, startOperator } from '../support/operator-process.ts'
+import { startOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 
@@ -18,7 +19,7 @@ async function makePlace(prefix: string) {
   const database = await createTestDatabase()
   await createNamespace(stack, namespace)
   onTestFinished(async () => {
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await database.drop()
   })
   return { namespace, database }

@@ -21,6 +21,7 @@ import { noImages } from '../support/operator-process.ts'
 import { openSeverableProxy, type SeverableProxy } from '../support/severable-proxy.ts'
 import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
+import { removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const log = createLogger('test', 'silent')
@@ -130,7 +131,7 @@ test('the operator leads without it, and migrates it when it becomes available',
     expect((await exited)[0]).toBe(0)
     await late.close()
     await empty.drop()
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await rm(artifacts, { recursive: true })
   }
 })

@@ -6,8 +6,9 @@ import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { addEnginePod, listenAsEngine } from '../support/fake-engine.ts'
 import { ModelRows } from '../support/model-rows.ts'
-import { createNamespace, startOperator } from '../support/operator-process.ts'
+import { startOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const apiVersion = 'trainyard.dev/v1alpha1'
@@ -85,7 +86,7 @@ async function makePlace() {
   const database = await createTestDatabase()
   await createNamespace(stack, name)
   onTestFinished(async () => {
-    await stack.kubectl('delete', 'namespace', name, '--wait=false')
+    await removeNamespace(stack, name)
     await database.drop()
   })
   await stack.apply(describeBaseModel(name, name))

@@ -7,8 +7,9 @@ import { apiVersion } from '../../crds/names.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { nodeEnv } from '../support/node-env.ts'
-import { createNamespace, startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 let database: TestDatabase
@@ -23,7 +24,7 @@ async function openNamespace(): Promise<string> {
   await applyBaseModel(namespace)
   onTestFinished(async () => {
     await stripFinalizers(namespace)
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false', '--ignore-not-found')
+    await removeNamespace(stack, namespace)
   })
   return namespace
 }

@@ -6,6 +6,7 @@ import type { Stack } from '../support/stack.ts'
 import { mib } from './bodies.ts'
 import { createMemoryGroup } from './memory-group.ts'
 import type { Place } from './siege.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 // The memory limit of an apiserver in the chart.
 export const memoryLimitBytes = 2048 * mib
@@ -15,7 +16,7 @@ export async function withBesiegedServer<T>(stack: Stack, work: (place: Place) =
   const name = `siege-${randomUUID().slice(0, 8)}`
   const database = await createTestDatabase()
   const group = await createMemoryGroup(`trainyard-${name}`, memoryLimitBytes)
-  await stack.kubectl('create', 'namespace', name)
+  await createNamespace(stack, name)
   // The connection bypasses the test processes, whose work would delay it.
   // An attack must not end in an unexpected error, and its log line tells the cause of one.
   const env = { DATABASE_URL: database.databaseUrl, TRAINYARD_NAMESPACE: name, LOG_LEVEL: 'error' }
@@ -27,6 +28,6 @@ export async function withBesiegedServer<T>(stack: Stack, work: (place: Place) =
     await server.remove()
     await group?.remove()
     await database.drop()
-    await stack.kubectl('delete', 'namespace', name, '--wait=false')
+    await removeNamespace(stack, name)
   }
 }

@@ -13,7 +13,7 @@ const rest = createRest(stack)
 const alternating = (_: string, index: number) => index % 2
 
 // Everything works again before the next test.
-afterEach(() => waitUntilWhole(stack, 180_000), 200_000)
+afterEach(() => waitUntilWhole(stack, 400_000), 420_000)
 
 /** A job that takes some seconds, because of many long answers and small batches. */
 async function startLongJob() {
@@ -49,7 +49,7 @@ describe('a job survives kill -9, ends once and has one checkpoint', () => {
     const started = Date.now()
     await killPart(stack, 'engine')
     await expectOneEnd(job)
-    await waitUntilWhole(stack, 180_000)
+    await waitUntilWhole(stack, 400_000)
     // Before it was Ready, it has loaded what is in use.
     const log = await stack.kubectl('logs', '-l', podSelectors.engine, '--tail=-1')
     expect(log).toMatch(/Loaded (\d+) of \1 adapters in use/)
@@ -114,7 +114,7 @@ describe('a killed part answers again at the same address', () => {
   test('the pods of a killed node agent are the same processes afterwards', async () => {
     const before = await mainPid(stack, podSelectors.engine)
     await killProgram(stack, 'node-agent')
-    await waitUntilWhole(stack, 60_000)
+    await waitUntilWhole(stack, 400_000)
     expect(await mainPid(stack, podSelectors.engine)).toBe(before)
   })
 })

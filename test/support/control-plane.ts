@@ -3,10 +3,11 @@ import path from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { startApiServer } from './api-server.ts'
 import { eventually } from './eventually.ts'
-import { createNamespace, startOperator } from './operator-process.ts'
+import { startOperator } from './operator-process.ts'
 import { createRest, type Rest } from './rest.ts'
 import type { Stack } from './stack.ts'
 import { startStatusServer } from './status-server.ts'
+import { createNamespace } from './namespace.ts'
 
 const repository = path.resolve(import.meta.dirname, '../..')
 const message = { role: 'user', content: 'a' }

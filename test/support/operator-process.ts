@@ -70,8 +70,3 @@ export async function startOperator(
     },
   }
 }
-
-/** Creates a namespace without a Trainyard of its own. */
-export async function createNamespace(stack: Stack, name: string): Promise<void> {
-  await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-}

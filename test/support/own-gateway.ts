@@ -5,6 +5,7 @@ import { startApiServer, type RunningApiServer } from './api-server.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { startFakeEngine } from './fake-engine.ts'
 import type { Stack } from './stack.ts'
+import { createNamespace, removeNamespace } from './namespace.ts'
 
 /** A test file's own apiservers, behind which a fake engine answers. */
 export interface OwnGateway {
@@ -36,7 +37,7 @@ export function useFakeEngine(stack: Stack, { model, answer, env, count = 1 }: W
     startApiServer(stack, own.database.databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...env, ...more }, wrap)
   beforeAll(async () => {
     own.database = await createTestDatabase()
-    await kubectl('create', 'namespace', namespace)
+    await createNamespace(stack, namespace)
     const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
     const place = { kubectl, namespace, pool: own.database.pool, address, baseModel: model }
     engine = await startFakeEngine(place, (request, response) => void answer(request, response))
@@ -47,7 +48,7 @@ export function useFakeEngine(stack: Stack, { model, answer, env, count = 1 }: W
     await Promise.all((own.servers ?? []).map((server) => server.remove()))
     engine?.closeAllConnections()
     engine?.close()
-    await kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await own.database?.drop()
   })
   return own

@@ -3,8 +3,9 @@ import { onTestFinished } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import type { Deployment, Pod } from '../../lib/kube/objects.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
-import { createNamespace, startOperator, type RunningOperator } from './operator-process.ts'
+import { startOperator, type RunningOperator } from './operator-process.ts'
 import type { Stack } from './stack.ts'
+import { createNamespace, removeNamespace } from './namespace.ts'
 
 /** No node has it, so that no node runs the pods. A test says what becomes of them. */
 export const nowhere = { limits: { 'trainyard.test/nothing': '1' } }
@@ -68,7 +69,7 @@ export async function operateNamespace(stack: Stack, env: Record<string, string>
   }
   onTestFinished(async () => {
     await operated.operator.remove()
-    await stack.kubectl('delete', 'namespace', namespace, '--wait=false')
+    await removeNamespace(stack, namespace)
     await database.drop()
   })
   return operated

@@ -9,6 +9,7 @@ import { findFreePort } from './free-port.ts'
 import { nodeEnv } from './node-env.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
+import { removeNamespace } from './namespace.ts'
 
 /**
  * A running status server for one test, with its own namespace and database. The test can cut the connections to both.
@@ -94,7 +95,7 @@ export async function startStatusServer(
       if (child.exitCode === null) child.kill('SIGKILL')
       await exited
       await Promise.all([postgres.close(), kube.close(), rm(folder, { recursive: true })])
-      await stack.kubectl('delete', 'namespace', namespace, '--wait=false', '--ignore-not-found')
+      await removeNamespace(stack, namespace)
     },
   }
 }

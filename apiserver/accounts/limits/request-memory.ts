@@ -2,7 +2,7 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import type Koa from 'koa'
 import { BudgetExceeded, MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
-import type { JsonDocument } from '../../../lib/json/document.ts'
+import type { AcceptOutline, JsonDocument } from '../../../lib/json/document.ts'
 import { estimateValueBytes } from '../../../lib/json/outline.ts'
 import { openBody, parseBody } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../context.ts'
@@ -58,14 +58,17 @@ export class RequestMemory {
 
   /**
    * Reads and parses a request's JSON body. The body counts until the response is sent. Its values are counted before
-   * they are built.
+   * they are built, and `accept` may reject them.
    *
    * @throws {HttpError} 413, 429 or 503 if there is not enough memory, and as `openBody` and `parseBody` do
    */
-  async readJson(ctx: RequestContext, limitBytes: number): Promise<JsonDocument> {
+  async readJson(ctx: RequestContext, limitBytes: number, accept?: AcceptOutline): Promise<JsonDocument> {
     const held = this.open(ctx)
     const bytes = await held.read(openBody(ctx, limitBytes))
-    return parseBody(bytes, (outline) => held.add(estimateValueBytes(bytes.length, outline)))
+    return parseBody(bytes, (outline) => {
+      accept?.(outline)
+      held.add(estimateValueBytes(bytes.length, outline))
+    })
   }
 }
 
