@@ -1,5 +1,5 @@
 import { unprocessable, type ValidationIssue } from '../http-error.ts'
-import { Ajv, type Options } from 'ajv'
+import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import type { Static, TSchema } from 'typebox'
 import type { JsonDocument } from '../../json/document.ts'
 import { presentIssue } from './issues.ts'
@@ -27,6 +27,12 @@ const [quickBody, thoroughBody, query] = [
   { allErrors: true, coerceTypes: true, useDefaults: true },
 ].map((more) => new Ajv({ ...options, ...more })) as [Ajv, Ajv, Ajv]
 
+/** Compiles a schema when it is first used. Most of a process's schemas are not, and compiling all delays its start. */
+function compileLater<T>(ajv: Ajv, schema: object): () => ValidateFunction<T> {
+  let validate: ValidateFunction<T> | undefined
+  return () => (validate ??= ajv.compile<T>(schema))
+}
+
 /**
  * Compiles a body schema into a function that returns a body's value with its type.
  *
@@ -45,11 +51,11 @@ export function compileBody<S extends TSchema>(schema: S): (document: JsonDocume
 export function compileIssues(
   schema: TSchema,
 ): (value: unknown, sizeBytes: number, place?: string[]) => ValidationIssue[] {
-  const quick = quickBody.compile(schema)
-  const thorough = thoroughBody.compile(schema)
+  const quick = compileLater(quickBody, schema)
+  const thorough = compileLater(thoroughBody, schema)
   return (value, sizeBytes, place = []) => {
-    if (quick(value)) return []
-    const validate = sizeBytes > thoroughUpToBytes ? quick : thorough
+    if (quick()(value)) return []
+    const validate = sizeBytes > thoroughUpToBytes ? quick() : thorough()
     validate(value)
     return presentIssues('body', validate.errors).map(({ loc, ...issue }) => ({
       loc: ['body', ...place, ...loc.slice(1)],
@@ -67,7 +73,7 @@ export function compileQuery<S extends TSchema>(
   schema: S,
   { closed = false } = {},
 ): (query: NodeJS.Dict<string | string[]>) => Static<S> {
-  const validate = query.compile<Static<S>>({ ...schema, ...(closed && { additionalProperties: false }) })
+  const compiled = compileLater<Static<S>>(query, { ...schema, ...(closed && { additionalProperties: false }) })
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
   const isList = (name: string) => Object.hasOwn(properties, name) && properties[name]?.type === 'array'
   return (given) => {
@@ -79,6 +85,7 @@ export function compileQuery<S extends TSchema>(
           : [name, [value].flat().at(-1)]
       }),
     )
+    const validate = compiled()
     if (!validate(values)) throw unprocessable(...presentIssues('query', validate.errors))
     rejectInfinite(values)
     return values
