@@ -4,6 +4,8 @@ import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'
 import { connectionsSetting } from '../db/connection-settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { createPublicBase, type FindPublicBase } from '../lib/http/public-base.ts'
+import { keySettings, withKeyFiles } from '../lib/key-files.ts'
+import { sealingKeySettings } from '../lib/sealing/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { groupNames } from './groups.ts'
@@ -40,6 +42,8 @@ const schema = Type.Object({
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1, pattern: '^[!-~]+$' }),
   // Engines that were started before the key was changed take only this one.
   TRAINYARD_PREVIOUS_ENGINE_KEY: Type.Optional(Type.String({ minLength: 1, pattern: '^[!-~]+$' })),
+  ...sealingKeySettings,
+  ...keySettings,
   ...kubeSettings,
   // 32 groups of 16 rollouts of 2,000 tokens with logprobs need about 100 MB.
   TRAINYARD_BODY_LIMIT_BYTES: Type.Integer({ minimum: 1024, maximum: 512 * 1024 * 1024, default: 256 * 1024 * 1024 }),
@@ -54,7 +58,7 @@ export type Config = Readonly<Static<typeof schema>>
 
 /** Reads the apiserver's configuration from the environment. */
 export function loadConfig(): Config {
-  return readConfig(schema, process.env)
+  return readConfig(schema, withKeyFiles(process.env))
 }
 
 /** The keys that engines may ask for, the current one first. */

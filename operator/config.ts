@@ -5,9 +5,11 @@ import { artifactSettings } from '../artifacts/store/settings.ts'
 import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'
 import { connectionsSetting } from '../db/connection-settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
+import { keySettings, withKeyFiles } from '../lib/key-files.ts'
 import { isObject } from '../lib/json/is-object.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
+import { sealingKeySettings } from '../lib/sealing/settings.ts'
 import { metricsSettings } from '../lib/metrics/metrics-server.ts'
 import type { PodArtifacts } from './base-model/pod-artifacts.ts'
 import type { PodImages, PodSettings } from './base-model/common-pod.ts'
@@ -29,6 +31,8 @@ const schema = Type.Object({
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),
   // Engines that were started before the key was changed take only this one.
   TRAINYARD_PREVIOUS_ENGINE_KEY: Type.Optional(Type.String({ minLength: 1 })),
+  ...sealingKeySettings,
+  ...keySettings,
   // The images of engines and trainers as JSON, unless their BaseModel names one:
   // {"engine":{"cpu":"...","cuda":"..."},"trainer":{"cpu":"...","cuda":"..."}}.
   TRAINYARD_IMAGES: Type.String({ minLength: 1 }),
@@ -62,7 +66,7 @@ export type Config = Readonly<Static<typeof schema>>
 
 /** The operator's configuration. @throws {ConfigError} */
 export function loadConfig(): Config {
-  return readConfig(schema, process.env)
+  return readConfig(schema, withKeyFiles(process.env))
 }
 
 /** The settings of pods. @throws {ConfigError} */

@@ -8,6 +8,7 @@ import { stopServer } from '../lib/http/server.ts'
 import { readLimit } from '../lib/limit-setting.ts'
 import { createLogger } from '../lib/log.ts'
 import { openDataSources, openWebhooks } from '../lib/outbound/open.ts'
+import { readSealingKeys } from '../lib/sealing/settings.ts'
 import { onShutdown } from '../lib/shutdown.ts'
 import { registerDatabaseMetrics } from '../db/metrics/register.ts'
 import { createRegistry } from '../lib/metrics/registry.ts'
@@ -43,6 +44,7 @@ const config = loadConfig()
 const podSettings = readPodSettings(config)
 const artifacts = await openArtifactStore(config)
 const sources = await openDataSources(config)
+const sealingKeys = readSealingKeys(config)
 const log = createLogger('operator', config.LOG_LEVEL)
 const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-operator' })
@@ -86,9 +88,9 @@ const leader = new LeaderTasks({
   databaseUrl,
   watches,
   controllers,
-  webhooks: new WebhookDeliverer({ pool, log, outbound: openWebhooks(config) }),
+  webhooks: new WebhookDeliverer({ pool, log, sealingKeys, outbound: openWebhooks(config) }),
   resync: { ...cluster, pool, log },
-  maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKeys },
+  maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKeys, sealingKeys },
   guard,
   podTimes: new PodTimes(registry, { pool, pods, log }),
   coldStarts: new ColdStarts(pods, events),

@@ -6,7 +6,9 @@ import { expireResponses } from '../db/responses/retention.ts'
 import { removeDeletedRuns } from '../db/runs/remove.ts'
 import { expireHolds } from '../db/store/held-keys.ts'
 import { expireOutbox } from '../db/webhooks/outbox.ts'
+import { resealSecrets, sealPlainSecrets } from '../db/webhooks/sealing.ts'
 import { repeat } from '../lib/repeat.ts'
+import type { SealingKeys } from '../lib/sealing/sealing-keys.ts'
 import { removeDeletedCheckpoints } from './deletion/checkpoints.ts'
 import { removeDeletedModels } from './deletion/models.ts'
 import { eraseAll, type ErasureDeps } from './erasure/erase.ts'
@@ -28,6 +30,8 @@ const unclaimedMs = 10_000
 export interface MaintenanceDeps extends ErasureDeps {
   /** How many days calls are kept if their project sets nothing; null: forever. */
   traceDays: number | null
+  /** The keys with which the secrets of webhooks are encrypted. */
+  sealingKeys: SealingKeys
 }
 
 type Step = (deps: MaintenanceDeps) => Promise<unknown>
@@ -40,6 +44,7 @@ export const databaseSteps = {
     removeDeletedRuns: ({ pool }) => removeDeletedRuns(pool),
     expireIdempotencyKeys: ({ pool }) => expireKeyedRequests(pool),
     expireOutboxRows: ({ pool }) => expireOutbox(pool),
+    sealPlainSecrets: ({ pool, sealingKeys }) => sealPlainSecrets(pool, sealingKeys),
   },
   hourly: {
     createTracePartitions,
@@ -47,6 +52,7 @@ export const databaseSteps = {
     expireResponses: ({ pool }) => expireResponses(pool),
     expireAdapterUses: ({ pool }) => expireAdapterUses(pool),
     expireDownloads: ({ pool }) => expireDownloads(pool),
+    resealWebhookSecrets,
   },
 } satisfies Record<string, Record<string, Step>>
 
@@ -102,6 +108,11 @@ export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () =
 async function expireKeyHolds({ pool, tracing }: Pick<MaintenanceDeps, 'pool' | 'tracing'>): Promise<void> {
   await expireHolds({ schema: 'training', pool })
   await expireHolds({ schema: 'tracing', pool: tracing })
+}
+
+async function resealWebhookSecrets({ pool, sealingKeys, log }: MaintenanceDeps): Promise<void> {
+  const errors = await resealSecrets(pool, sealingKeys)
+  for (const { message } of errors) log.warn({ reason: message }, 'a secret of a webhook cannot be decrypted')
 }
 
 /** A step that fails does not stop the others. After the end of maintenance no step begins. */

@@ -89,6 +89,11 @@ export const errors = {
       sentence: 'The artifact store is unavailable. Send this request again later.',
       retry: 'retry-after',
     },
+    webhook_key_missing: {
+      status: 503,
+      sentence: 'The server has no key to encrypt the secrets of webhooks. An administrator has to add one.',
+      retry: 'no',
+    },
     base_model_not_made: {
       status: 503,
       sentence: 'The base model cannot be made now. Send this request again later.',

@@ -2,6 +2,7 @@ import type { DatabaseUrl } from '../../db/address.ts'
 import { listEvents } from '../../db/jobs/events.ts'
 import { listen } from '../../db/listen.ts'
 import { openDataSources, openEndpoint, openWebhooks } from '../../lib/outbound/open.ts'
+import { readSealingKeys } from '../../lib/sealing/settings.ts'
 import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
@@ -44,7 +45,7 @@ interface TrainingDeps
     WebhookDeps {}
 
 /** Parts that only this group has. */
-type OwnParts = 'baseModelMaker' | 'bodies' | 'events' | 'sources' | 'webhooks'
+type OwnParts = 'baseModelMaker' | 'bodies' | 'events' | 'sealingKeys' | 'sources' | 'webhooks'
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
@@ -84,6 +85,7 @@ export async function openTraining(config: Config, shared: SharedParts): Promise
     events,
     sources,
     webhooks: openWebhooks(config),
+    sealingKeys: readSealingKeys(config),
   }
   return {
     route: (api) => routeTraining(api, { ...shared, ...own }),

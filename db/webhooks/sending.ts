@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { storedOldSecret, storedSecret } from './sealing.ts'
 
 /** A delivery that this process has claimed for a while. */
 export interface ClaimedDelivery {
@@ -9,8 +10,9 @@ export interface ClaimedDelivery {
   /** Including this one. */
   attempts: number
   url: string
-  /** The secrets to sign with: two while a secret is being rotated. */
-  secrets: string[]
+  entity: string
+  /** The secrets to sign with, as stored: two while a secret is being rotated, the current one first. */
+  storedSecrets: (string | null)[]
   /** Failed attempts to this webhook since its last success. */
   failures: number
   eventId: string
@@ -73,9 +75,9 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
        attempts = d.attempts + 1
      FROM free, training.webhooks w, training.outbox o
      WHERE d.id = free.id AND w.id = d.webhook_id AND o.position = d.position
-     RETURNING d.id, d.webhook_id AS "webhookId", d.claim, d.attempts, w.url, w.failures,
-       CASE WHEN w.old_secret_until > clock_timestamp() THEN ARRAY[w.secret, w.old_secret] ELSE ARRAY[w.secret] END
-         AS secrets,
+     RETURNING d.id, d.webhook_id AS "webhookId", d.claim, d.attempts, w.url, w.entity, w.failures,
+       CASE WHEN w.old_secret_until > clock_timestamp() THEN ARRAY[${storedSecret('w')}, ${storedOldSecret('w')}]
+         ELSE ARRAY[${storedSecret('w')}] END AS "storedSecrets",
        o.event_id AS "eventId", o.kind, o.at, o.data`,
     [limit],
   )

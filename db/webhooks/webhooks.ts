@@ -2,6 +2,7 @@ import type { EventType } from './event-types.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Pool } from '../pool.ts'
 import { recordAct } from '../accounts/audit-log.ts'
+import { storedSecret } from './sealing.ts'
 
 export const webhookColumns = {
   id: column<string>('id', 'uuid'),
@@ -10,16 +11,22 @@ export const webhookColumns = {
   events: column<EventType[]>('events', 'text[]'),
   project: column<string | null>('project', 'text'),
   description: column<string | null>('description', 'text'),
-  secret: column<string>('secret', 'text'),
   failures: column<number>('failures', 'integer'),
   createdAt: column<Date>('created_at', 'timestamptz'),
 }
 
 export type WebhookRow = RowOf<typeof webhookColumns>
 
-export interface NewWebhook extends Pick<WebhookRow, 'id' | 'url' | 'events' | 'project' | 'description' | 'secret'> {
+/** A webhook with its secret as stored. */
+export interface WebhookWithSecret extends WebhookRow {
+  entity: string
+  storedSecret: string | null
+}
+
+export interface NewWebhook extends Pick<WebhookRow, 'id' | 'url' | 'events' | 'project' | 'description'> {
   entity: string
   keyId: string
+  sealedSecret: string
 }
 
 /** The webhook to change, and the key that changes it. */
@@ -30,6 +37,7 @@ export interface WebhookChange {
 }
 
 const columns = selectColumns(webhookColumns)
+const columnsWithSecret = `${selectColumns(webhookColumns, 'w')}, w.entity, ${storedSecret('w')} AS "storedSecret"`
 
 /**
  * Creates a webhook. Returns undefined if the entity has `maxWebhooks`. If the id exists already, returns the existing
@@ -39,20 +47,20 @@ export async function insertWebhook(
   pool: Pool,
   webhook: NewWebhook,
   maxWebhooks: number,
-): Promise<WebhookRow | undefined> {
-  const { id, entity, project, url, events, description, secret, keyId } = webhook
+): Promise<WebhookWithSecret | undefined> {
+  const { id, entity, project, url, events, description, sealedSecret, keyId } = webhook
   await withTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
-      `INSERT INTO training.webhooks (id, entity, project, url, events, description, secret, key_id)
-       SELECT $1, $2, $3, $4, $5, $6, $7, $8
+      `INSERT INTO training.webhooks (id, entity, project, url, events, description, secret, sealed_secret, key_id)
+       SELECT $1, $2, $3, $4, $5, $6, '', $7, $8
        WHERE (SELECT count(*) FROM training.webhooks WHERE entity = $2 AND deleted_at IS NULL) < $9
        ON CONFLICT (id) DO NOTHING`,
-      [id, entity, project, url, events, description, secret, keyId, maxWebhooks],
+      [id, entity, project, url, events, description, sealedSecret, keyId, maxWebhooks],
     )
     if (rowCount !== 1) return
     await recordAct(connection, { entity, actor: keyId, action: 'webhook.made', subject: id, details: { project } })
   })
-  return findWebhook(pool, entity, id)
+  return findWebhookWithSecret(pool, { entity, id })
 }
 
 /** Finds a webhook of an entity. */
@@ -87,30 +95,51 @@ export async function listWebhooks(
   return rows
 }
 
-/** Rotates a webhook's secret. Repeated requests rotate it once. Deliveries are signed with both secrets for a day. */
+/** Finds a webhook with its secret. `lock`: until the transaction ends. */
+async function findWebhookWithSecret(
+  pool: Pick<Pool, 'query'>,
+  { entity, id }: Pick<WebhookChange, 'entity' | 'id'>,
+  lock = '',
+): Promise<WebhookWithSecret | undefined> {
+  const { rows } = await pool.query<WebhookWithSecret>(
+    `SELECT ${columnsWithSecret} FROM training.webhooks w
+     WHERE w.id = $1 AND w.entity = $2 AND w.deleted_at IS NULL ${lock}`,
+    [id, entity],
+  )
+  return rows[0]
+}
+
+/**
+ * Rotates a webhook's secret to the one that `reseal` returns for the stored one; undefined leaves it as it is.
+ * Deliveries are signed with both secrets for a day.
+ */
 export async function rotateWebhookSecret(
   pool: Pool,
   { entity, id, by }: WebhookChange,
-  secret: string,
-): Promise<WebhookRow | undefined> {
-  await withTransaction(pool, async (connection) => {
-    const { rowCount } = await connection.query(
-      `UPDATE training.webhooks
-       SET secret = $3, old_secret = secret, old_secret_until = clock_timestamp() + interval '24 hours'
-       WHERE id = $1 AND entity = $2 AND deleted_at IS NULL AND secret <> $3`,
-      [id, entity, secret],
+  reseal: (webhook: WebhookWithSecret) => string | undefined,
+): Promise<WebhookWithSecret | undefined> {
+  return withTransaction(pool, async (connection) => {
+    const webhook = await findWebhookWithSecret(connection, { entity, id }, 'FOR UPDATE')
+    const sealed = webhook && reseal(webhook)
+    if (!sealed) return webhook
+    await connection.query(
+      `UPDATE training.webhooks w SET secret = '', sealed_secret = $2, old_secret_until = clock_timestamp() + interval '24 hours',
+         old_secret = CASE WHEN w.secret <> '' THEN w.secret END,
+         sealed_old_secret = CASE WHEN w.secret <> '' THEN NULL ELSE w.sealed_secret END
+       WHERE w.id = $1`,
+      [webhook.id, sealed],
     )
-    if (rowCount !== 1) return
-    await recordAct(connection, { entity, actor: by, action: 'webhook.secret_rotated', subject: id.toLowerCase() })
+    await recordAct(connection, { entity, actor: by, action: 'webhook.secret_rotated', subject: webhook.id })
+    return { ...webhook, storedSecret: sealed }
   })
-  return findWebhook(pool, entity, id)
 }
 
 /** Deletes a webhook with its deliveries. Its row stays, without secrets. Returns false if there is no such webhook. */
 export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChange): Promise<boolean> {
   const isDeleted = await withTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
-      `UPDATE training.webhooks SET deleted_at = clock_timestamp(), url = '', secret = '', old_secret = NULL
+      `UPDATE training.webhooks SET deleted_at = clock_timestamp(), url = '', secret = '', old_secret = NULL,
+         sealed_secret = NULL, sealed_old_secret = NULL
        WHERE id = $1 AND entity = $2 AND deleted_at IS NULL`,
       [id, entity],
     )

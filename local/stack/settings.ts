@@ -26,6 +26,7 @@ export interface StackSettings {
     node: string
     postgres: string
     engineKey: string
+    webhookKey: string
   }
 }
 
@@ -58,7 +59,7 @@ export async function prepareSettings({ cacheFolder, stateFolder, port }: Settin
   const kubelet = await pickPort(wanted.kubelet, Math.max(spare, kubernetes) + 1)
   const postgres = await pickPort(wanted.postgres, Math.max(spare, kubelet) + 1)
   const ports = { public: publicPort, kubernetes, kubelet, postgres }
-  const settings = { slot, ports, secrets: earlier?.secrets ?? makeSecrets() }
+  const settings = { slot, ports, secrets: { ...makeSecrets(), ...earlier?.secrets } }
   replaceJson(layoutOf(stateFolder).settings, settings)
   return settings
 }
@@ -92,5 +93,6 @@ function makeSecrets(): StackSettings['secrets'] {
     node: secret(),
     postgres: secret(),
     engineKey: secret(),
+    webhookKey: secret(),
   }
 }

@@ -4,6 +4,7 @@ import { numberOutbox } from '../../db/webhooks/outbox.ts'
 import { claimDeliveries, recordAttempt, unclaimDelivery, type ClaimedDelivery } from '../../db/webhooks/sending.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
+import type { SealingKeys } from '../../lib/sealing/sealing-keys.ts'
 import { sendDelivery } from './send.ts'
 
 // An endpoint that does not answer occupies up to four deliveries for ten seconds. After that, it occupies one now and
@@ -16,6 +17,7 @@ interface Deps {
   pool: Pool
   log: Logger
   outbound: Outbound
+  sealingKeys: SealingKeys
 }
 
 /**
@@ -84,10 +86,10 @@ export class WebhookDeliverer {
   }
 
   async #attempt(delivery: ClaimedDelivery): Promise<void> {
-    const { pool, outbound } = this.#deps
+    const { pool } = this.#deps
     const { signal } = this.#stop
     try {
-      await recordAttempt(pool, delivery, await sendDelivery(outbound, delivery, signal))
+      await recordAttempt(pool, delivery, await sendDelivery(this.#deps, delivery, signal))
     } catch (error) {
       if (!signal.aborted) throw error
       await unclaimDelivery(pool, delivery)

@@ -4,7 +4,12 @@ import type { ClaimedDelivery } from '../../db/webhooks/sending.ts'
 const times = new Set(['created_at', 'started_at', 'finished_at'])
 
 /** The body of a delivery. Every attempt sends the same body, so receivers can recognize it by its `id`. */
-export function writeBody({ eventId, kind, at, data }: Omit<ClaimedDelivery, 'secrets'>): string {
+export function writeBody({
+  eventId,
+  kind,
+  at,
+  data,
+}: Pick<ClaimedDelivery, 'eventId' | 'kind' | 'at' | 'data'>): string {
   const subject = kind.split('.')[0]!
   return JSON.stringify({
     id: eventId,

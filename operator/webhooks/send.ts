@@ -2,23 +2,40 @@ import type { AttemptOutcome, ClaimedDelivery } from '../../db/webhooks/sending.
 import { AddressError, ResponseError } from '../../lib/outbound/errors.ts'
 import { backoffMs, type Backoff } from '../../lib/backoff.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
+import type { Logger } from '../../lib/log.ts'
+import { SealError, type SealingKeys } from '../../lib/sealing/sealing-keys.ts'
 import { signBody, writeBody } from './message.ts'
+import { openSecrets } from './open-secrets.ts'
 
 const timeoutMs = 10_000
 // Once an endpoint is back, its missed deliveries arrive after at most five minutes.
 const backoff: Backoff = { baseMs: 1_000, maxMs: 300_000 }
 
-/** Makes one attempt. Only a 2xx response counts as delivered; its body is not read. @throws when `signal` aborts it */
+interface Deps {
+  outbound: Outbound
+  sealingKeys: SealingKeys
+  log: Logger
+}
+
+/**
+ * Makes one attempt. Only a 2xx response counts as delivered; its body is not read. Without its secret, nothing is sent.
+ *
+ * @throws when `signal` aborts it
+ */
 export async function sendDelivery(
-  outbound: Outbound,
+  { outbound, sealingKeys, log }: Deps,
   delivery: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<AttemptOutcome> {
+  const secrets = openSecrets(sealingKeys, delivery, log)
+  if (secrets instanceof SealError) {
+    return { ...toOutcome(delivery, null), error: `its secret cannot be decrypted: ${secrets.message}; rotate it` }
+  }
   const body = writeBody(delivery)
   const headers = {
     'content-type': 'application/json',
     'trainyard-delivery': delivery.id,
-    'trainyard-signature': signBody(body, delivery.secrets, Math.floor(Date.now() / 1000)),
+    'trainyard-signature': signBody(body, secrets, Math.floor(Date.now() / 1000)),
   }
   const options = { method: 'POST', headers, body, maxBytes: Number.MAX_SAFE_INTEGER, timeoutMs, signal } as const
   try {

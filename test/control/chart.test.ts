@@ -302,6 +302,8 @@ test('an upgrade keeps the engine key and the databases of the installation', as
   const checksums = await readChecksums()
   expect(new Set(checksums).size).toBe(1)
   expect(installed.engineKey).toMatch(/^[A-Za-z0-9]{48}$/)
+  expect(installed.webhookKey).toMatch(/^[A-Za-z0-9]{48}$/)
+  expect(installed.webhookKey).not.toBe(installed.engineKey)
   expect(installed.databaseUrl).toBe(databaseUrl)
   expect(installed.tracingDatabaseUrl).toBe(`${databaseUrl}-traces`)
   await helm.upgrade(namespace, { ...values, logLevel: 'debug' })
@@ -317,7 +319,7 @@ test('an upgrade keeps the engine key and the databases of the installation', as
   expect(await readSecret()).toEqual(shared)
 })
 
-test('an upgrade with another engine key keeps the previous one, for engines that still run', async () => {
+test('an upgrade with another key keeps the previous one, for engines that still run and for stored secrets', async () => {
   const quiet = { replicas: 0 }
   const values = {
     crds: { enabled: false },
@@ -336,6 +338,28 @@ test('an upgrade with another engine key keeps the previous one, for engines tha
   expect(await upgrade({})).toMatchObject({ engineKey: second, previousEngineKey: first })
   expect(await upgrade({ engineKey: third })).toMatchObject({ engineKey: third, previousEngineKey: second })
   expect(await upgrade({ previousEngineKey: 'none' })).toMatchObject({ engineKey: third, previousEngineKey: '' })
+
+  const { webhookKey } = await readSecret()
+  const changed = { webhookKey: second, previousWebhookKey: webhookKey }
+  expect(await upgrade({ webhookKey: second })).toMatchObject(changed)
+  expect(await upgrade({})).toMatchObject(changed)
+  expect(await upgrade({ previousWebhookKey: 'none' })).toMatchObject({ webhookKey: second, previousWebhookKey: '' })
+})
+
+test('rendered without a cluster, the key of webhooks follows from the engine key, and changes with it', async () => {
+  const render = async (secrets: object) => {
+    const manifests = parseManifests(await helm.render(`${namespace}-new`, { secrets: { databaseUrl, ...secrets } }))
+    const { data } = manifests.find(({ kind }) => kind === 'Secret') as unknown as { data: Record<string, string> }
+    return [data['webhook-key'], data['previous-webhook-key']]
+  }
+  const [one, two] = ['one'.repeat(16), 'two'.repeat(16)]
+  const [first] = await render({ engineKey: one })
+  expect(await render({ engineKey: one })).toEqual([first, undefined])
+  const [second, previous] = await render({ engineKey: two, previousEngineKey: one })
+  expect(previous).toBe(first)
+  expect(second).not.toBe(first)
+  const given = await render({ engineKey: two, webhookKey: one, previousWebhookKey: two })
+  expect(given).toEqual([one, two].map((key) => Buffer.from(key).toString('base64')))
 })
 
 test('a password cannot be guessed from the checksum on the pods, which includes the random engine key', async () => {
@@ -376,6 +400,8 @@ async function readSecret() {
   }
   const decode = (key: string) => Buffer.from(secret.data[key] ?? '', 'base64').toString()
   return {
+    webhookKey: decode('webhook-key'),
+    previousWebhookKey: decode('previous-webhook-key'),
     engineKey: decode('engine-key'),
     previousEngineKey: decode('previous-engine-key'),
     databaseUrl: decode('database-url'),

@@ -3,7 +3,10 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { insertApiKey } from '../../db/accounts/api-keys.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
+import { openSecret } from '../../db/webhooks/sealing.ts'
 import { createLogger } from '../../lib/log.ts'
+import { SealingKeys } from '../../lib/sealing/sealing-keys.ts'
+import { readSettings } from '../../local/stack/settings.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart } from '../support/kill.ts'
 import { createRest } from '../support/rest.ts'
@@ -352,8 +355,12 @@ describe('the resource', () => {
       `rotate ${webhook.id}`,
     ])
     expect(await rotate()).toEqual(first)
-    const { rows } = await pool.query('SELECT old_secret FROM training.webhooks WHERE id = $1', [webhook.id])
-    expect(rows).toEqual([{ old_secret: webhook.secret }])
+    const { rows } = await pool.query<{ entity: string; old: string }>(
+      'SELECT entity, sealed_old_secret AS old FROM training.webhooks WHERE id = $1',
+      [webhook.id],
+    )
+    const keys = new SealingKeys([readSettings(stack.stateFolder)!.secrets.webhookKey])
+    expect(openSecret(keys, rows[0]!.old, { id: webhook.id, entity: rows[0]!.entity })).toBe(webhook.secret)
   })
 
   test('belongs to its entity, and is changed by admins only', async () => {

@@ -10,8 +10,8 @@ export const apiserverMutations: Mutation[] = [
   },
   {
     fault: 'an answer that was sealed with one key opens with any',
-    file: 'apiserver/accounts/keys/sealed.ts',
-    find: "hkdfSync('sha256', callerKey,",
+    file: 'lib/sealing/encrypt.ts',
+    find: "hkdfSync('sha256', secret,",
     replace: "hkdfSync('sha256', '',",
     test: 'apiserver/accounts/keys/sealed.test.ts',
   },

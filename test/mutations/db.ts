@@ -73,6 +73,20 @@ export const databaseMutations: Mutation[] = [
     test: foreignIds,
   },
   {
+    fault: 'the secret before one that an earlier version has rotated signs no more',
+    file: 'db/webhooks/sealing.ts',
+    find: "WHEN ${alias}.secret <> '' THEN ${alias}.sealed_secret",
+    replace: 'WHEN false THEN ${alias}.sealed_secret',
+    test: 'test/control/webhook-secrets.test.ts',
+  },
+  {
+    fault: 'secrets of the earlier version stay plain text',
+    file: 'db/webhooks/sealing.ts',
+    find: 'if (keys.canSeal) await sealRows',
+    replace: 'if (!keys.canSeal) await sealRows',
+    test: 'test/control/webhook-secrets.test.ts',
+  },
+  {
     fault: "another entity's erasure is found by its id",
     file: 'db/erasure/requests.ts',
     find: 'FROM training.erasures WHERE id = $1 AND entity = $2',

@@ -23,6 +23,9 @@ export interface RunningApiServer {
   remove: () => Promise<void>
 }
 
+/** The key of the secrets of webhooks in tests. */
+export const webhookKey = 'the key of the secrets of webhooks'
+
 type Command = [string, ...string[]]
 
 /** Starts apiserver/main.ts as its pod would, with additional variables. `wrap` changes its command. */
@@ -47,6 +50,7 @@ export async function startApiServer(
       TRAINYARD_ARTIFACTS: stack.artifacts,
       TRAINYARD_NAMESPACE: 'trainyard',
       TRAINYARD_ENGINE_KEY: 'none',
+      TRAINYARD_WEBHOOK_KEY: webhookKey,
       KUBECONFIG: stack.kubeconfig,
       LOG_LEVEL: 'error',
       // Most tests have no engine that a request could wait for, and leave their streams open.

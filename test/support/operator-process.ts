@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { webhookKey } from './api-server.ts'
 import { findFreePort } from './free-port.ts'
 import { nodeEnv } from './node-env.ts'
 import type { Stack } from './stack.ts'
@@ -50,6 +51,7 @@ export async function startOperator(
       TRAINYARD_NAMESPACE: namespace,
       TRAINYARD_POD_NAME: `operator-${port}`,
       TRAINYARD_ENGINE_KEY: 'none',
+      TRAINYARD_WEBHOOK_KEY: webhookKey,
       TRAINYARD_IMAGES: noImages,
       TRAINYARD_ARTIFACTS: artifacts,
       TRAINYARD_ARTIFACTS_VOLUME: JSON.stringify({ emptyDir: {} }),

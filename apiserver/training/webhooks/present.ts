@@ -14,10 +14,6 @@ export function presentWebhook(webhook: WebhookRow) {
   }
 }
 
-export function presentNewWebhook(webhook: WebhookRow) {
-  return { ...presentWebhook(webhook), secret: webhook.secret }
-}
-
 export function presentDelivery(delivery: DeliveryRow) {
   return {
     id: delivery.id,

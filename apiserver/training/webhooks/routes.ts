@@ -1,7 +1,8 @@
 import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
-import { presentDelivery, presentNewWebhook, presentWebhook } from './present.ts'
+import { presentDelivery, presentWebhook } from './present.ts'
+import { openAnswer, sealAnswer } from './secret-answers.ts'
 import {
   deletedWebhookSchema,
   deliverySchema,
@@ -30,7 +31,8 @@ const changing = { tag, role: 'admin' } as const
 const one = '/v1/preview/webhooks/{webhook_id}'
 
 export function routeWebhooks(api: RestApi, deps: WebhookDeps): void {
-  routeEach(api, deps.pool)
+  routeEach(api, deps)
+  const { sealingKeys: keys } = deps
   routeDeliveries(api, deps.pool)
 
   api.post(
@@ -41,9 +43,14 @@ export function routeWebhooks(api: RestApi, deps: WebhookDeps): void {
       description: 'Deliveries are signed with the secret. Only this answer contains it.',
       body: webhookCreateSchema,
       answer: newWebhookSchema,
-      idempotent: true,
+      errorStatuses: [409],
+      // The stored answer must not contain the secret as plain text.
+      idempotent: 'handler',
     },
-    async ({ caller, newId, body }) => presentNewWebhook(await createWebhook(deps, { caller, newId }, body)),
+    async ({ caller, newId, body, answerOnce }) => {
+      const create = async () => sealAnswer(keys, await createWebhook(deps, { caller, newId }, body))
+      return openAnswer(keys, await answerOnce(create), caller.entity)
+    },
   )
 
   api.get(
@@ -54,7 +61,8 @@ export function routeWebhooks(api: RestApi, deps: WebhookDeps): void {
   )
 }
 
-function routeEach(api: RestApi, pool: Pool): void {
+function routeEach(api: RestApi, deps: WebhookDeps): void {
+  const { pool, sealingKeys: keys } = deps
   api.get(one, { ...reading, summary: 'Get a webhook', answer: webhookSchema }, async ({ caller, params }) =>
     presentWebhook(await getWebhook(pool, { entity: caller.entity, id: params.webhook_id })),
   )
@@ -76,11 +84,12 @@ function routeEach(api: RestApi, pool: Pool): void {
       summary: 'Rotate the secret of a webhook',
       description: 'For one day deliveries are signed with both secrets, in one header.',
       answer: newWebhookSchema,
-      idempotent: true,
+      idempotent: 'handler',
     },
-    async ({ caller, params, newId }) => {
+    async ({ caller, params, newId, answerOnce }) => {
       const webhook = { entity: caller.entity, id: params.webhook_id, by: caller.keyId }
-      return presentNewWebhook(await rotateSecret(pool, webhook, newId))
+      const rotate = async () => sealAnswer(keys, await rotateSecret(deps, webhook, newId))
+      return openAnswer(keys, await answerOnce(rotate), caller.entity)
     },
   )
 

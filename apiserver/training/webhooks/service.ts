@@ -1,6 +1,6 @@
 import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { numberOutbox } from '../../../db/webhooks/outbox.ts'
 import {
   findDelivery,
@@ -19,7 +19,10 @@ import {
   rotateWebhookSecret,
   type WebhookChange,
   type WebhookRow,
+  type WebhookWithSecret,
 } from '../../../db/webhooks/webhooks.ts'
+import { openSecret, sealSecret } from '../../../db/webhooks/sealing.ts'
+import { SealError, type SealingKeys } from '../../../lib/sealing/sealing-keys.ts'
 import { AddressError } from '../../../lib/outbound/errors.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Outbound } from '../../../lib/outbound/outbound.ts'
@@ -34,6 +37,8 @@ export interface WebhookDeps {
   pool: Pool
   /** Checks the addresses of webhooks. */
   webhooks: Pick<Outbound, 'check'>
+  /** The keys with which the database stores the secrets of webhooks. */
+  sealingKeys: SealingKeys
 }
 
 // Every change of an entity is matched with each of them.
@@ -51,24 +56,18 @@ interface WebhookAddress {
  * @throws {HttpError} 422 for an address that must not be requested, 409 if the entity has too many webhooks
  */
 export async function createWebhook(
-  { pool, webhooks }: WebhookDeps,
+  { pool, webhooks, sealingKeys }: WebhookDeps,
   { caller, newId }: { caller: Caller; newId: () => string },
   wanted: WebhookCreate,
-): Promise<WebhookRow> {
+): Promise<WebhookWithSecret> {
   requireOpen(() => webhooks.check(wanted.url))
+  requireKey(sealingKeys)
   const { entity, keyId } = caller
   const { url, project = null, description = null } = wanted
   const events = [...new Set(wanted.events ?? defaultEvents)]
-  const webhook = {
-    id: newId(),
-    entity,
-    keyId,
-    url,
-    events,
-    project,
-    description,
-    secret: formatSecret(randomBytes(32)),
-  }
+  const place = { id: newId(), entity }
+  const sealedSecret = sealSecret(sealingKeys, formatSecret(randomBytes(32)), place)
+  const webhook = { ...place, keyId, url, events, project, description, sealedSecret }
   const made = await insertWebhook(pool, webhook, maxWebhooks)
   if (made) return made
   throw new HttpError(errors.conflict, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
@@ -94,10 +93,20 @@ export async function removeWebhook(pool: Pool, webhook: WebhookChange): Promise
   if (!isUuid(webhook.id) || !(await deleteWebhook(pool, webhook))) throw notFound('Webhook')
 }
 
-/** Rotates a webhook's secret. A repeated request gets the secret of the first one. */
-export async function rotateSecret(pool: Pool, changed: WebhookChange, newId: () => string): Promise<WebhookRow> {
-  const secret = formatSecret(createHash('sha256').update(`secret ${newId()}`).digest())
-  const webhook = isUuid(changed.id) ? await rotateWebhookSecret(pool, changed, secret) : undefined
+/**
+ * Rotates a webhook's secret. A repeated request gets the secret of the first one. A secret that cannot be opened is
+ * replaced too.
+ */
+export async function rotateSecret(
+  { pool, sealingKeys }: WebhookDeps,
+  changed: WebhookChange,
+  newId: () => string,
+): Promise<WebhookWithSecret> {
+  requireKey(sealingKeys)
+  const secret = formatSecret(sealingKeys.derive(`secret ${newId()}`))
+  const reseal = (webhook: WebhookWithSecret) =>
+    isSecret(sealingKeys, webhook, secret) ? undefined : sealSecret(sealingKeys, secret, webhook)
+  const webhook = isUuid(changed.id) ? await rotateWebhookSecret(pool, changed, reseal) : undefined
   if (!webhook) throw notFound('Webhook')
   return webhook
 }
@@ -139,6 +148,20 @@ function requireOpen(check: () => unknown): void {
   } catch (error) {
     if (!(error instanceof AddressError)) throw error
     throw unprocessable(valueError(['body', 'url'], error.message))
+  }
+}
+
+/** @throws {HttpError} 503 without a key */
+function requireKey(keys: SealingKeys): void {
+  if (!keys.canSeal) throw new HttpError(errors.webhook_key_missing)
+}
+
+function isSecret(keys: SealingKeys, webhook: WebhookWithSecret, secret: string): boolean {
+  try {
+    return openSecret(keys, webhook.storedSecret, webhook) === secret
+  } catch (error) {
+    if (error instanceof SealError) return false
+    throw error
   }
 }
 

@@ -158,17 +158,18 @@ securityContext: {{ toJson . }}
 {{- end }}
 
 {{/*
-What the Secret holds, as JSON: what is given, else what was given before. A new engine key is made once, however many
-templates ask: it is kept among the values for the rest of this rendering.
+What the Secret holds, as JSON: what is given, else what was given before. A new key is made once, however many templates ask:
+it is kept among the values for the rest of this rendering.
 */}}
 {{- define "trainyard.secretData" -}}
 {{- $kept := (lookup "v1" "Secret" .Release.Namespace "trainyard-secrets").data | default dict -}}
 {{- $given := .Values.secrets -}}
+{{- $webhookKeys := include "trainyard.webhookKeys" (dict "given" $given "kept" $kept) | fromJson -}}
 {{- $before := index $kept "engine-key" | default "" | b64dec -}}
 {{- if not $given.engineKey -}}
 {{- $_ := set $given "engineKey" ($before | default (randAlphaNum 48)) -}}
 {{- end -}}
-{{- $data := dict "engine-key" $given.engineKey -}}
+{{- $data := merge (dict "engine-key" $given.engineKey) $webhookKeys -}}
 {{- /* Engines that run know the key of their start. It is kept until the key changes again. */ -}}
 {{- $keptPrevious := index $kept "previous-engine-key" | default "" | b64dec -}}
 {{- $previous := $given.previousEngineKey | default (ternary $keptPrevious $before (eq $before $given.engineKey)) -}}

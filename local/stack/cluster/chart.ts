@@ -52,13 +52,14 @@ export function chartValues(
   layout: Layout,
   { settings, ...asked }: Pick<ChartRequest, 'settings' | 'withPods' | 'outbound' | 'accelerator'>,
 ): object {
+  const { engineKey, webhookKey } = settings.secrets
   return {
     artifacts: { hostPath: { path: layout.artifacts } },
     // Pods are processes of the user and keep what they download in the user's caches.
     cache: null,
     listenOnPodIP: true,
     outbound: asked.outbound,
-    secrets: { databaseUrl: databaseUrl(settings), engineKey: settings.secrets.engineKey },
+    secrets: { databaseUrl: databaseUrl(settings), engineKey, webhookKey },
     apiserver: {
       service: { type: 'NodePort', nodePort: settings.ports.public },
       ...quickEnd,

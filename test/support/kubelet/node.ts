@@ -76,6 +76,7 @@ function makeSettings() {
       node: secret(),
       postgres: secret(),
       engineKey: secret(),
+      webhookKey: secret(),
     },
   }
 }
