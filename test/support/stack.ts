@@ -1,10 +1,6 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
 import { inject } from 'vitest'
 import type { StackHandle } from './global-setup.ts'
-import { applyWithKubectl } from './run-kubectl.ts'
-
-const run = promisify(execFile)
+import { applyWithKubectl, runKubectl } from './run-kubectl.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -23,11 +19,7 @@ export interface Stack extends StackHandle {
 /** The stack of this test run. Call it in a test file. */
 export function useStack(): Stack {
   const handle = inject('stack')
-  const env = { ...process.env, KUBECONFIG: handle.kubeconfig }
-  const kubectl = async (...args: string[]) => {
-    const { stdout } = await run(handle.kubectlPath, args, { env, maxBuffer: 16 * 1024 * 1024 })
-    return stdout
-  }
+  const kubectl = (...args: string[]) => runKubectl(handle, args)
   const apply = (object: object, ...options: string[]) => applyWithKubectl(handle, object, ...options)
   return { ...handle, kubectl, apply }
 }
