@@ -4,6 +4,7 @@ import path from 'node:path'
 import { readLocalConfig } from '../../local/config.ts'
 import { installTrainerEnvironment } from '../../local/install/python-environment.ts'
 import { Board } from '../../local/terminal/board.ts'
+import { runningStack } from '../support/control-setup.ts'
 import { installS3Server } from '../support/s3-build.ts'
 import { readJunitCounts, readVitestCounts, type Counts } from './test-report.ts'
 
@@ -37,18 +38,23 @@ export class TestRunner {
     return passing
   }
 
-  /** Whether a test of the file fails. A file that hangs fails. One that cannot run does not. */
-  async fails(test: string): Promise<boolean> {
-    const counts = await this.#run([test], [test.endsWith('.py') ? '--exitfirst' : '--bail=1'])
+  /**
+   * Whether a test of the file fails. A file that hangs fails. One that cannot run does not. With the handle of a running
+   * stack it uses that one, whose own pods run other code.
+   */
+  async fails(test: string, stackFile?: string): Promise<boolean> {
+    const env = stackFile === undefined ? {} : { [runningStack]: stackFile }
+    const counts = await this.#run([test], [test.endsWith('.py') ? '--exitfirst' : '--bail=1'], env)
     return counts === undefined || (counts.get(test)?.failed ?? 0) > 0
   }
 
   /** Counts the results by file. Undefined if the run hangs. */
-  async #run(tests: string[], options: string[]): Promise<Map<string, Counts> | undefined> {
+  async #run(tests: string[], options: string[], env = {}): Promise<Map<string, Counts> | undefined> {
     await rm(this.#report, { force: true })
     const isPython = tests[0]!.endsWith('.py')
     const command = isPython ? await buildPytest(tests, this.#report) : buildVitest(tests, this.#report)
     command.args.push(...options)
+    command.env = { ...command.env, ...env }
     if (!(await this.#execute(command, fileTimeoutMs * tests.length))) return undefined
     const report = await readFile(this.#report, 'utf8').catch(() => '')
     if (report === '') return new Map()

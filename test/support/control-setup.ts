@@ -1,7 +1,13 @@
+import { readFileSync } from 'node:fs'
 import type { TestProject } from 'vitest/node'
-import { setUpStack } from './global-setup.ts'
+import { setUpStack, type StackHandle } from './global-setup.ts'
+
+/** The file with a running stack's handle. Without it, a run brings up a stack of its own. */
+export const runningStack = 'TRAINYARD_TEST_STACK'
 
 /** Brings up a stack without engine and trainer. It starts in seconds. */
-export default function setUp(project: TestProject): Promise<() => Promise<void>> {
-  return setUpStack(project, { withPods: false })
+export default async function setUp(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+  const file = process.env[runningStack]
+  if (file === undefined) return setUpStack(project, { withPods: false })
+  project.provide('stack', JSON.parse(readFileSync(file, 'utf8')) as StackHandle)
 }

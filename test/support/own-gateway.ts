@@ -33,8 +33,9 @@ export function useFakeEngine(stack: Stack, { model, answer, env, count = 1 }: W
   const namespace = `${model}-${randomUUID()}`
   const own = { namespace } as OwnGateway
   let engine: Server | undefined
-  own.start = (more, wrap) =>
-    startApiServer(stack, own.database.databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...env, ...more }, wrap)
+  // The first chat may come before a gateway has seen the engine's pod.
+  const variables = { TRAINYARD_NAMESPACE: namespace, TRAINYARD_HOLD_SECONDS: '60' }
+  own.start = (more, wrap) => startApiServer(stack, own.database.databaseUrl, { ...variables, ...env, ...more }, wrap)
   beforeAll(async () => {
     own.database = await createTestDatabase()
     await createNamespace(stack, namespace)
