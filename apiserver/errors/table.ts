@@ -78,6 +78,12 @@ export const errors = {
       sentence: 'The requests in progress of the entity use all memory of its share.',
       retry: 'retry-after',
     },
+    // Not the 403 of other requests: see retryWhenFull.
+    run_storage_full: {
+      status: 429,
+      sentence: 'The entity has reached its limit stored_bytes. The run goes on when there is room again.',
+      retry: 'yes',
+    },
     engine_failed: { status: 502, sentence: 'The engine failed to answer.', retry: 'yes' },
     database_unavailable: {
       status: 503,

@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { readMeasured, type Accept } from './read-measured.ts'
 import { selectRun, type RunName, type RunRow } from './table.ts'
 
 /** Finds a run by its project and name. */
@@ -21,12 +22,15 @@ export async function findRunById(pool: Pool, entity: string, id: string): Promi
 }
 
 /** Reads the config and the summary of a run, as JSON texts. */
-export async function readRunValues(pool: Pool, number: number): Promise<{ config: string; summary: string }> {
-  const { rows } = await pool.query<{ config: string; summary: string }>(
-    'SELECT config::text, summary::text FROM training.runs WHERE number = $1',
-    [number],
-  )
-  return rows[0] ?? { config: '{}', summary: '{}' }
+export async function readRunValues(
+  pool: Pool,
+  number: number,
+  accept: Accept,
+): Promise<{ config: string; summary: string }> {
+  const sql = 'SELECT config::text, summary::text FROM training.runs WHERE number = $1'
+  const select = { sql, values: [number], bytes: 'octet_length(config) + octet_length(summary)' }
+  const [row] = await readMeasured<{ config: string; summary: string }>(pool, select, accept)
+  return row ?? { config: '{}', summary: '{}' }
 }
 
 /** Whether an entity has a run in a project. */

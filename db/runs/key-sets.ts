@@ -10,26 +10,34 @@ export interface KeySet {
 // A run that logs other keys with each line gets no more. Its later lines are searched one by one.
 const maxSets = 500
 
-/** The numbers of a run's sets by their digests. New ones are added. Call it while the run's row is locked. */
+/** The numbers of a run's sets by their digests, and the bytes of those that were added. */
+interface ResolvedSets {
+  numbers: Map<string, number>
+  bytes: number
+}
+
+/** Finds a run's sets. New ones are added. Call it while the run's row is locked. */
 export async function resolveKeySets(
   connection: Connection,
   run: number,
   sets: readonly KeySet[],
-): Promise<Map<string, number>> {
-  if (sets.length === 0) return new Map()
+): Promise<ResolvedSets> {
+  if (sets.length === 0) return { numbers: new Map(), bytes: 0 }
   const digests = sets.map(({ digest }) => digest)
-  const known = await listKnown(connection, run, digests)
-  const missing = sets.filter(({ digest }) => !known.has(digest))
-  if (missing.length === 0) return known
-  await connection.query(
+  const numbers = await listKnown(connection, run, digests)
+  const missing = sets.filter(({ digest }) => !numbers.has(digest))
+  if (missing.length === 0) return { numbers, bytes: 0 }
+  const { rows: added } = await connection.query<{ bytes: number }>(
     `INSERT INTO training.run_key_sets (run, number, digest, keys)
      SELECT $1, used + place, decode(digest, 'base64'), keys
      FROM (SELECT coalesce(max(number), 0) AS used FROM training.run_key_sets WHERE run = $1) AS before,
        ROWS FROM (json_to_recordset($2) AS (digest text, keys jsonb)) WITH ORDINALITY AS given (digest, keys, place)
-     WHERE used + place <= ${maxSets}`,
+     WHERE used + place <= ${maxSets}
+     RETURNING pg_column_size(keys) AS bytes`,
     [run, JSON.stringify(missing)],
   )
-  return listKnown(connection, run, digests)
+  const bytes = added.reduce((sum, set) => sum + set.bytes, 0)
+  return { numbers: await listKnown(connection, run, digests), bytes }
 }
 
 async function listKnown(connection: Connection, run: number, digests: string[]): Promise<Map<string, number>> {
@@ -56,6 +64,17 @@ export async function countLines(
   )
 }
 
+/** Counts all lines of a run's sets again, after lines were removed. */
+export async function recountLines(connection: Connection, run: number): Promise<void> {
+  await connection.query(
+    `WITH counted AS MATERIALIZED (
+       SELECT key_set, count(*) AS lines FROM training.run_lines WHERE run = $1 AND stream = 0 GROUP BY key_set)
+     UPDATE training.run_key_sets s SET lines = coalesce((SELECT lines FROM counted WHERE key_set = s.number), 0)
+     WHERE s.run = $1`,
+    [run],
+  )
+}
+
 /** The keys of a run's history: the type of the value, and in how many lines. */
 export async function listHistoryKeys(
   pool: Pool,
@@ -63,7 +82,7 @@ export async function listHistoryKeys(
 ): Promise<{ key: string; type: string; lines: number }[]> {
   const { rows } = await pool.query<{ key: string; type: string; lines: number }>(
     `SELECT key, value AS type, sum(s.lines)::bigint AS lines
-     FROM training.run_key_sets s, jsonb_each_text(s.keys) WHERE s.run = $1 GROUP BY key, value ORDER BY key, value`,
+     FROM training.run_key_sets s, jsonb_each_text(s.keys) WHERE s.run = $1 AND s.lines > 0 GROUP BY key, value ORDER BY key, value`,
     [run],
   )
   return rows

@@ -1,4 +1,5 @@
 import type { Pool } from '../pool.ts'
+import { readMeasured, type Accept } from './read-measured.ts'
 import { runStreams, type RunStream } from './write-lines.ts'
 
 /** A line of history with some of its values. */
@@ -13,11 +14,19 @@ export interface StepRange {
   maxStep: number
 }
 
+const lineBytes = 'octet_length(text)'
+
 /** The last lines of a stream, in order. */
-export async function readTail(pool: Pool, run: number, stream: RunStream, lines: number): Promise<HistoryLine[]> {
-  const { rows } = await pool.query<HistoryLine>(
-    `SELECT line, text FROM training.run_lines WHERE run = $1 AND stream = $2 ORDER BY line DESC LIMIT $3`,
-    [run, runStreams[stream], lines],
+export async function readTail(
+  pool: Pool,
+  { run, stream, lines }: { run: number; stream: RunStream; lines: number },
+  accept: Accept,
+): Promise<HistoryLine[]> {
+  const sql = `SELECT line, text FROM training.run_lines WHERE run = $1 AND stream = $2 ORDER BY line DESC LIMIT $3`
+  const rows = await readMeasured<HistoryLine>(
+    pool,
+    { sql, values: [run, runStreams[stream], lines], bytes: lineBytes },
+    accept,
   )
   return rows.toReversed()
 }
@@ -26,38 +35,23 @@ export async function readTail(pool: Pool, run: number, stream: RunStream, lines
 export async function readLines(
   pool: Pool,
   { run, stream, after, limit }: { run: number; stream: RunStream; after: number; limit: number },
+  accept: Accept,
 ): Promise<HistoryLine[]> {
-  const { rows } = await pool.query<HistoryLine>(
-    `SELECT line, text FROM training.run_lines WHERE run = $1 AND stream = $2 AND line > $3 ORDER BY line LIMIT $4`,
-    [run, runStreams[stream], after, limit],
-  )
-  return rows
+  const sql = `SELECT line, text FROM training.run_lines
+    WHERE run = $1 AND stream = $2 AND line > $3 ORDER BY line LIMIT $4`
+  return readMeasured(pool, { sql, values: [run, runStreams[stream], after, limit], bytes: lineBytes }, accept)
 }
 
-/** The bytes of at most `limit` lines of history in a range of steps. */
-export async function measureSteps(
-  pool: Pool,
-  { run, minStep, maxStep, limit }: StepRange & { run: number; limit: number },
-): Promise<number> {
-  const { rows } = await pool.query<{ bytes: number }>(
-    `SELECT coalesce(sum(octet_length(text)), 0)::bigint AS bytes FROM (
-       SELECT text FROM training.run_lines
-       WHERE run = $1 AND stream = 0 AND step >= $2 AND step < $3 ORDER BY step, line LIMIT $4) AS page`,
-    [run, minStep, maxStep, limit],
-  )
-  return rows[0]!.bytes
-}
-
-/** Reads the lines of history in a range of steps, in order. */
+/** Reads at most `limit` lines of history in a range of steps, in order. */
 export async function readSteps(
   pool: Pool,
   { run, minStep, maxStep, limit }: StepRange & { run: number; limit: number },
+  accept: Accept,
 ): Promise<string[]> {
-  const { rows } = await pool.query<{ text: string }>(
-    `SELECT text FROM training.run_lines
-     WHERE run = $1 AND stream = 0 AND step >= $2 AND step < $3 ORDER BY step, line LIMIT $4`,
-    [run, minStep, maxStep, limit],
-  )
+  const sql = `SELECT text FROM training.run_lines
+    WHERE run = $1 AND stream = 0 AND step >= $2 AND step < $3 ORDER BY step, line LIMIT $4`
+  const values = [run, minStep, maxStep, limit]
+  const rows = await readMeasured<{ text: string }>(pool, { sql, values, bytes: lineBytes }, accept)
   return rows.map(({ text }) => text)
 }
 
@@ -68,17 +62,15 @@ const isSampled = `(n = 1 OR n = total OR n * ($3::bigint - 1) / total <> (n - 1
 export async function sampleLines(
   pool: Pool,
   { run, stream, samples }: { run: number; stream: RunStream; samples: number },
+  accept: Accept,
 ): Promise<HistoryLine[]> {
   const order = stream === 'history' ? 'step, line' : 'line'
-  const { rows } = await pool.query<HistoryLine>(
-    `WITH numbered AS (
-       SELECT line, row_number() OVER (ORDER BY ${order}) AS n, count(*) OVER () AS total
-       FROM training.run_lines WHERE run = $1 AND stream = ${runStreams[stream]})
-     SELECT l.line, l.text FROM numbered c JOIN training.run_lines l ON l.run = $1 AND l.stream = $2 AND l.line = c.line
-     WHERE ${isSampled} ORDER BY c.n LIMIT $3`,
-    [run, runStreams[stream], samples],
-  )
-  return rows
+  const sql = `WITH numbered AS (
+      SELECT line, row_number() OVER (ORDER BY ${order}) AS n, count(*) OVER () AS total
+      FROM training.run_lines WHERE run = $1 AND stream = ${runStreams[stream]})
+    SELECT l.line, l.text FROM numbered c JOIN training.run_lines l ON l.run = $1 AND l.stream = $2 AND l.line = c.line
+    WHERE ${isSampled} ORDER BY c.n LIMIT $3`
+  return readMeasured(pool, { sql, values: [run, runStreams[stream], samples], bytes: lineBytes }, accept)
 }
 
 /** The bytes of a stream's line on average, from its last lines. */
@@ -105,22 +97,22 @@ export interface HistorySample extends StepRange {
 export async function sampleHistory(
   pool: Pool,
   { run, keys, samples, minStep, maxStep }: HistorySample,
+  accept: Accept,
 ): Promise<string[][]> {
   const values = keys.map((_, index) => {
     const key = `$${index + 6}`
     return `coalesce(l.text::json -> ${key}::text, l.text::json #> string_to_array(${key}::text, '.'))::text`
   })
-  const { rows } = await pool.query<{ values: string[] }>(
-    `WITH sets AS (SELECT number FROM training.run_key_sets WHERE run = $1 AND keys ?& $2),
-     numbered AS (
-       SELECT line, row_number() OVER (ORDER BY step, line) AS n, count(*) OVER () AS total
-       FROM training.run_lines
-       WHERE run = $1 AND stream = 0 AND step >= $4 AND step < $5
-         AND (key_set = ANY (ARRAY(SELECT number FROM sets)) OR key_set IS NULL))
-     SELECT ARRAY[${values.join(', ')}] AS values
-     FROM numbered c JOIN training.run_lines l ON l.run = $1 AND l.stream = 0 AND l.line = c.line
-     WHERE ${isSampled} ORDER BY c.n LIMIT $3`,
-    [run, keys, samples, minStep, maxStep, ...keys],
-  )
+  const sql = `WITH sets AS (SELECT number FROM training.run_key_sets WHERE run = $1 AND keys ?& $2),
+    numbered AS (
+      SELECT line, row_number() OVER (ORDER BY step, line) AS n, count(*) OVER () AS total
+      FROM training.run_lines
+      WHERE run = $1 AND stream = 0 AND step >= $4 AND step < $5
+        AND (key_set = ANY (ARRAY(SELECT number FROM sets)) OR key_set IS NULL))
+    SELECT ARRAY[${values.join(', ')}] AS values
+    FROM numbered c JOIN training.run_lines l ON l.run = $1 AND l.stream = 0 AND l.line = c.line
+    WHERE ${isSampled} ORDER BY c.n LIMIT $3`
+  const select = { sql, values: [run, keys, samples, minStep, maxStep, ...keys], bytes: 'pg_column_size(values)' }
+  const rows = await readMeasured<{ values: string[] }>(pool, select, accept)
   return rows.map((row) => row.values).filter((found) => found.every((value) => value !== null))
 }

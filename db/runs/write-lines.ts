@@ -1,5 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { resolveKeySets, countLines, type KeySet } from './key-sets.ts'
+import { countLines, recountLines, resolveKeySets, type KeySet } from './key-sets.ts'
 import type { RunName } from './table.ts'
 
 /** The streams of a run, with their numbers in `training.run_lines`. */
@@ -34,6 +34,8 @@ interface LockedRun {
   number: number
   ended: boolean
   stopping: boolean
+  /** How many lines each stream has. */
+  lines: Record<RunStream, number>
 }
 
 /**
@@ -51,20 +53,43 @@ export async function writeRun(
     const blocks = write.blocks.filter(({ lines }) => lines.length > 0)
     // The client began the run again, under the same id, without its old lines.
     const restarted = run.ended && blocks.some(({ stream, offset }) => stream === 'history' && offset === 0)
+    const before = await measureReplaced(connection, run, { blocks, restarted })
     if (restarted) await removeLinesAfter(connection, run.number, blocks)
-    const bytes = await writeBlocks(connection, run.number, blocks)
-    await updateRun(connection, run.number, { ...write, blocks, bytes, restarted })
-    return { stopping: run.stopping, bytes }
+    const after = await writeBlocks(connection, run.number, blocks)
+    if (restarted) await recountLines(connection, run.number)
+    await updateRun(connection, run.number, { ...write, blocks, bytes: after - before, restarted })
+    return { stopping: run.stopping, bytes: after - before }
   })
 }
 
 async function lockRun(connection: Connection, { entity, project, name }: RunName): Promise<LockedRun | undefined> {
   const { rows } = await connection.query<LockedRun>(
-    `SELECT number, stopping, finished_at IS NOT NULL AS ended FROM training.runs
+    `SELECT number, stopping, finished_at IS NOT NULL AS ended,
+       json_build_object('history', history_lines, 'events', event_lines, 'output', output_lines) AS lines
+     FROM training.runs
      WHERE entity = $1 AND project = $2 AND name = $3 AND deleted_at IS NULL FOR UPDATE`,
     [entity, project, name],
   )
   return rows[0]
+}
+
+/** The bytes of the lines that these blocks replace. Most blocks have only new lines. */
+async function measureReplaced(
+  connection: Connection,
+  { number, lines: known }: LockedRun,
+  { blocks, restarted }: { blocks: LineBlock[]; restarted: boolean },
+): Promise<number> {
+  let bytes = 0
+  for (const { stream, offset, lines } of blocks.filter((block) => block.offset < known[block.stream])) {
+    const end = restarted && offset === 0 ? known[stream] : offset + lines.length
+    const { rows } = await connection.query<{ bytes: number }>(
+      `SELECT coalesce(sum(octet_length(text)), 0)::bigint AS bytes FROM training.run_lines
+       WHERE run = $1 AND stream = $2 AND line >= $3 AND line < $4`,
+      [number, runStreams[stream], offset, end],
+    )
+    bytes += rows[0]!.bytes
+  }
+  return bytes
 }
 
 /** A repetition of a run's last request has all of its lines, so it removes none of them. */
@@ -78,10 +103,10 @@ async function removeLinesAfter(connection: Connection, run: number, blocks: Lin
   }
 }
 
-/** Writes all lines in one statement. Returns the bytes that were added. */
+/** Writes all lines in one statement. Returns their bytes, and those of new sets of keys. */
 async function writeBlocks(connection: Connection, run: number, blocks: LineBlock[]): Promise<number> {
   if (blocks.length === 0) return 0
-  const numbers = await resolveKeySets(connection, run, listKeySets(blocks))
+  const { numbers, bytes } = await resolveKeySets(connection, run, listKeySets(blocks))
   const rows = blocks.flatMap(({ stream, offset, lines }) =>
     lines.map(({ text, step, keySet }, index) => ({
       stream: runStreams[stream],
@@ -91,20 +116,19 @@ async function writeBlocks(connection: Connection, run: number, blocks: LineBloc
       text,
     })),
   )
-  const { rows: written } = await connection.query<{ bytes: number; keySet: number | null; lines: number }>(
+  const { rows: written } = await connection.query<{ keySet: number | null; lines: number }>(
     `WITH written AS (
        INSERT INTO training.run_lines AS known (run, stream, line, step, key_set, text)
        SELECT $1, stream, line, step, key_set, text
        FROM json_to_recordset($2) AS given (stream smallint, line integer, step bigint, key_set smallint, text text)
        ON CONFLICT (run, stream, line) DO UPDATE
          SET step = excluded.step, key_set = excluded.key_set, text = excluded.text WHERE known.text <> excluded.text
-       RETURNING key_set, octet_length(text) AS bytes, xmax = 0 AS inserted)
-     SELECT key_set AS "keySet", sum(bytes)::bigint AS bytes, count(*) AS lines
-     FROM written WHERE inserted GROUP BY key_set`,
+       RETURNING key_set, xmax = 0 AS inserted)
+     SELECT key_set AS "keySet", count(*) AS lines FROM written WHERE inserted GROUP BY key_set`,
     [run, JSON.stringify(rows)],
   )
   await countLines(connection, run, written)
-  return written.reduce((sum, { bytes }) => sum + bytes, 0)
+  return rows.reduce((sum, { text }) => sum + Buffer.byteLength(text), bytes)
 }
 
 function listKeySets(blocks: LineBlock[]): KeySet[] {

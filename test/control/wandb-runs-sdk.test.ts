@@ -1,11 +1,44 @@
 import { describe, expect, test } from 'vitest'
+import { addKey, useApiServer } from '../support/api-server.ts'
 import { clientTimeoutMs, newProject, runPython } from '../support/client-scripts.ts'
+import { setLimits } from '../support/entity-limits.ts'
+import { eventually } from '../support/eventually.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { readMetrics, valueOf } from '../support/metrics.ts'
 import { useStack } from '../support/stack.ts'
 
 // Whole lives of runs by the unchanged SDK: see test/clients/wandb/runs.py.
 
 const stack = useStack()
+const metricsPort = await findFreePort()
+const own = useApiServer(stack, { TRAINYARD_METRICS_PORT: String(metricsPort) })
+
+/** How often lines were rejected because their entity was full. */
+async function countRejected(): Promise<number> {
+  const labels = { route: '/files/{entity}/{project}/{run}/file_stream', status: '429' }
+  return valueOf(await readMetrics(metricsPort), 'trainyard_http_requests_total', labels)
+}
+
+/** Lets an entity have no room as soon as it has the run `full`, until lines of it were rejected. */
+async function fillEntity(entity: string): Promise<void> {
+  const { pool } = own.database
+  const before = await countRejected()
+  await eventually(async () => {
+    const found = await pool.query("SELECT FROM training.runs WHERE entity = $1 AND name = 'full'", [entity])
+    if (found.rowCount === 0) throw new Error('the run has not begun')
+  }, clientTimeoutMs)
+  await setLimits(pool, entity, { storedBytes: 1 })
+  await eventually(async () => expect(await countRejected()).toBeGreaterThan(before))
+  await setLimits(pool, entity, { storedBytes: null })
+}
+
 const losses = [...Array.from({ length: 30 }, (_, step) => 1 / (step + 1)), 0.001]
+
+const rows = [
+  [1, 'x'],
+  [2, 'y'],
+]
+const missing = ['sweep', 'sweeps', 'agent', 'reports', 'queue', 'run_queue', 'automations']
 
 describe.each([
   ['0.25.0', 'wandb-oldest'],
@@ -14,9 +47,16 @@ describe.each([
   test(
     'writes runs, resumes them, and reads, finds, changes and deletes them',
     async () => {
-      const project = newProject()
-      const env = { WANDB_PROJECT: project }
-      const facts = await runPython<Record<string, unknown>>(stack, 'runs', { packages, scripts: 'wandb', env })
+      const [project, entity] = [newProject(), packages]
+      const env = {
+        WANDB_PROJECT: project,
+        WANDB_BASE_URL: own.server.url,
+        WANDB_API_KEY: await addKey(own.database.pool, entity),
+      }
+      const [facts] = await Promise.all([
+        runPython<Record<string, unknown>>(stack, 'runs', { packages, scripts: 'wandb', env }),
+        fillEntity(entity),
+      ])
       expect(facts).toMatchObject({
         version,
         starting_step: version === '0.25.0' ? expect.any(Number) : 31,
@@ -44,7 +84,14 @@ describe.each([
         history: 32,
         samples: [1, 0.125, 0.0625, 1 / 24, 0.001],
         inner: [{ _step: 30, 'nested.inner': 7 }],
-        image: ['image-file'],
+        keyed_pages: Array.from({ length: 30 }, (_, step) => step / 30),
+        from_step: [1 / 3, 1 / 4],
+        only_line: [5.5],
+        image: ['image-file', 'a square', true],
+        table: ['table-file', 2, rows],
+        table_artifact: [['a', 'b'], rows],
+        histogram: [10, 0, 9],
+        defined: [19, 2],
         system: true,
         content: 'a file of the run',
         metadata: true,
@@ -73,12 +120,22 @@ describe.each([
         left: 0,
         deleted: ['first', 'failed'],
         gone: expect.stringMatching(/Error$/) as unknown,
+        synced: { losses: [7, 8, 9], summary: 9, state: 'finished', tags: ['later'], lr: 3 },
         unsupported: {
-          sweep: expect.stringContaining('not supported') as unknown,
-          reports: expect.stringContaining('not supported') as unknown,
-          sweeps: expect.stringContaining('not supported') as unknown,
+          ...Object.fromEntries(missing.map((name) => [name, expect.stringContaining('not supported') as unknown])),
+          registries: expect.stringContaining('not enabled') as unknown,
         },
+        foreign: Object.fromEntries(
+          ['init', 'run', 'runs'].map((name) => [
+            name,
+            expect.stringContaining(`belongs to the entity ${entity}`) as unknown,
+          ]),
+        ),
+        no_room: expect.stringContaining('Its limit stored_bytes is 1') as unknown,
+        full: [Array.from({ length: 50 }, (_, step) => step), 'finished', 'saved while the entity was full'],
       })
+      // No call waits for an answer that never comes.
+      expect(facts['slowest']).toBeLessThan(30)
       expect(facts['files']).toEqual(
         expect.arrayContaining(['config.yaml', 'notes.txt', 'output.log', 'wandb-metadata.json', 'wandb-summary.json']),
       )

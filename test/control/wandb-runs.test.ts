@@ -1,9 +1,11 @@
-import { randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import { removeDeletedRuns } from '../../db/runs/remove.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { setLimits } from '../support/entity-limits.ts'
 import { useStack } from '../support/stack.ts'
-import { askGraphql, sendGraphql, uploadRunFile, upsertRun } from '../support/wandb.ts'
+import { askGraphql, postGraphql, sendGraphql, uploadRunFile, upsertRun } from '../support/wandb.ts'
 
 // The wire of runs, as the SDK writes it. Lives by the SDK itself: test/control/wandb-runs-sdk.test.ts.
 
@@ -119,6 +121,122 @@ describe('lines', () => {
 
 const range = (start: number, length: number) => Array.from({ length }, (_, index) => start + index)
 const manyKeys = () => Object.fromEntries(range(0, 10_000).map((index) => [`key/${index}`, index]))
+
+describe('what a run stores', () => {
+  const texts = (...lines: string[]) => ({ 'output.log': { offset: 0, content: lines } })
+  async function countBytes(name: string): Promise<number> {
+    const { rows } = await own.database.pool.query<{ bytes: number }>(
+      'SELECT bytes FROM training.runs WHERE name = $1',
+      [name],
+    )
+    return rows[0]!.bytes
+  }
+
+  test('is counted again when a line is replaced, and when a run begins anew', async () => {
+    const run = await begin()
+    await stream(run, { files: texts('a', 'b') })
+    await stream(run, { files: texts('longer') })
+    expect(await countBytes(run)).toBe('longer'.length + 1)
+    await stream(run, { files: { ...texts('a'), ...history(0, 0, 1) }, complete: true })
+    const first = await countBytes(run)
+    await stream(run, { files: history(0, 0) })
+    expect(await countBytes(run)).toBe(first - history(0, 1)['wandb-history.jsonl'].content[0]!.length)
+    expect(await read(run, 'historyKeys')).toMatchObject({
+      historyKeys: { keys: { loss: { typeCounts: [{ type: 'number', count: 1 }] } } },
+    })
+  })
+
+  test('has its sets of keys, its config and its files', async () => {
+    const { pool } = own.database
+    const tenant = { url: own.server.url, key: await addKey(pool, 'measured') }
+    const stored = () => sumStoredBytes(pool, 'measured')
+    await upsertRun(tenant, { modelName: project, name: 'one' })
+    const empty = await stored()
+    expect(empty).toBeGreaterThan(100)
+    await upsertRun(tenant, {
+      modelName: project,
+      name: 'one',
+      config: JSON.stringify({ a: { value: randomText(5_000) } }),
+    })
+    const withConfig = await stored()
+    expect(withConfig).toBeGreaterThan(empty + 4_000)
+    const content = [JSON.stringify({ [randomText(5_000)]: { a: 1, b: 2, c: 3 } })]
+    await stream('one', { files: { 'wandb-history.jsonl': { offset: 0, content } } }, tenant, 'measured')
+    const withLine = await stored()
+    // The line, and the keys of its objects.
+    expect(withLine).toBeGreaterThan(withConfig + 4 * 5_000)
+    await uploadRunFile(tenant, { entity: 'measured', project, run: 'one' }, { path: 'a', content: 'a' })
+    expect(await stored()).toBeGreaterThan(withLine + 100)
+  })
+})
+
+const randomText = (length: number) => randomBytes(length).toString('hex').slice(0, length)
+
+describe('an entity without room', () => {
+  test('begins no run, and its running runs wait', async () => {
+    const { pool } = own.database
+    const tenant = { url: own.server.url, key: await addKey(pool, 'full') }
+    const send = (body: unknown) => stream('running', body, tenant, 'full')
+    const upload = (path: string) =>
+      uploadRunFile(tenant, { entity: 'full', project, run: 'running' }, { path, content: path })
+    const config = { modelName: project, name: 'running', config: '{"a":{"value":1}}' }
+    await upsertRun(tenant, config)
+    await setLimits(pool, 'full', { storedBytes: 1 })
+    const full = /Its limit stored_bytes is 1/
+    expect(await send({ files: history(0, 0) })).toEqual({
+      status: 429,
+      body: { errors: [{ message: expect.stringMatching(full) as string }] },
+    })
+    const long = { files: { 'output.log': { offset: 0, content: ['a'.repeat(10_000)] } } }
+    expect([(await send(long)).status, (await upload('a')).status]).toEqual([429, 429])
+    await expect(upsertRun(tenant, config)).rejects.toThrow(full)
+    expect(await statusOf(tenant, config)).toBe(429)
+    // A heartbeat stores nothing.
+    expect((await send({})).status).toBe(200)
+    expect(await statusOf(tenant, { ...config, name: 'new' })).toBe(200)
+    await expect(upsertRun(tenant, { ...config, name: 'new' })).rejects.toThrow(full)
+    expect((await send({ complete: true, exitcode: 0 })).status).toBe(200)
+    // It would begin again.
+    expect(await statusOf(tenant, config)).toBe(200)
+    await expect(upsertRun(tenant, config)).rejects.toThrow(full)
+    await setLimits(pool, 'full', { storedBytes: null })
+    expect([(await send({ files: history(0, 0) })).status, (await upload('a')).status]).toEqual([200, 200])
+  })
+
+  async function statusOf({ url, key }: typeof api, input: Body): Promise<number> {
+    const query = 'mutation U($input: UpsertBucketInput!) { upsertBucket(input: $input) { bucket { id } } }'
+    return (await postGraphql({ url, key }, query, { input })).status
+  }
+})
+
+test('lines that are too large for one answer are an error that says so', async () => {
+  const run = await begin()
+  await own.database.pool.query(
+    `INSERT INTO training.run_lines (run, stream, line, step, text)
+     SELECT number, 0, line, line, '{"a":"' || repeat('x', 23000000) || '"}'
+     FROM training.runs, generate_series(0, 2) AS line WHERE name = $1`,
+    [run],
+  )
+  await expect(read(run, 'history(minStep: 0, maxStep: 3)')).rejects.toThrow(/At most 67108864 are read at once/)
+  expect((await read(run, 'history(minStep: 0, maxStep: 1)'))!['history']).toHaveLength(1)
+})
+
+test.each([
+  ['of wandb 0.25', { minStep: 0, maxStep: 1, samples: 1000 }, [0]],
+  ['of newer SDKs', { minStep: 0, maxStep: 0, samples: 1 }, [0]],
+  ['of newer SDKs, later', { minStep: 1, maxStep: 2, samples: 2 }, [1, 2]],
+  ['without steps', { samples: 500 }, [0, 1, 2, 3]],
+])('a page of some keys %s has its last step', async (_, page, steps) => {
+  const run = await begin()
+  await stream(run, { files: history(0, 0, 1, 2, 3) })
+  const specs = [JSON.stringify({ keys: ['_step', 'loss'], ...page })]
+  const query = `query S($project: String!, $name: String!, $specs: [JSONString!]!) {
+    project(name: $project) { run(name: $name) { sampledHistory(specs: $specs) } } }`
+  const expected = [steps.map((step) => ({ _step: step, loss: step / 4 }))]
+  expect(await askGraphql(api, query, { project, name: run, specs })).toEqual({
+    project: { run: { sampledHistory: expected } },
+  })
+})
 
 describe('a request that cannot be used', () => {
   test.each([

@@ -1,8 +1,9 @@
 import { spawn } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { Pool } from '../../db/pool.ts'
 import { afterAll, beforeAll } from 'vitest'
+import { generateKey } from '../../apiserver/accounts/keys/secret.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './free-port.ts'
@@ -81,7 +82,7 @@ export async function startApiServer(
 
 /** Adds a key to an entity and returns it. */
 export async function addKey(pool: Pool, entity: string, role = 'member'): Promise<string> {
-  const key = `ty_${randomUUID().replaceAll('-', '')}`
+  const key = generateKey()
   await pool.query('INSERT INTO auth.api_keys (entity, digest, role) VALUES ($1, $2, $3)', [
     entity,
     createHash('sha256').update(key).digest(),

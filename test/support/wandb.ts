@@ -11,16 +11,25 @@ export async function askGraphql<Data>(
 
 /** The same, and returns the errors too. */
 export async function sendGraphql<Data>(
-  { url, key }: { url: string; key: string },
+  api: { url: string; key: string },
   query: string,
   variables: Record<string, unknown> = {},
 ): Promise<{ data?: Data; errors?: { message: string }[] }> {
-  const response = await fetch(`${url}/graphql`, {
+  const response = await postGraphql(api, query, variables)
+  return (await response.json()) as { data?: Data; errors?: { message: string }[] }
+}
+
+/** The same, and returns the response. */
+export function postGraphql(
+  { url, key }: { url: string; key: string },
+  query: string,
+  variables: Record<string, unknown> = {},
+): Promise<Response> {
+  return fetch(`${url}/graphql`, {
     method: 'POST',
     headers: { authorization: `Basic ${btoa(`api:${key}`)}`, 'content-type': 'application/json' },
     body: JSON.stringify({ query, variables }),
   })
-  return (await response.json()) as { data?: Data; errors?: { message: string }[] }
 }
 
 /** Begins a run, or changes it. Returns its id. */

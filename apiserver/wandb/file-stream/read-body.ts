@@ -1,6 +1,9 @@
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
+import { estimateValueBytes, outlineJson } from '../../../lib/json/outline.ts'
+import type { Reserve } from '../../../lib/json/read-json.ts'
+import type { KeySet } from '../../../db/runs/key-sets.ts'
 import type { LineBlock, NewLine, RunStream, RunWrite } from '../../../db/runs/write-lines.ts'
 import { cleanJsonText, readJsonObject } from '../json-text.ts'
 import { readHistoryLine } from './read-line.ts'
@@ -13,16 +16,26 @@ const streams: Readonly<Record<string, RunStream>> = {
 const summaryFile = 'wandb-summary.json'
 const maxLine = 2 ** 31 - 1
 
-/** Reads what a client sends about a run. Members and files that are unknown are ignored. @throws {HttpError} 422 */
-export async function readFileStream(body: unknown): Promise<RunWrite> {
+// Measured: a key with its type, and with its place in an object. Lines of a run mostly have the same keys.
+const bytesPerKey = 150
+// The values of a shorter line are few.
+const largeLine = 256 * 1024
+
+/**
+ * Reads what a client sends about a run. Members and files that are unknown are ignored. Calls `reserve` with the bytes
+ * of what it keeps beside the texts.
+ *
+ * @throws {HttpError} 422, and what `reserve` throws
+ */
+export async function readFileStream(body: unknown, reserve: Reserve): Promise<RunWrite> {
   if (!isObject(body)) throw invalid([], 'must be an object')
   const files = body['files'] ?? {}
   if (!isObject(files)) throw invalid(['files'], 'must be an object')
   const blocks: LineBlock[] = []
-  const yielder = new EventLoopYielder()
+  const read = createLineReader(reserve)
   for (const [name, stream] of Object.entries(streams)) {
     const chunk = Object.hasOwn(files, name) ? readChunk(files[name], name) : undefined
-    if (chunk) blocks.push({ stream, offset: chunk.offset, lines: await readLines(stream, chunk, yielder) })
+    if (chunk) blocks.push({ stream, offset: chunk.offset, lines: await readLines(stream, chunk, read) })
   }
   const { exitcode } = body
   return {
@@ -50,20 +63,40 @@ function readChunk(chunk: unknown, name: string): Chunk {
   return { offset: offset as number, content: lines }
 }
 
-async function readLines(stream: RunStream, { offset, content }: Chunk, yielder: EventLoopYielder): Promise<NewLine[]> {
+type ReadLine = (stream: RunStream, text: string, line: number) => NewLine
+
+async function readLines(stream: RunStream, { offset, content }: Chunk, read: ReadLine): Promise<NewLine[]> {
+  const yielder = new EventLoopYielder()
   const lines: NewLine[] = []
   for (const [index, text] of content.entries()) {
     if (yielder.isDue()) await yielder.yield()
-    lines.push(readLine(stream, text, offset + index))
+    lines.push(read(stream, text, offset + index))
   }
   return lines
 }
 
-function readLine(stream: RunStream, text: string, line: number): NewLine {
-  if (stream === 'history') return readHistoryLine(text, line)
-  if (stream === 'output') return { text: text.toWellFormed().replaceAll('\0', '\u{fffd}') }
+/** Lines with the same keys share one set of them. */
+function createLineReader(reserve: Reserve): ReadLine {
+  const sets = new Map<string, KeySet>()
+  const share = (set: KeySet): KeySet => {
+    const known = sets.get(set.digest)
+    if (known) return known
+    reserve(Object.keys(set.keys).length * bytesPerKey)
+    sets.set(set.digest, set)
+    return set
+  }
+  return (stream, text, line) => {
+    if (text.length > largeLine) reserve(estimateValueBytes(text.length, outlineJson(Buffer.from(text))))
+    if (stream !== 'history') return { text: readOtherLine(stream, text) }
+    const { keySet, ...rest } = readHistoryLine(text, line)
+    return { ...rest, ...(keySet && { keySet: share(keySet) }) }
+  }
+}
+
+function readOtherLine(stream: RunStream, text: string): string {
+  if (stream === 'output') return text.toWellFormed().replaceAll('\0', '\u{fffd}')
   const clean = cleanJsonText(text)
-  return { text: readJsonObject(clean) ? clean : '{}' }
+  return readJsonObject(clean) ? clean : '{}'
 }
 
 /** The summary is sent as a whole. */

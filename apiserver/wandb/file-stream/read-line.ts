@@ -8,6 +8,8 @@ import { cleanJsonText, readJsonObject } from '../json-text.ts'
 const maxStep = Number.MAX_SAFE_INTEGER
 // Objects in a line are searched for keys to this depth.
 const maxKeyDepth = 4
+// Of all keys of a line. Those in objects have the names of all objects around them, so a short line may have many.
+const maxKeyChars = 4 * 1024 * 1024
 
 /**
  * Reads a line of history. A line that is no JSON object becomes an empty one: an error would make the client drop all
@@ -19,12 +21,23 @@ export function readHistoryLine(text: string, line: number): NewLine {
   if (!values) return { text: '{}', step: line }
   const step = values['_step']
   const isStep = typeof step === 'number' && Math.abs(step) <= maxStep
-  return { text: clean, step: isStep ? Math.trunc(step) : line, keySet: buildKeySet(values) }
+  const keySet = buildKeySet(values)
+  return { text: clean, step: isStep ? Math.trunc(step) : line, ...(keySet && { keySet }) }
 }
 
-/** The keys of a line in any order, with the types of their values. Keys of objects are joined by dots. */
-export function buildKeySet(values: Record<string, unknown>): KeySet {
-  const entries = [...listKeys(values, '', 0)].toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
+/**
+ * The keys of a line in any order, with the types of their values. Keys of objects are joined by dots. Undefined if they
+ * are too long.
+ */
+export function buildKeySet(values: Record<string, unknown>): KeySet | undefined {
+  const found: [string, string][] = []
+  let chars = 0
+  for (const entry of listKeys(values, '', 0)) {
+    chars += entry[0].length
+    if (chars > maxKeyChars) return undefined
+    found.push(entry)
+  }
+  const entries = found.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))
   const keys = Object.fromEntries(entries)
   return { digest: createHash('sha256').update(JSON.stringify(entries)).digest('base64'), keys }
 }

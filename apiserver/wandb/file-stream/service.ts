@@ -1,17 +1,19 @@
 import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
-import { jsonInvalid, openBody } from '../../../lib/http/body.ts'
+import { jsonInvalid, linger, openBody } from '../../../lib/http/body.ts'
 import { cleanJson } from '../../../lib/json/clean.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
 import { readJsonInTurns, type Reserve } from '../../../lib/json/read-json.ts'
 import type { RunName } from '../../../db/runs/table.ts'
-import { writeRun } from '../../../db/runs/write-lines.ts'
+import { writeRun, type RunWrite } from '../../../db/runs/write-lines.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RequestContext } from '../../accounts/context.ts'
+import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { StorageUse } from '../../accounts/limits/storage.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { errors } from '../../errors/table.ts'
+import { retryWhenFull } from '../retry-when-full.ts'
 import { readFileStream } from './read-body.ts'
 
 export interface FileStreamDeps {
@@ -28,21 +30,62 @@ const writing = new FairSemaphore({ permits: 4, permitsPerKey: 3 })
 // Clients send again after a 429, and lose the rest of a run after any other status below 500.
 const maxWaitMs = 20_000
 
-/** Receives what a client sends about its run, and writes it. */
-export async function receiveFileStream(deps: FileStreamDeps, ctx: RequestContext, name: RunName) {
-  const incoming = await deps.storage.receiveTraces(ctx)
+// A larger body has lines. A smaller one may only say that the run goes on, or has ended, which stores nothing.
+const smallBytes = 4 * 1024
+// The texts of a body, those of its lines, and those of the statement that writes them.
+const copies = 3
+
+/**
+ * Receives what a client sends about its run, and writes it. If the entity is full, lines wait at the client.
+ *
+ * @throws {HttpError} 429 for whatever may be over later: other errors end the stream of a run
+ */
+export function receiveFileStream(deps: FileStreamDeps, ctx: RequestContext, name: RunName) {
+  return retryWhenFull(async () => {
+    const { length } = ctx.request
+    const early = length !== undefined && length <= smallBytes ? undefined : await admit(deps, ctx, length ?? 0)
+    try {
+      return await receive(deps, ctx, { name, early })
+    } finally {
+      early?.release()
+    }
+  })
+}
+
+async function admit(deps: FileStreamDeps, ctx: RequestContext, bytes: number): Promise<IncomingBytes> {
+  const { caller, limits } = ctx.state
   try {
-    const held = deps.memory.open(ctx)
-    const bytes = cleanJson(await held.read(openBody(ctx, fileStreamLimitBytes)))
-    incoming.add(bytes.length)
-    const write = await readFileStream(await parseBody(bytes, (size) => held.add(size)))
+    return await deps.storage.admitTraces({ entity: caller.entity, limit: limits.storedBytes, announced: bytes })
+  } catch (error) {
+    linger(ctx)
+    throw error
+  }
+}
+
+async function receive(
+  deps: FileStreamDeps,
+  ctx: RequestContext,
+  { name, early }: { name: RunName; early: IncomingBytes | undefined },
+) {
+  const held = deps.memory.open(ctx)
+  const reserve: Reserve = (size) => held.add(size)
+  const bytes = cleanJson(await held.read(openBody(ctx, fileStreamLimitBytes)))
+  early?.add(bytes.length)
+  reserve(bytes.length * copies)
+  const write = await readFileStream(await parseBody(bytes, reserve), reserve)
+  const late = early || !hasLines(write) ? undefined : await admit(deps, ctx, bytes.length)
+  try {
     const written = await takeTurn(ctx, () => writeRun(deps.pool, name, write))
     if (!written) throw notFound('Run', name.name)
     deps.storage.record(name.entity, written.bytes)
     return { exitcode: write.exit?.code ?? null, limits: {}, ...(written.stopping && { stopped: true }) }
   } finally {
-    incoming.release()
+    late?.release()
   }
+}
+
+function hasLines({ blocks, summary }: RunWrite): boolean {
+  return summary !== undefined || blocks.some(({ lines }) => lines.length > 0)
 }
 
 /** @throws {HttpError} 422 when it is not JSON */

@@ -8,6 +8,7 @@ import type { RequestContext } from '../../accounts/context.ts'
 import { keepBlob, type BlobUploadDeps } from '../../training/artifacts/store-files.ts'
 import { withSpooledBody } from '../../training/artifacts/upload.ts'
 import { maskKeys } from '../mask-keys.ts'
+import { retryWhenFull } from '../retry-when-full.ts'
 
 // SDKs write the command line of the program into these. They are small.
 const maskedFiles = new Set(['wandb-metadata.json', 'config.yaml'])
@@ -25,10 +26,13 @@ export async function receiveRunFile(
   const md5 = createHash('md5')
   const source = maskedFiles.has(path) ? Readable.from(maskAll(readBody(ctx)), { objectMode: false }) : ctx.req
   const observe = (chunk: Uint8Array) => void md5.update(chunk)
-  await withSpooledBody(deps, ctx, { maxBytes, source, observe }, async (spooled) => {
-    const blob = await keepBlob(deps, name.entity, spooled)
-    if (!(await putRunFile(deps.pool, run, { path, ...blob, md5: md5.digest('hex') }))) throw notFound('Run', name.name)
-  })
+  const receive = () =>
+    withSpooledBody(deps, ctx, { maxBytes, source, observe }, async (spooled) => {
+      const blob = await keepBlob(deps, name.entity, spooled)
+      const file = { path, ...blob, md5: md5.digest('hex') }
+      if (!(await putRunFile(deps.pool, run, file))) throw notFound('Run', name.name)
+    })
+  await retryWhenFull(receive)
 }
 
 /** The end of the iteration must not close the connection, because the answer must still be sent. */

@@ -1,16 +1,15 @@
-import { HttpError } from '../../../lib/http/http-error.ts'
 import { listHistoryKeys } from '../../../db/runs/key-sets.ts'
-import { measureSteps, readSteps, readTail } from '../../../db/runs/read-lines.ts'
+import { readSteps, readTail } from '../../../db/runs/read-lines.ts'
 import type { RunStream } from '../../../db/runs/write-lines.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
-import { errors } from '../../errors/table.ts'
 import { findInteger, invalidArgument, readTexts } from '../graphql/arguments.ts'
 import type { GraphqlContext } from '../graphql/resource.ts'
 import { JsonScalar, type Arguments, type GraphqlObject } from '../graphql/values.ts'
 import { readJsonObject } from '../json-text.ts'
-import { maxAnswerBytes, reserveAnswer, sampleValues, sampleWhole } from './sampled-history.ts'
+import { readInTurn } from './read-turns.ts'
+import { acceptAnswer, sampleValues, sampleWhole } from './sampled-history.ts'
 
 export interface HistoryDeps {
   memory: RequestMemory
@@ -24,77 +23,81 @@ const maxSpecs = 20
 
 /** The history of a run, and its metrics of the machine. */
 export function historyFields(deps: HistoryDeps, context: GraphqlContext, run: RunRow): GraphqlObject {
-  const { pool } = deps
-  const reserve = (bytes: number) => reserveAnswer(deps, context.ctx, bytes)
+  const { ctx } = context
+  const read: Reading = { deps, ctx, run }
   const sample = (stream: RunStream, args: Arguments) =>
-    sampleWhole(deps, context.ctx, { run: run.number, stream, samples: readSamples(args) })
+    sampleWhole(deps, ctx, { run: run.number, stream, samples: readSamples(args, maxSamples) })
   return {
     historyLineCount: run.historyLines,
     eventsLineCount: run.eventLines,
-    historyTail: () => listTail(pool, run, 'history'),
-    eventsTail: () => listTail(pool, run, 'events'),
-    history: async (args) => ('minStep' in args ? readPage(pool, run, args, reserve) : sample('history', args)),
+    historyTail: () => listTail(read, 'history'),
+    eventsTail: () => listTail(read, 'events'),
+    history: async (args) => ('minStep' in args ? readPage(read, args) : sample('history', args)),
     events: (args) => sample('events', args),
-    sampledHistory: ({ specs }) => sampleSpecs(pool, run, specs),
-    historyKeys: async () => new JsonScalar(await describeKeys(pool, run)),
+    sampledHistory: ({ specs }) => sampleSpecs(read, specs),
+    historyKeys: async () => new JsonScalar(await describeKeys(deps.pool, run)),
     // All lines are in the database. SDKs then read them by pages.
     parquetHistory: () => ({ parquetUrls: [], liveData: new JsonScalar([]) }),
   }
 }
 
+/** A request that reads a run. */
+interface Reading {
+  deps: HistoryDeps
+  ctx: GraphqlContext['ctx']
+  run: RunRow
+}
+
 /** The text of a list of the last lines. SDKs continue after the step of the last one. */
-async function listTail(pool: Pool, run: RunRow, stream: RunStream): Promise<string> {
-  const lines = await readTail(pool, run.number, stream, 1)
+async function listTail({ deps, ctx, run }: Reading, stream: RunStream): Promise<string> {
+  const lines = await readTail(deps.pool, { run: run.number, stream, lines: 1 }, acceptAnswer(deps, ctx))
   return JSON.stringify(lines.map(({ text }) => text))
 }
 
 /** All lines in a range of steps. @throws {HttpError} 400 if they are too large for one answer */
-async function readPage(pool: Pool, run: RunRow, args: Arguments, reserve: (bytes: number) => void): Promise<string[]> {
+function readPage({ deps, ctx, run }: Reading, args: Arguments): Promise<string[]> {
   const page = {
     run: run.number,
     minStep: findInteger(args, 'minStep') ?? 0,
     maxStep: findInteger(args, 'maxStep') ?? Number.MAX_SAFE_INTEGER,
     limit: maxPageLines,
   }
-  const bytes = await measureSteps(pool, page)
-  if (bytes > maxAnswerBytes) {
-    throw new HttpError(
-      errors.bad_request,
-      `The history from step ${page.minStep} to ${page.maxStep} has ${bytes} bytes. At most ${maxAnswerBytes} are ` +
-        'read at once: choose a smaller page_size, or keys.',
-    )
-  }
-  reserve(bytes)
-  return readSteps(pool, page)
+  const accept = acceptAnswer(deps, ctx, 'Choose a smaller page_size, or keys')
+  return readInTurn(ctx.state.caller, () => readSteps(deps.pool, page, accept))
 }
 
 // A page of the SDKs has as many steps as the client chooses, and perhaps several lines for each step.
 const maxPageLines = 100_000
 
 /** One list for each spec: objects with the values of its keys. */
-async function sampleSpecs(pool: Pool, run: RunRow, specs: unknown): Promise<JsonScalar> {
+async function sampleSpecs(read: Reading, specs: unknown): Promise<JsonScalar> {
   const texts = readTexts({ specs }, 'specs', maxSpecs)
   const samples = []
-  for (const text of texts) samples.push(await sampleSpec(pool, run, text))
+  for (const text of texts) samples.push(await sampleSpec(read, text))
   return new JsonScalar(samples)
 }
 
-async function sampleSpec(pool: Pool, run: RunRow, text: string): Promise<Record<string, unknown>[]> {
+async function sampleSpec({ deps, ctx, run }: Reading, text: string): Promise<Record<string, unknown>[]> {
   const spec = readJsonObject(text)
   if (!spec) throw invalidArgument('specs', 'must be texts of JSON objects')
   const keys = [...new Set(readTexts(spec, 'keys', maxSampledKeys))]
   if (keys.length === 0) throw invalidArgument('specs', 'must name keys')
-  return sampleValues(pool, {
-    run: run.number,
-    keys,
-    samples: readSamples(spec),
-    minStep: findInteger(spec, 'minStep') ?? Number.MIN_SAFE_INTEGER,
-    maxStep: findInteger(spec, 'maxStep') ?? Number.MAX_SAFE_INTEGER,
-  })
+  return sampleValues(deps, ctx, { run: run.number, keys, ...readSteppedSamples(spec) })
 }
 
-function readSamples(args: Arguments): number {
-  return Math.min(Math.max(findInteger(args, 'samples') ?? defaultSamples, 1), maxSamples)
+/**
+ * How many lines a spec asks for, of which steps. wandb 0.25 sends the step after a page's last one as `maxStep`. Newer
+ * SDKs send the last one itself, and as many samples as the page has steps.
+ */
+function readSteppedSamples(spec: Record<string, unknown>) {
+  const minStep = findInteger(spec, 'minStep') ?? Number.MIN_SAFE_INTEGER
+  const end = findInteger(spec, 'maxStep') ?? Number.MAX_SAFE_INTEGER
+  const isLast = findInteger(spec, 'samples') === end - minStep + 1
+  return { samples: readSamples(spec, maxPageLines), minStep, maxStep: isLast ? end + 1 : end }
+}
+
+function readSamples(args: Arguments, max: number): number {
+  return Math.min(Math.max(findInteger(args, 'samples') ?? defaultSamples, 1), max)
 }
 
 /** The keys of a history with the number of their values by type, as SDKs expect them. */

@@ -1,23 +1,18 @@
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { countRuns, listRuns } from '../../../db/runs/list.ts'
 import { FilterError } from '../../../db/runs/filter.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { errors } from '../../errors/table.ts'
 import { findInteger, findText, invalidArgument } from '../graphql/arguments.ts'
 import type { ProjectName } from '../graphql/resource.ts'
 import type { Arguments } from '../graphql/values.ts'
+import { readInTurn } from './read-turns.ts'
 
 const defaultRuns = 50
 const maxRuns = 200
 const maxFilterLength = 64 * 1024
-
-// A filter is computed for each run of a project. Other requests, and other entities here, must still get connections to
-// the database.
-const lists = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
 
 /** Lists a page of a project's runs. @throws {HttpError} 400 for a filter or an order that cannot be used */
 export async function listSelected(
@@ -39,7 +34,7 @@ export function countSelected(pool: Pool, caller: Caller, name: ProjectName, arg
 
 async function filtered<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
   try {
-    return await lists.run(turnOf(caller), work)
+    return await readInTurn(caller, work)
   } catch (error) {
     throw error instanceof FilterError ? new HttpError(errors.bad_request, `${error.message}.`) : error
   }

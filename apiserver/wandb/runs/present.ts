@@ -1,12 +1,12 @@
 import { readRunValues } from '../../../db/runs/find.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
 import { readTail } from '../../../db/runs/read-lines.ts'
-import type { Pool } from '../../../db/pool.ts'
 import type { GraphqlContext } from '../graphql/resource.ts'
 import type { GraphqlObject } from '../graphql/values.ts'
 import { runFilesFields } from '../run-files/fields.ts'
 import { historyFields, type HistoryDeps } from './history-fields.ts'
 import { outputFields } from './output-fields.ts'
+import { acceptAnswer } from './sampled-history.ts'
 
 /** Builds further fields of runs, such as their artifacts. */
 export type RunFields = (context: GraphqlContext, run: RunRow) => GraphqlObject
@@ -25,9 +25,9 @@ export function presentRun(deps: RunPresentDeps, context: GraphqlContext, run: R
     user: { ...presentEntity(entity), __typename: 'User', username: entity },
     sweep: null,
     sweepName: null,
-    ...valueFields(deps.pool, run),
+    ...valueFields(deps, context, run),
     ...historyFields(deps, context, run),
-    ...outputFields(deps, run),
+    ...outputFields(deps, context, run),
     ...runFilesFields(deps.pool, context, run),
     ...deps.runFields(context, run),
   }
@@ -60,14 +60,16 @@ function presentSettings(run: RunRow): GraphqlObject {
 }
 
 /** Config and summary, which are read once if both are selected. */
-function valueFields(pool: Pool, run: RunRow): GraphqlObject {
+function valueFields(deps: RunPresentDeps, { ctx }: GraphqlContext, run: RunRow): GraphqlObject {
   let reading: ReturnType<typeof readRunValues> | undefined
-  const read = () => (reading ??= readRunValues(pool, run.number))
+  const accept = acceptAnswer(deps, ctx)
+  const read = () => (reading ??= readRunValues(deps.pool, run.number, accept))
+  const lastEvent = { run: run.number, stream: 'events', lines: 1 } as const
   return {
     config: async () => (await read()).config,
     summaryMetrics: async () => (await read()).summary,
     wandbConfig: async ({ keys }) => pickConfig((await read()).config, keys),
-    systemMetrics: async () => (await readTail(pool, run.number, 'events', 1))[0]?.text ?? '{}',
+    systemMetrics: async () => (await readTail(deps.pool, lastEvent, accept))[0]?.text ?? '{}',
   }
 }
 

@@ -1,10 +1,11 @@
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { findRun, findRunById, hasRuns } from '../../../db/runs/find.ts'
+import type { RunName } from '../../../db/runs/table.ts'
 import { findProjectTime, listProjects } from '../../../db/runs/projects.ts'
 import { deleteProjectRuns, deleteRun } from '../../../db/runs/remove.ts'
 import { changeRun, requestStop, upsertRun } from '../../../db/runs/upsert.ts'
-import { requireStorage, type LimitDeps } from '../../accounts/limits/service.ts'
+import type { LimitDeps } from '../../accounts/limits/service.ts'
 import { errors } from '../../errors/table.ts'
 import { findInteger, findText, invalidArgument, readObject, requireText } from '../graphql/arguments.ts'
 import type { GraphqlContext, GraphqlResource, ProjectName } from '../graphql/resource.ts'
@@ -14,13 +15,23 @@ import { countSelected, listSelected } from './list.ts'
 import { defaultRunProject, generateRunName, isRunName } from '../run-names.ts'
 import { presentPageInfo } from '../graphql/page-info.ts'
 import { presentRun, type RunPresentDeps } from './present.ts'
+import { requireRoom } from './require-room.ts'
 import { readRunChange, readState, unsupported } from './read-input.ts'
 
 export interface RunDeps extends LimitDeps, RunPresentDeps {}
 
 const maxProjects = 200
 // wandb 0.25 asks which fields these have. It does without what is not listed, but does not expect null.
-const askedTypes = ['Query', 'Mutation', 'ServerInfo', 'ServerSettings', 'Project', 'Run', 'DeleteFilesInput', 'File']
+const askedTypes = [
+  'Query',
+  'ServerInfo',
+  'ServerSettings',
+  'Project',
+  'Run',
+  'DeleteFilesInput',
+  'File',
+  'PushToRunQueueInput',
+]
 
 /** Runs: to begin, change, find and delete them. */
 export function createRunsResource(deps: RunDeps): GraphqlResource {
@@ -49,7 +60,14 @@ export function createRunsResource(deps: RunDeps): GraphqlResource {
     },
     hasProject: (_, { entity, project }) => hasRuns(pool, entity, project),
     projectFields: (context, name) => projectFields(deps, context, name),
-    types: Object.fromEntries(askedTypes.map((name) => [name, { fields: [], inputFields: [] }])),
+    // Only automations are searched in these.
+    viewerFields: () => ({ projects: () => reject('Automations') }),
+    entityFields: () => ({ projects: () => reject('Automations') }),
+    types: {
+      ...Object.fromEntries(askedTypes.map((name) => [name, { fields: [], inputFields: [] }])),
+      // Otherwise wandb 0.25 raises an error without a message, and does not send the mutation, which has one.
+      Mutation: { fields: [{ name: 'createDefaultResourceConfig' }] },
+    },
   }
 }
 
@@ -113,29 +131,30 @@ function openModel(deps: RunDeps, args: Arguments, context: GraphqlContext): Gra
 }
 
 async function upsertBucket(deps: RunDeps, input: Arguments, context: GraphqlContext): Promise<GraphqlObject> {
+  const { pool } = deps
   const change = readRunChange(input)
-  const bytes = (change.config?.length ?? 0) + (change.summary?.length ?? 0)
-  await requireStorage(deps, context.caller.entity, bytes)
+  const { entity: own } = context.caller
   const name = findText(input, 'name')
-  const id = findText(input, 'id')
-  if (id !== undefined && name === undefined) {
-    const run = await changeRun(deps.pool, readId(input, context), change)
+  if (findText(input, 'id') !== undefined && name === undefined) {
+    const id = readId(input, context)
+    await requireRoom(deps, own, { change, find: () => findRunById(pool, own, id.id) })
+    const run = await changeRun(pool, id, change)
     if (!run) throw notFound('Run')
     return { bucket: presentRun(deps, context, run), inserted: false }
   }
-  const { entity, project } = readProject(
-    { ...input, modelName: input['modelName'] ?? defaultRunProject },
-    context,
-    'modelName',
-  )
-  if (name !== undefined && !isRunName(name))
-    throw invalidArgument('name', 'must be the id of a run: at most 128 characters, without / \\ # ? % :')
-  const { inserted, ...run } = await upsertRun(
-    deps.pool,
-    { entity, project, name: name ?? generateRunName() },
-    { keyId: context.caller.keyId, change },
-  )
-  return { bucket: presentRun(deps, context, run), inserted }
+  const run = readRunName(input, context)
+  await requireRoom(deps, own, { change, find: () => findRun(pool, run) })
+  const { inserted, ...row } = await upsertRun(pool, run, { keyId: context.caller.keyId, change })
+  return { bucket: presentRun(deps, context, row), inserted }
+}
+
+/** The project and the name of a run that begins. The server chooses what is missing. */
+function readRunName(input: Arguments, context: GraphqlContext): RunName {
+  const given = { ...input, modelName: input['modelName'] ?? defaultRunProject }
+  const { entity, project } = readProject(given, context, 'modelName')
+  const name = findText(input, 'name') ?? generateRunName()
+  if (isRunName(name)) return { entity, project, name }
+  throw invalidArgument('name', 'must be the id of a run: at most 128 characters, without / \\ # ? % :')
 }
 
 /** A run's id, in the caller's entity. @throws {HttpError} 404 */

@@ -15,7 +15,7 @@ import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { sendRunFile } from '../run-files/send.ts'
 import { readOutputLine } from './output-fields.ts'
 import { presentConfig, presentListedRun } from './present-rest.ts'
-import { readSampledHistory } from './sampled-history.ts'
+import { acceptAnswer, readSampledHistory } from './sampled-history.ts'
 import {
   fileListQuery,
   fileListSchema,
@@ -58,9 +58,9 @@ export function routeRuns(api: RestApi, deps: RunRestDeps): void {
   api.get(
     one,
     { tag, summary: 'Get a run with its config and summary', answer: runDetailSchema },
-    async ({ caller, params }) => {
+    async ({ ctx, caller, params }) => {
       const run = await getRun(pool, caller.entity, params.run_id)
-      const { config, summary } = await readRunValues(pool, run.number)
+      const { config, summary } = await readRunValues(pool, run.number, acceptAnswer(deps, ctx))
       return {
         ...presentListedRun(run),
         config: presentConfig(config),
@@ -106,9 +106,10 @@ function routeContents(api: RestApi, deps: RunRestDeps): void {
   api.get(
     `${one}/output`,
     { tag, summary: "Read lines of a run's output", query: outputQuery, answer: outputSchema },
-    async ({ caller, params, query: { after, limit } }) => {
+    async ({ ctx, caller, params, query: { after, limit } }) => {
       const { number } = await getRun(pool, caller.entity, params.run_id)
-      const rows = await readLines(pool, { run: number, stream: 'output', after, limit: limit + 1 })
+      const page = { run: number, stream: 'output', after, limit: limit + 1 } as const
+      const rows = await readLines(pool, page, acceptAnswer(deps, ctx))
       return { lines: rows.slice(0, limit).map(readOutputLine), has_more: rows.length > limit }
     },
   )

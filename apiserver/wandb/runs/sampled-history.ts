@@ -1,9 +1,12 @@
-import { valueError, unprocessable } from '../../../lib/http/http-error.ts'
+import { HttpError, valueError, unprocessable } from '../../../lib/http/http-error.ts'
 import { estimateLineBytes, sampleHistory, sampleLines, type HistorySample } from '../../../db/runs/read-lines.ts'
+import type { Accept } from '../../../db/runs/read-measured.ts'
 import type { RunStream } from '../../../db/runs/write-lines.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
+import { errors } from '../../errors/table.ts'
+import { readInTurn } from './read-turns.ts'
 import type { HistoryQuery } from './schema.ts'
 
 export interface SampleDeps {
@@ -12,14 +15,23 @@ export interface SampleDeps {
 }
 
 /** The texts of one answer have at most so many bytes. */
-export const maxAnswerBytes = 64 * 1024 * 1024
+const maxAnswerBytes = 64 * 1024 * 1024
 // The text, and the texts that it is put into.
 const copies = 3
 const maxKeys = 200
 
-/** Reserves the memory of an answer with so many bytes of lines. @throws {HttpError} 413, 429 or 503 */
-export function reserveAnswer({ memory }: SampleDeps, ctx: RequestContext, bytes: number): void {
-  memory.open(ctx).add(Math.ceil(bytes * copies))
+/**
+ * Accepts texts for an answer, and reserves its memory. @throws {HttpError} 400 if they are too many for one answer; 413,
+ * 429 or 503 if there is not enough memory
+ */
+export function acceptAnswer({ memory }: SampleDeps, ctx: RequestContext, advice = 'Request fewer lines'): Accept {
+  return (bytes) => {
+    if (bytes > maxAnswerBytes) {
+      const detail = `This would read ${bytes} bytes of a run. At most ${maxAnswerBytes} are read at once. ${advice}.`
+      throw new HttpError(errors.bad_request, detail)
+    }
+    memory.open(ctx).add(Math.ceil(bytes * copies))
+  }
 }
 
 /** Whole lines at equal distances. There are fewer than asked for if they are large. */
@@ -30,14 +42,20 @@ export async function sampleWhole(
 ): Promise<string[]> {
   const lineBytes = await estimateLineBytes(deps.pool, run, stream)
   const samples = Math.max(1, Math.min(wanted, Math.floor(maxAnswerBytes / Math.max(1, lineBytes))))
-  reserveAnswer(deps, ctx, samples * lineBytes)
-  const lines = await sampleLines(deps.pool, { run, stream, samples })
+  const accept = acceptAnswer(deps, ctx)
+  const sample = () => sampleLines(deps.pool, { run, stream, samples }, accept)
+  const lines = await readInTurn(ctx.state.caller, sample)
   return lines.map(({ text }) => text)
 }
 
 /** Objects with the values of some keys, of lines that have all of them. */
-export async function sampleValues(pool: Pool, sample: HistorySample): Promise<Record<string, unknown>[]> {
-  const rows = await sampleHistory(pool, sample)
+export async function sampleValues(
+  deps: SampleDeps,
+  ctx: RequestContext,
+  sample: HistorySample,
+): Promise<Record<string, unknown>[]> {
+  const accept = acceptAnswer(deps, ctx)
+  const rows = await readInTurn(ctx.state.caller, () => sampleHistory(deps.pool, sample, accept))
   return rows.map((values) =>
     Object.fromEntries(values.map((value, index) => [sample.keys[index]!, JSON.parse(value) as unknown])),
   )
@@ -60,5 +78,5 @@ export async function readSampledHistory(
     minStep: query.min_step ?? Number.MIN_SAFE_INTEGER,
     maxStep: query.max_step ?? Number.MAX_SAFE_INTEGER,
   }
-  return { keys, rows: await sampleValues(deps.pool, { run, keys, samples, ...range }) }
+  return { keys, rows: await sampleValues(deps, ctx, { run, keys, samples, ...range }) }
 }

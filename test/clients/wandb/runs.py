@@ -4,13 +4,17 @@ import atexit
 import json
 import os
 import pathlib
+import subprocess
+import sys
 import time
+import urllib.request
 
 facts = {}
 # The SDK prints lines at exit. What is registered first runs last.
 atexit.register(lambda: print(json.dumps(facts)))
 
 import numpy  # noqa: E402
+import PIL.Image  # noqa: E402
 import wandb  # noqa: E402
 
 project = os.environ["WANDB_PROJECT"]
@@ -27,9 +31,11 @@ run = wandb.init(
     tags=["one", "two"],
     config={"lr": 0.5, "optimizer": {"name": "adam", "betas": [0.9, 0.99]}, "dots.in": 3},
 )
-run.define_metric("loss", summary="min")
+run.define_metric("epoch", hidden=True)
+run.define_metric("val/*", step_metric="epoch", summary="max")
 for step in range(30):
-    run.log({"loss": 1 / (step + 1), "accuracy": step / 30})
+    run.log({"loss": 1 / (step + 1), "accuracy": step / 30, "val/score": step % 20, "epoch": step // 10})
+pixels = numpy.arange(48, dtype=numpy.uint8).reshape(4, 4, 3)
 run.log(
     {
         "odd": float("nan"),
@@ -37,11 +43,10 @@ run.log(
         "text": "a \u00e9 \U0001f600 line",
         "nested": {"inner": 7},
         "histogram": wandb.Histogram(numpy.arange(10)),
-        "image": wandb.Image(numpy.zeros((4, 4, 3), dtype=numpy.uint8)),
+        "image": wandb.Image(pixels, caption="a square"),
+        "table": wandb.Table(columns=["a", "b"], data=[[1, "x"], [2, "y"]]),
     }
 )
-if os.environ.get("WITH_TABLES"):
-    run.log({"table": wandb.Table(columns=["a", "b"], data=[[1, "x"], [2, "y"]])})
 print("a line of output")
 pathlib.Path("notes.txt").write_text("a file of the run")
 run.save("notes.txt")
@@ -74,6 +79,14 @@ try:
 except Exception as error:
     facts["never"] = type(error).__name__
 
+# A run without a connection, which is sent later.
+offline = wandb.init(project=f"{project}-offline", id="offline", mode="offline", tags=["later"], config={"lr": 3})
+for step in range(3):
+    offline.log({"loss": step + 7})
+folder = pathlib.Path(offline.dir).parent
+offline.finish()
+subprocess.run([sys.executable, "-m", "wandb", "sync", str(folder)], check=True, capture_output=True, timeout=120)
+
 # What the public API reads.
 api = wandb.Api()
 read = api.run(f"{project}/first")
@@ -96,11 +109,33 @@ facts["odd"] = [str(row["odd"]) for row in rows if row.get("odd") is not None]
 facts["far"] = [str(row["far"]) for row in rows if row.get("far") is not None]
 facts["text"] = [row["text"] for row in rows if row.get("text") is not None]
 facts["keyed"] = [row["accuracy"] for row in read.scan_history(keys=["_step", "accuracy"])]
+facts["keyed_pages"] = [row["accuracy"] for row in read.scan_history(keys=["accuracy"], page_size=7)]
+facts["from_step"] = [row["loss"] for row in read.scan_history(keys=["loss"], min_step=2, max_step=4)]
+only = api.run(f"{project}/never").scan_history(keys=["loss"])
+facts["only_line"] = [row["loss"] for row in only]
 facts["pages"] = len(list(read.scan_history(page_size=7)))
 facts["history"] = len(read.history(pandas=False))
 facts["samples"] = [row["loss"] for row in read.history(keys=["loss"], samples=5, pandas=False)]
 facts["inner"] = read.history(keys=["nested.inner"], pandas=False)
-facts["image"] = [row["image"]["_type"] for row in rows if row.get("image")]
+
+
+def media(key):
+    """The one value of a key in the history, and where its file is then."""
+    (value,) = [row[key] for row in rows if row.get(key)]
+    read.file(value["path"]).download(root="media", replace=True).close()
+    return value, pathlib.Path("media") / value["path"]
+
+
+image, image_path = media("image")
+with PIL.Image.open(image_path) as opened:
+    facts["image"] = [image["_type"], image["caption"], bool((numpy.array(opened) == pixels).all())]
+table, table_path = media("table")
+facts["table"] = [table["_type"], table["nrows"], json.loads(table_path.read_text())["data"]]
+logged = api.artifact(f"{project}/run-first-table:latest").get("table")
+facts["table_artifact"] = [logged.columns, logged.data]
+(histogram,) = [row["histogram"] for row in rows if row.get("histogram")]
+facts["histogram"] = [sum(histogram["values"]), histogram["bins"][0], histogram["bins"][-1]]
+facts["defined"] = [read.summary["val/score"]["max"], read.summary["epoch"]]
 facts["system"] = isinstance(read.history(stream="system", pandas=False), list)
 facts["files"] = sorted(file.name for file in read.files())
 with read.file("notes.txt").download(root="down", replace=True) as file:
@@ -157,18 +192,66 @@ try:
 except Exception as error:
     facts["gone"] = type(error).__name__
 
-# Parts of W&B that are not there.
-started = time.time()
-errors = {}
-for name, call in {
-    "sweep": lambda: wandb.sweep({"method": "random", "parameters": {"x": {"values": [1]}}}, project=project),
-    "reports": lambda: list(wandb.Api().reports(project)),
-    "sweeps": lambda: wandb.Api().sweep(f"{project}/none"),
-}.items():
+synced = wandb.Api().run(f"{project}-offline/offline")
+facts["synced"] = {
+    "losses": [row["loss"] for row in synced.scan_history()],
+    "summary": synced.summary["loss"],
+    "state": synced.state,
+    "tags": synced.tags,
+    "lr": synced.config["lr"],
+}
+
+
+# What is not there, or not allowed: what each call says, and for how long the longest one takes.
+def fail(call):
+    started = time.time()
     try:
-        call()
-        errors[name] = "worked"
+        result = f"worked: {call()}"
     except Exception as error:
-        errors[name] = str(error)
-facts["unsupported"] = errors
-facts["seconds"] = time.time() - started
+        result = str(error)
+    facts["slowest"] = max(facts.get("slowest", 0), time.time() - started)
+    return result
+
+
+search = {"method": "random", "parameters": {"x": {"values": [1]}}}
+api = wandb.Api()
+facts["unsupported"] = {
+    "sweep": fail(lambda: wandb.sweep(search, project=project)),
+    "sweeps": fail(lambda: api.sweep(f"{project}/none").config),
+    "agent": fail(lambda: wandb.agent("none", function=print, project=project, count=1)),
+    "reports": fail(lambda: list(api.reports(project))),
+    "queue": fail(lambda: api.create_run_queue("queue", type="local-process")),
+    "run_queue": fail(lambda: api.run_queue(api.default_entity, "queue").id),
+    "automations": fail(lambda: list(api.automations())),
+    "registries": fail(lambda: list(api.registries())),
+    "team": fail(lambda: api.create_team("team")),
+}
+facts["foreign"] = {
+    "init": fail(lambda: wandb.init(project=project, entity="somebody-else")),
+    "run": fail(lambda: api.run(f"somebody-else/{project}/first")),
+    "runs": fail(lambda: len(api.runs(f"somebody-else/{project}"))),
+}
+
+
+# The entity becomes full while a run is running, and gets room again when the server has rejected lines of it.
+def stored_bytes():
+    limits = urllib.request.Request(
+        f"{os.environ['WANDB_BASE_URL']}/v1/preview/limits",
+        headers={"Authorization": f"Bearer {os.environ['WANDB_API_KEY']}"},
+    )
+    return json.load(urllib.request.urlopen(limits))["stored_bytes"]
+
+
+often = wandb.Settings(x_file_stream_transmit_interval=1)
+full = wandb.init(project=project, id="full", settings=often)
+while stored_bytes() != 1:
+    time.sleep(0.1)
+facts["no_room"] = fail(lambda: wandb.init(project=project, id="no-room", reinit="create_new"))
+for step in range(50):
+    full.log({"loss": step})
+pathlib.Path("full.txt").write_text("saved while the entity was full")
+full.save("full.txt")
+full.finish()
+read = wandb.Api().run(f"{project}/full")
+with read.file("full.txt").download(root="down", replace=True) as file:
+    facts["full"] = [[row["loss"] for row in read.scan_history()], read.state, file.read()]
