@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { parseAllDocuments } from 'yaml'
+import { clusterEnv } from './run-kubectl.ts'
 
 const run = promisify(execFile)
 /** The folder of the chart. */
@@ -32,7 +33,7 @@ const required = {
 /** Helm with this project's chart, or a changed copy, on a cluster. TRAINYARD_TEST_HELM names another Helm. */
 export function createHelm(cluster: Cluster, folder = chart) {
   const call = async (args: string[]) => {
-    const options = { env: { ...process.env, KUBECONFIG: cluster.kubeconfig }, maxBuffer: 16 * 1024 * 1024 }
+    const options = { env: clusterEnv(cluster), maxBuffer: 16 * 1024 * 1024 }
     return (await run(process.env['TRAINYARD_TEST_HELM'] ?? cluster.helmPath, args, options)).stdout
   }
   const helm = (command: string[], namespace: string, values: object) =>
