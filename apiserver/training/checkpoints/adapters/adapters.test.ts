@@ -31,6 +31,7 @@ test.each([
   [{ base_model_name_or_path: '/models/qwen3-4b/' }],
   [{ base_model_name_or_path: 'someone/small' }],
   [{ r: 16, lora_alpha: 0.5, bias: null }],
+  [{ lora_dropout: 0.05, use_rslora: true }],
 ])('a plain LoRA of the base model is accepted: %j', (change) => {
   expect(readConfig(change).targets).toEqual(['q_proj', 'v_proj'])
 })

@@ -35,7 +35,6 @@ export const extras = [
   'layers_to_transform',
   'lora_bias',
   'loftq_config',
-  'lora_dropout',
   'megatron_config',
   'modules_to_save',
   'rank_pattern',

@@ -21,7 +21,7 @@ MAX_RANK, MAX_TARGETS = 512, 64
 # absent.
 EXTRAS = (
     "alpha_pattern auto_mapping corda_config eva_config exclude_modules fan_in_fan_out layer_replication "
-    "layers_pattern layers_to_transform lora_bias loftq_config lora_dropout megatron_config modules_to_save "
+    "layers_pattern layers_to_transform lora_bias loftq_config megatron_config modules_to_save "
     "rank_pattern target_parameters trainable_token_indices use_dora use_qalora"
 ).split()
 OS_ERROR = re.compile(r"os error (\d+)")

@@ -152,6 +152,13 @@ def test_adapters_of_other_kinds_are_not_trained(trained, change):
     assert (caught.value.reason, caught.value.retryable) == ("CheckpointMismatch", False)
 
 
+def test_an_adapter_that_was_trained_with_dropout_is_trained_without_it(trained):
+    _, folder = trained
+    path, plain = folder / ADAPTER_CONFIG, read_shape(folder)
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"lora_dropout": 0.05}))
+    assert read_shape(folder) == plain
+
+
 @pytest.mark.parametrize("rank", [0, 513, 10**9, "4", True, None])
 def test_an_unexpected_rank_is_rejected_before_a_slot_is_created(trained, rank):
     _, folder = trained
