@@ -61,7 +61,7 @@ test('training data must belong to the same entity', () => {
 })
 
 test('SQL and patterns match the same keys', () => {
-  expect(sqlKey('blob', { entity: 'b.entity', digest: 'b.digest' })).toBe(
+  expect(sqlKey('blob', { entity: 'b.entity', object: 'b.digest' })).toBe(
     `('artifacts/' || b.entity || '/' || b.digest)`,
   )
   expect(sqlKey('payload', { entity: '$1', digest: 'd' })).toBe(`('payloads/' || $1 || '/' || d || '.json')`)

@@ -11,7 +11,7 @@ const templates = {
   progress: 'progress/{job}/{save}/',
   statistics: 'token-statistics/{checkpoint}.parquet',
   payload: 'payloads/{entity}/{digest}.json',
-  blob: 'artifacts/{entity}/{digest}',
+  blob: 'artifacts/{entity}/{object}',
   upload: 'uploads/{entity}/{digest}/',
   call: 'traces/{entity}/{project}/calls/{name}',
   traceFile: 'traces/{entity}/{project}/files/{digest}',
@@ -25,6 +25,7 @@ const patterns: Record<PartName<Templates[Kind]>, string> = {
   save: uuid,
   entity: name,
   digest: name,
+  object: name,
   name,
   project: '[0-9]{1,9}',
 }

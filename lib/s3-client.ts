@@ -16,6 +16,9 @@ const connectionTimeoutMs = 3_000
 const idleTimeoutMs = 30_000
 const maxSockets = 128
 
+// The client warns on the console of each stream that failed. Our own log has the error.
+const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
+
 /** Creates a client with limited timeouts and retries. */
 export function createS3Client({ endpoint, region, keyFolder }: S3Options): S3Client {
   return new S3Client({
@@ -24,6 +27,7 @@ export function createS3Client({ endpoint, region, keyFolder }: S3Options): S3Cl
     ...(region && { region }),
     ...(keyFolder && { credentials: readKeyFrom(keyFolder) }),
     maxAttempts,
+    logger: silent,
     requestHandler: {
       connectionTimeout: connectionTimeoutMs,
       socketTimeout: idleTimeoutMs,

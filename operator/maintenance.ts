@@ -15,7 +15,13 @@ import { eraseAll, type ErasureDeps } from './erasure/erase.ts'
 import { eraseTracesAgain } from './erasure/traces.ts'
 import type { StoreGuard } from './gc/guard.ts'
 import { applyCheckpointRetention } from './retention/checkpoints.ts'
-import { expireOptimizerStates, expirePayloads, expireProgress, expireTokenStatistics } from './retention/files.ts'
+import {
+  expireOptimizerStates,
+  expirePayloads,
+  expirePendingArtifacts,
+  expireProgress,
+  expireTokenStatistics,
+} from './retention/files.ts'
 import { applyTraceRetention, createTracePartitions } from './retention/traces.ts'
 
 // Clients expect the files of deleted data to be gone soon.
@@ -65,7 +71,7 @@ export const storeSteps = {
     expireOptimizerStates,
     expireProgress,
   },
-  hourly: { expirePayloads, expireTokenStatistics, applyTraceRetention, eraseTracesAgain },
+  hourly: { expirePayloads, expireTokenStatistics, expirePendingArtifacts, applyTraceRetention, eraseTracesAgain },
 } satisfies Record<string, Record<string, Step>>
 
 /**

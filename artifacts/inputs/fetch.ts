@@ -1,8 +1,9 @@
 import { rm } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { insertBlob } from '../../db/artifacts/blobs.ts'
+import { insertBlob, renewBlob } from '../../db/artifacts/blobs.ts'
 import { whileHoldingKey } from '../../db/store/held-keys.ts'
 import { keyOf } from '../layout.ts'
+import { artifactUri } from '../store/keys.ts'
 import { spoolSource, type Spooled } from '../store/spool.ts'
 import { AddressError, ResponseError } from '../../lib/outbound/errors.ts'
 import { InputError } from './address.ts'
@@ -55,8 +56,13 @@ async function fetchInput(
 }
 
 async function keepFetched(deps: FetchDeps, entity: string, { file, digest, size }: Spooled): Promise<StoredInput> {
-  const key = keyOf('blob', { entity, digest })
+  const key = keyOf('blob', { entity, object: digest })
   const { uri } = await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
+    const known = await renewBlob(deps.pool, entity, { digest, size })
+    if (known !== undefined && (await deps.artifacts.stat(known))) {
+      await rm(file, { force: true })
+      return { uri: artifactUri(known) }
+    }
     const stored = await deps.artifacts.adopt(key, file, { digest, size })
     await insertBlob(deps.pool, entity, { digest, size })
     return stored

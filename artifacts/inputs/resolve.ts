@@ -1,6 +1,7 @@
+import { locateBlob } from '../../db/artifacts/blobs.ts'
 import { findArtifactVersion, type ArtifactFile, type ArtifactName } from '../../db/artifacts/versions.ts'
 import type { Pool } from '../../db/pool.ts'
-import { isTrainingData, keyOf } from '../layout.ts'
+import { isTrainingData } from '../layout.ts'
 import { artifactKey, artifactUri } from '../store/keys.ts'
 import type { ArtifactStore } from '../store/store.ts'
 import { AddressError } from '../../lib/outbound/errors.ts'
@@ -41,7 +42,7 @@ async function findTrainingFile(
   const found = name.entity === entity ? await findArtifactVersion(pool, name, version) : undefined
   if (!found) throw noArtifact(name, version)
   const { digest } = pickTrainingFile(found.files)
-  return { uri: artifactUri(keyOf('blob', { entity, digest })), digest }
+  return { uri: artifactUri(await locateBlob(pool, entity, digest)), digest }
 }
 
 function noArtifact({ entity, project, name }: ArtifactName, version: number | 'latest'): InputError {

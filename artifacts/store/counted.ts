@@ -9,15 +9,17 @@ export interface Counted {
   finish: () => { digest: string; size: number }
 }
 
-/** Digests a source while it is read, so that it is read only once. */
-export function countBytes(source: Readable | Uint8Array): Counted {
+/** Digests a source while it is read, so that it is read only once. `observe` gets the bytes too. */
+export function countBytes(
+  source: AsyncIterable<Uint8Array> | Uint8Array,
+  observe: (chunk: Uint8Array) => void = () => {},
+): Counted {
   const hash = createHash('sha256')
   let size = 0
   async function* count() {
-    for await (const chunk of source instanceof Uint8Array
-      ? splitBytes(source)
-      : (source as AsyncIterable<Uint8Array>)) {
+    for await (const chunk of source instanceof Uint8Array ? splitBytes(source) : source) {
       hash.update(chunk)
+      observe(chunk)
       size += chunk.byteLength
       yield chunk
     }

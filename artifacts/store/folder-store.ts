@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { constants, createWriteStream } from 'node:fs'
 import { chmod, copyFile, mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises'
 import path from 'node:path'
@@ -14,6 +14,7 @@ import { manifestLast } from './manifest-last.ts'
 import { ArtifactMissing } from './missing.ts'
 import { sweepFolder } from './sweep.ts'
 import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from './store.ts'
+import { WrongDigest } from './wrong-digest.ts'
 
 // No key starts with a dot. Trainers also write here, and rename finished files.
 const spoolFolder = '.spool'
@@ -32,6 +33,16 @@ export class FolderStore implements ArtifactStore {
     return this.#write(key, async (temporary) => {
       const { stream, finish } = countBytes(source)
       await pipeline(stream, createWriteStream(temporary, { flags: 'wx' }))
+      return { uri: artifactUri(key), ...finish() }
+    })
+  }
+
+  putExact(key: string, source: AsyncIterable<Uint8Array>, { md5 }: { md5: string }): Promise<StoredArtifact> {
+    return this.#write(key, async (temporary) => {
+      const hash = createHash('md5')
+      const { stream, finish } = countBytes(source, (chunk) => void hash.update(chunk))
+      await pipeline(stream, createWriteStream(temporary, { flags: 'wx' }))
+      if (hash.digest('hex') !== md5) throw new WrongDigest()
       return { uri: artifactUri(key), ...finish() }
     })
   }
@@ -142,6 +153,7 @@ export class FolderStore implements ArtifactStore {
       return result
     } catch (cause) {
       await rm(temporary, { force: true })
+      if (cause instanceof WrongDigest) throw cause
       throw await this.#explain('writing to the artifact store', cause)
     }
   }

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import os from 'node:os'
@@ -15,15 +15,15 @@ import { manifestLast } from './manifest-last.ts'
 import { explainBucketError } from './misconfigured.ts'
 import { ArtifactMissing } from './missing.ts'
 import { createS3Client, type S3Options } from '../../lib/s3-client.ts'
+import { maxRequestBytes, putExactObject } from './s3-exact.ts'
 import { abortUploads } from './s3-uploads.ts'
 import type { ArtifactStore, ByteRange, ListedArtifact, StoredArtifact } from './store.ts'
 import { sweepFolder } from './sweep.ts'
+import { WrongDigest } from './wrong-digest.ts'
 
 // An upload has at most 10,000 parts, so objects may have 160 GB. Two parts are in memory at a time.
 const partBytes = 16 * 1024 * 1024
 const partsAtOnce = 2
-// A larger object cannot be copied with one request.
-const copyLimitBytes = 5 * 1024 ** 3
 const requestsAtOnce = 16
 
 /** The artifact store in an S3 bucket. `prefix` is empty or ends with a slash. */
@@ -43,6 +43,30 @@ export class S3Store implements ArtifactStore {
     const { stream, finish } = countBytes(source)
     await this.#upload(this.#at(key), stream)
     return { uri: artifactUri(key), ...finish() }
+  }
+
+  async putExact(
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    { size, md5 }: { size: number; md5: string },
+  ): Promise<StoredArtifact> {
+    const place = this.#at(key)
+    const hash = createHash('md5')
+    const isOne = size <= maxRequestBytes
+    const { stream, finish } = countBytes(source, isOne ? undefined : (chunk) => void hash.update(chunk))
+    try {
+      if (isOne) await putExactObject(this.#client, { ...place, size, md5 }, stream)
+      else await this.#upload(place, stream)
+      if (!isOne && hash.digest('hex') !== md5) throw new WrongDigest()
+      return { uri: artifactUri(key), ...finish() }
+    } catch (cause) {
+      if (!(cause instanceof WrongDigest)) throw explainBucketError('writing to the artifact store', cause)
+      await this.remove(key)
+      throw cause
+    } finally {
+      // The rest of the source is not needed.
+      stream.destroy()
+    }
   }
 
   async adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact> {
@@ -126,7 +150,7 @@ export class S3Store implements ArtifactStore {
     const [from, to] = [requirePrefix(fromPrefix), requirePrefix(toPrefix)]
     for (const { key, size } of await manifestLast(this.list(from), from)) {
       const target = to + key.slice(from.length)
-      if (size < copyLimitBytes) await this.#copy(key, target)
+      if (size <= maxRequestBytes) await this.#copy(key, target)
       else await this.put(target, await this.open(key))
     }
   }

@@ -27,6 +27,16 @@ export interface ByteRange {
 export interface ArtifactStore {
   /** Stores a source in bounded memory. */
   put(key: string, source: Readable | Uint8Array): Promise<StoredArtifact>
+  /**
+   * Stores a source of a known size in bounded memory, if its bytes have this MD5.
+   *
+   * @throws {WrongDigest} then nothing is stored
+   */
+  putExact(
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    expected: { size: number; md5: string },
+  ): Promise<StoredArtifact>
   /** Moves a finished local file into the store. The caller knows its digest and size. The file is gone afterwards. */
   adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact>
   /**

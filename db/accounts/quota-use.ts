@@ -1,4 +1,5 @@
-import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
+import { sqlUri } from '../../artifacts/layout.ts'
+import { sqlBlobKey } from '../artifacts/blobs.ts'
 import type { Connection } from '../pool.ts'
 import { unfinished } from '../jobs/states.ts'
 
@@ -39,7 +40,7 @@ export async function sumStoredBytes(connection: Connection, entity: string): Pr
        SELECT payload_uri, payload_bytes FROM training.logs
        WHERE model_id IN (SELECT id FROM kept) AND payload_bytes IS NOT NULL
        UNION
-       SELECT ${sqlUri(sqlKey('blob', { entity: 'entity', digest: 'digest' }))}, size FROM training.blobs WHERE entity = $1
+       SELECT ${sqlUri(sqlBlobKey)}, size FROM training.blobs b WHERE entity = $1
        UNION
        SELECT ${sqlUri('prefix')}, bytes FROM training.garbage
        WHERE split_part(prefix, '/', 2) = $1 AND split_part(prefix, '/', 1) IN ('payloads', 'artifacts', 'traces')

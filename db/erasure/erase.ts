@@ -1,6 +1,6 @@
 import type { Pool } from '../pool.ts'
 import { withTransaction } from '../pool.ts'
-import { isBlobNeeded } from '../artifacts/blobs.ts'
+import { isBlobNeeded, sqlBlobKey } from '../artifacts/blobs.ts'
 
 /** An unfinished erasure. */
 export interface RunningErasure {
@@ -135,13 +135,17 @@ async function eraseSome(pool: Pool, erasure: RunningErasure, { kind, table, con
   return rows[0]?.removed ?? 0
 }
 
-/** Lists digests of an entity's files from before a time that no job and no version of a data set needs. */
-export async function listUnneededBlobs(pool: Pool, entity: string, before: Date): Promise<string[]> {
-  const { rows } = await pool.query<{ digest: string }>(
-    `SELECT b.digest FROM training.blobs b WHERE b.entity = $1 AND b.created_at <= $2 AND NOT ${isBlobNeeded}`,
+/** Lists an entity's files from before a time that no job and no version of a data set needs. */
+export async function listUnneededBlobs(
+  pool: Pool,
+  entity: string,
+  before: Date,
+): Promise<{ digest: string; key: string }[]> {
+  const { rows } = await pool.query<{ digest: string; key: string }>(
+    `SELECT b.digest, ${sqlBlobKey} AS key FROM training.blobs b WHERE b.entity = $1 AND b.created_at <= $2 AND NOT ${isBlobNeeded}`,
     [entity, before],
   )
-  return rows.map(({ digest }) => digest)
+  return rows
 }
 
 /**

@@ -1,7 +1,6 @@
-import { sqlKey } from '../../artifacts/layout.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
-import { isBlobNeeded } from '../artifacts/blobs.ts'
+import { isBlobNeeded, sqlBlobKey } from '../artifacts/blobs.ts'
 
 /** All objects below one prefix of the store, or one object. `bytes` is their total size. */
 export interface StoredUnit {
@@ -143,12 +142,12 @@ export async function releaseGarbage(pool: Pool, prefixes: string[] | 'all'): Pr
 export async function quarantineUnneededBlobs(pool: Pool, afterSeconds: number): Promise<void> {
   await pool.query(
     `WITH gone AS (
-       DELETE FROM training.blobs WHERE (entity, digest) IN (
+       DELETE FROM training.blobs b WHERE (entity, digest) IN (
          SELECT b.entity, b.digest FROM training.blobs b
          WHERE b.created_at < now() - make_interval(secs => $1) AND NOT ${isBlobNeeded}
          LIMIT 1000 FOR UPDATE SKIP LOCKED)
-       RETURNING entity, digest, size)
-     INSERT INTO training.garbage (prefix, bytes) SELECT ${sqlKey('blob', { entity: 'entity', digest: 'digest' })}, size FROM gone
+       RETURNING ${sqlBlobKey} AS key, size)
+     INSERT INTO training.garbage (prefix, bytes) SELECT key, size FROM gone
      ON CONFLICT (prefix) DO NOTHING`,
     [afterSeconds],
   )

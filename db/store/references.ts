@@ -53,20 +53,25 @@ export const referToPayloads = referBy(
      OR EXISTS (SELECT FROM training.logs l WHERE l.payload_uri = ${sqlUri('prefix')})`,
 )
 
-/** Looks up data set files by `artifacts/<entity>/<digest>`. */
+// Keys of the API have a column with the name prefix too.
+const blobEntity = sqlPart('blob', 'entity', 'given.prefix')
+const blobObject = sqlPart('blob', 'object', 'given.prefix')
+
+/** Looks up data set files by `artifacts/<entity>/<name of the object>`. */
 export const referToBlobs = referBy(
   `EXISTS (SELECT FROM training.blobs b
-           WHERE b.entity = ${sqlPart('blob', 'entity', 'prefix')} AND b.digest = ${sqlPart('blob', 'digest', 'prefix')})
-     OR EXISTS (SELECT FROM (VALUES (${sqlPart('blob', 'entity', 'prefix')}, ${sqlPart('blob', 'digest', 'prefix')})) AS b (entity, digest)
+           WHERE b.entity = ${blobEntity} AND (b.object = ${blobObject} OR b.object IS NULL AND b.digest = ${blobObject}))
+     OR EXISTS (SELECT FROM (VALUES (${blobEntity}, ${blobObject}, NULL)) AS b (entity, digest, object)
                 WHERE ${isBlobNeeded})`,
-  // Removed rows are recorded as garbage.
-  'false',
+  // Removed rows are recorded as garbage. An object with a name of its own may have been stored by a process that died
+  // before it had a row.
+  `${blobObject} !~ '^[0-9a-f]{64}$' AND EXISTS (SELECT FROM auth.api_keys k WHERE k.entity = ${blobEntity})`,
 )
 
 /** Looks up incomplete uploads by `uploads/<entity>/<digest>`. They are known if their entity has a key. */
 export const referToUploads = referBy(
   'false',
-  `EXISTS (SELECT FROM auth.api_keys k WHERE k.entity = ${sqlPart('upload', 'entity', 'prefix')})`,
+  `EXISTS (SELECT FROM auth.api_keys k WHERE k.entity = ${sqlPart('upload', 'entity', 'given.prefix')})`,
 )
 
 /** Looks up call payloads in the tracing database, by `traces/<entity>/<project number>/calls/<name>`. */

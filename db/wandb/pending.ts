@@ -60,10 +60,10 @@ export async function findPending(
   return rows[0]
 }
 
-/** How many versions an entity is uploading. */
+/** Counts the versions that an entity is uploading. */
 export async function countPending(pool: Pool, entity: string): Promise<number> {
   const { rows } = await pool.query<{ count: number }>(
-    'SELECT count(*) FROM training.pending_artifacts WHERE entity = $1',
+    `SELECT count(*) FROM training.pending_artifacts WHERE entity = $1 AND created_at >= now() - ${maxAge}`,
     [entity],
   )
   return rows[0]!.count
@@ -90,15 +90,15 @@ export async function recordManifest(
   ])
 }
 
-/** Deletes a version that was committed as a checkpoint. */
+/** Deletes a version that was committed as a checkpoint, or has expired. */
 export async function deletePending(pool: Pool, id: string): Promise<void> {
   await pool.query('DELETE FROM training.pending_artifacts WHERE id = $1', [id])
 }
 
-/** Deletes versions whose clients have given up. Their files are garbage. */
-export async function expirePending(pool: Pool): Promise<void> {
-  await pool.query(
-    `DELETE FROM training.pending_artifacts WHERE id IN
-       (SELECT id FROM training.pending_artifacts WHERE created_at < now() - ${maxAge} LIMIT 1000)`,
+/** Lists versions whose clients have given up. Their files are garbage if no version has them. */
+export async function listExpiredPending(pool: Pool): Promise<{ entity: string; id: string }[]> {
+  const { rows } = await pool.query<{ entity: string; id: string }>(
+    `SELECT entity, id FROM training.pending_artifacts WHERE created_at < now() - ${maxAge} ORDER BY created_at LIMIT 1000`,
   )
+  return rows
 }

@@ -31,6 +31,14 @@ export class GuardedStore implements ArtifactStore {
     return this.#store.put(key, source)
   }
 
+  putExact(
+    key: string,
+    source: AsyncIterable<Uint8Array>,
+    expected: { size: number; md5: string },
+  ): Promise<StoredArtifact> {
+    return this.#store.putExact(key, source, expected)
+  }
+
   adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact> {
     return this.#store.adopt(key, file, known)
   }

@@ -3,6 +3,7 @@ import { listExpiredPayloads } from '../../db/retention/payloads.ts'
 import { listExpiredStatistics, markStatisticsRemoved } from '../../db/retention/checkpoint-files.ts'
 import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
 import { deleteProgress, listSpentProgress } from '../../db/jobs/progress.ts'
+import { deletePending, listExpiredPending } from '../../db/wandb/pending.ts'
 import { removePayload, type FileDeps } from '../deletion/files.ts'
 
 /** Removes the optimizer states of all but each model's newest checkpoint: only the model's next job reads it. */
@@ -27,6 +28,14 @@ export async function expireTokenStatistics({ pool, artifacts }: FileDeps): Prom
 export async function expirePayloads({ pool, artifacts }: FileDeps): Promise<void> {
   for (const uri of await listExpiredPayloads(pool)) {
     await removePayload({ pool, artifacts }, uri, (connection) => listExpiredPayloads(connection, uri))
+  }
+}
+
+/** Removes artifacts that were never committed, with the parts of their files. Their whole files are garbage. */
+export async function expirePendingArtifacts({ pool, artifacts }: FileDeps): Promise<void> {
+  for (const { entity, id } of await listExpiredPending(pool)) {
+    await artifacts.removeAll(keyOf('upload', { entity, digest: id }))
+    await deletePending(pool, id)
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto'
-import { readFile, readdir } from 'node:fs/promises'
+import { readFile, readdir, stat } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -10,6 +11,7 @@ import { createRest, type Rest } from '../support/rest.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
 import { openSeverableProxy, type SeverableProxy } from '../support/severable-proxy.ts'
 import { useStack } from '../support/stack.ts'
+import { commitArtifact, createArtifact, linkFile, putManifest } from '../support/wandb-upload.ts'
 
 const stack = useStack()
 const entity = 's3-team'
@@ -43,6 +45,7 @@ afterAll(async () => {
   await s3?.stop()
 })
 
+const lengthOf = (bytes: Uint8Array) => ({ 'content-length': String(bytes.length) })
 const sha256 = (bytes: string | Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const pathOf = (name: string, more = '') => `/v1/preview/artifacts/${entity}/tests/${name}${more}`
 
@@ -86,6 +89,50 @@ test('a data set of many megabytes is stored in parts and read in ranges', async
   const part = await send('GET', pathOf('large', '/files/train.jsonl'), undefined, range)
   expect(part.status).toBe(206)
   expect(Buffer.from(await part.arrayBuffer())).toEqual(all.subarray(17_000_000, 17_000_100))
+})
+
+test('a file of an artifact of the wandb SDK goes to the bucket as it arrives, also while others do', async () => {
+  const api = { url: server.url, key: apiKey }
+  const spool = path.join(tmpdir(), 'trainyard-spool')
+  const upload = async (name: string) => {
+    const bytes = randomBytes(24 * 1024 * 1024)
+    const files = [{ path: 'weights.bin', md5: createHash('md5').update(bytes).digest('base64'), size: bytes.length }]
+    const id = await createArtifact(api, { project: 'tests', name }, files)
+    const { uploadUrl } = await linkFile(api, id, files[0]!)
+    const [first, second] = [bytes.subarray(0, 6_000_000), bytes.subarray(6_000_000)]
+    // Nothing of it is on the local disk.
+    const body = Readable.from(
+      (async function* () {
+        yield first
+        await eventually(async () => {
+          const sizes = await Promise.all((await readdir(spool)).map((file) => stat(path.join(spool, file))))
+          expect(sizes.filter(({ size }) => size > 4 * 1024 * 1024)).toEqual([])
+        })
+        yield second
+      })(),
+    )
+    const sent = { method: 'PUT', body: Readable.toWeb(body), duplex: 'half', headers: lengthOf(bytes) } as RequestInit
+    expect((await fetch(uploadUrl!, sent)).status).toBe(200)
+    await putManifest(api, id, files)
+    const link = await commitArtifact(api, id)
+    const range = await fetch(link, { headers: { range: 'bytes=17000000-17000099' } })
+    expect(Buffer.from(await range.arrayBuffer())).toEqual(bytes.subarray(17_000_000, 17_000_100))
+    expect(sha256(Buffer.from(await (await fetch(link)).arrayBuffer()))).toBe(sha256(bytes))
+  }
+  await Promise.all(['weights-1', 'weights-2'].map(upload))
+})
+
+test('an upload of the wandb SDK that the bucket breaks gets a 503, and works again afterwards', async () => {
+  const api = { url: server.url, key: apiKey }
+  const bytes = randomBytes(6 * 1024 * 1024)
+  const file = { path: 'weights.bin', md5: createHash('md5').update(bytes).digest('base64'), size: bytes.length }
+  const id = await createArtifact(api, { project: 'tests', name: 'broken' }, [file])
+  const { uploadUrl } = await linkFile(api, id, file)
+  wayToS3.cut()
+  const put = () => fetch(uploadUrl!, { method: 'PUT', body: bytes })
+  expect((await put()).status).toBe(503)
+  wayToS3.mend()
+  await eventually(async () => expect((await put()).status).toBe(200))
 })
 
 test('while the bucket is unavailable clients get 503 with Retry-After, and afterwards everything works', async () => {

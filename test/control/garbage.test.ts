@@ -7,8 +7,14 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import { keepGarbage, listGarbage, releaseGarbage } from '../../db/gc/garbage.ts'
+import { insertPending } from '../../db/wandb/pending.ts'
 import { FolderStore } from '../../artifacts/store/folder-store.ts'
-import { expireOptimizerStates, expirePayloads, expireTokenStatistics } from '../../operator/retention/files.ts'
+import {
+  expireOptimizerStates,
+  expirePayloads,
+  expirePendingArtifacts,
+  expireTokenStatistics,
+} from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -334,4 +340,54 @@ test("payloads are removed when the entity's retention has passed since the end 
   ]
   await expirePayloads({ pool: database.pool, artifacts: new FolderStore(root) })
   expect(files.map((file) => existsSync(file))).toEqual([false, true, true, true, true])
+})
+
+test('an artifact that is never committed goes after a day with its parts, and its files are garbage', async () => {
+  const { pool } = database
+  const [old, young] = [randomUUID(), randomUUID()]
+  const name = {
+    entity: 'team',
+    project: 'p',
+    name: 'data',
+    type: 'dataset',
+    keyId: randomUUID(),
+    digest: '',
+    aliases: [],
+  }
+  const more = { metadata: {}, description: null, runName: null, clientId: null }
+  for (const id of [old, young]) await insertPending(pool, { ...name, ...more, id })
+  const parts = await Promise.all([old, young].map((id) => putOld(`uploads/team/${id}/md5/1-md5`)))
+  const object = randomUUID()
+  const file = await putOld(`artifacts/team/${object}`)
+  await pool.query(
+    `INSERT INTO training.blobs (entity, digest, size, object, created_at) VALUES ('team', 'd', 1, $1, now() - interval '2 days')`,
+    [object],
+  )
+  await pool.query(`UPDATE training.pending_artifacts SET created_at = now() - interval '25 hours' WHERE id = $1`, [
+    old,
+  ])
+  await expirePendingArtifacts({ pool, artifacts: new FolderStore(root) })
+  const { rows: left } = await pool.query<{ id: string }>('SELECT id FROM training.pending_artifacts')
+  expect(left).toEqual([{ id: young }])
+  expect(parts.map(existsSync)).toEqual([false, true])
+  await sweep()
+  expect((await listGarbage(pool)).map(({ prefix }) => prefix)).toContain(`artifacts/team/${object}`)
+  await wait(8)
+  await sweep()
+  expect(existsSync(file)).toBe(false)
+})
+
+test('a file that was stored as a stream stays, and one whose process died before it had a row is known garbage', async () => {
+  const [kept, lost] = [randomUUID(), randomUUID()]
+  const files = await Promise.all([kept, lost].map((object) => putOld(`artifacts/team/${object}`)))
+  await database.pool.query(`INSERT INTO training.blobs (entity, digest, size, object) VALUES ('team', $1, 1, $2)`, [
+    'e'.repeat(64),
+    kept,
+  ])
+  await database.pool.query(`INSERT INTO auth.api_keys (entity, digest) VALUES ('team', $1)`, [randomUUID()])
+  await sweep()
+  expect(await listGarbage(database.pool)).toMatchObject([{ prefix: `artifacts/team/${lost}`, unseen: false }])
+  await wait(8)
+  await sweep()
+  expect(files.map(existsSync)).toEqual([true, false])
 })

@@ -221,7 +221,7 @@ describe('a payload of a job', () => {
 
 describe('a file of a data set', () => {
   const digest = sha256('rows')
-  const key = keyOf('blob', { entity: 'team', digest })
+  const key = keyOf('blob', { entity: 'team', object: digest })
   const erasure = (): RunningErasure => ({
     id: randomUUID(),
     entity: 'team',

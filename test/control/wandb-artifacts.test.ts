@@ -1,10 +1,21 @@
-import { createHash } from 'node:crypto'
-import { beforeAll, expect, test } from 'vitest'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 import { useStack } from '../support/stack.ts'
+import {
+  commitArtifact,
+  completeParts,
+  createArtifact,
+  linkFile as askLink,
+  md5Of,
+  putManifest as sendManifest,
+} from '../support/wandb-upload.ts'
 
-const own = useApiServer(useStack())
+const stack = useStack()
+const own = useApiServer(stack)
 let team: TraceClient
 let others: TraceClient
 let key: string
@@ -191,4 +202,74 @@ test('a version with aliases is deleted with them only', async () => {
   expect(await remove('')).toMatchObject(message(/aliases/))
   expect(await remove(', deleteAliases: true')).toEqual({ data: { deleteArtifact: { artifact: { id } } } })
   expect(await read(team, 'data')).toEqual({ data: { project: { artifactCollectionMembership: null } } })
+})
+
+describe('a large file', () => {
+  const entity = 'streaming'
+  const api = { url: '', key: '' }
+  const listBelow = (folder: string) =>
+    readdir(join(stack.artifacts, folder, entity), { recursive: true }).catch(() => [] as string[])
+  const put = (url: string, body: Uint8Array<ArrayBuffer>) => fetch(url, { method: 'PUT', body })
+  const hexOf = (bytes: Uint8Array) => createHash('md5').update(bytes).digest('hex')
+
+  beforeAll(async () => {
+    Object.assign(api, { url: own.server.url, key: await addKey(own.database.pool, entity) })
+  })
+
+  /** Begins a version with one file. */
+  async function begin(name: string, bytes: Uint8Array) {
+    const files = [{ path: 'weights.bin', md5: md5Of(bytes), size: bytes.length }]
+    return { id: await createArtifact(api, { project: 'proj', name }, files), files, file: files[0]! }
+  }
+
+  test('goes to the store as it arrives, once for equal bytes, and is refused with another MD5', async () => {
+    const bytes = randomBytes(5 * 1024 * 1024)
+    const { id, files, file } = await begin('large', bytes)
+    const { uploadUrl } = await askLink(api, id, file)
+    const wrong = Buffer.from(bytes)
+    wrong[7]! ^= 1
+    expect((await put(uploadUrl!, wrong)).status).toBe(400)
+    expect(await listBelow('artifacts')).toEqual([])
+    // Two at once, of which one is dropped.
+    const answers = await Promise.all([put(uploadUrl!, bytes), put(uploadUrl!, bytes)])
+    expect(answers.map(({ status }) => status)).toEqual([200, 200])
+    expect(await listBelow('artifacts')).toHaveLength(1)
+    expect(await askLink(api, id, file)).toMatchObject({ uploadUrl: null })
+    await sendManifest(api, id, files)
+    const link = await commitArtifact(api, id)
+    expect(hexOf(new Uint8Array(await (await fetch(link)).arrayBuffer()))).toBe(hexOf(bytes))
+    const range = await fetch(link, { headers: { range: 'bytes=4194304-4194313' } })
+    expect([range.status, Buffer.from(await range.arrayBuffer())]).toEqual([206, bytes.subarray(4_194_304, 4_194_314)])
+    // The same bytes by their digest are the same file.
+    const digest = createHash('sha256').update(bytes).digest('hex')
+    const byDigest = `${api.url}/v1/preview/artifacts/${entity}/proj/other/blobs/${digest}`
+    const again = await fetch(byDigest, { method: 'PUT', body: bytes, headers: { authorization: `Bearer ${api.key}` } })
+    expect(await again.json()).toMatchObject({ complete: true, size: bytes.length })
+    expect((await listBelow('artifacts')).length).toBe(2) // it and the manifest
+  })
+
+  test('arrives in parts, in any order and again, and is joined once', async () => {
+    const bytes = randomBytes(2 * 5 * 1024 * 1024 + 1_000)
+    const pieces = [0, 1, 2].map((at) => bytes.subarray(at * 5_242_880, (at + 1) * 5_242_880))
+    const parts = pieces.map(hexOf)
+    const { id, files, file } = await begin('parted', bytes)
+    const link = await askLink(api, id, file, parts)
+    const urls = link.uploadMultipartUrls!.uploadUrlParts.map(({ uploadUrl }) => uploadUrl)
+    for (const at of [2, 0]) {
+      const answer = await put(urls[at]!, pieces[at]!)
+      expect([answer.status, answer.headers.get('etag')]).toEqual([200, `"${parts[at]}"`])
+    }
+    for (const at of [1, 2]) expect((await put(urls[at]!, pieces[0]!)).status).toBe(400)
+    await expect(completeParts(api, id, link, parts)).rejects.toThrow('1 parts of the file were not uploaded: 2')
+    expect((await put(urls[1]!, pieces[1]!)).status).toBe(200)
+    // In another order, the parts are another file.
+    const { uploadMultipartUrls } = link
+    await expect(completeParts(api, id, link, [parts[1]!, parts[0]!, parts[2]!])).rejects.toThrow('not uploaded')
+    await Promise.all([completeParts(api, id, link, parts), completeParts(api, id, link, parts)])
+    await completeParts(api, id, { ...link, uploadMultipartUrls }, parts)
+    expect(await listBelow('uploads')).toEqual([id.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')])
+    await sendManifest(api, id, files)
+    const whole = await (await fetch(await commitArtifact(api, id))).arrayBuffer()
+    expect(hexOf(new Uint8Array(whole))).toBe(hexOf(bytes))
+  })
 })

@@ -2,6 +2,48 @@ import type { Mutation } from './mutation.ts'
 
 export const artifactMutations: Mutation[] = [
   {
+    fault: 'a body with another MD5 looks like a failure of S3',
+    file: 'artifacts/store/s3-exact.ts',
+    find: "cause.name === 'BadDigest'",
+    replace: "cause.name === ''",
+    test: 'test/store/artifact-store.test.ts',
+  },
+  {
+    fault: 'a folder stores a body with another MD5',
+    file: 'artifacts/store/folder-store.ts',
+    find: "if (hash.digest('hex') !== md5) throw",
+    replace: 'if (md5 === undefined) throw',
+    test: 'test/store/artifact-store.test.ts',
+  },
+  {
+    fault: 'the object of an equal file stays in the store',
+    file: 'apiserver/training/artifacts/streamed-blobs.ts',
+    find: 'if (!isNeeded) await',
+    replace: 'if (isNeeded === undefined) await',
+    test: 'test/control/wandb-artifacts.test.ts',
+  },
+  {
+    fault: 'a file is joined without one of its parts',
+    file: 'apiserver/wandb/artifacts/parts.ts',
+    find: 'if (joined.length < wanted.length)',
+    replace: 'if (joined.length < 0)',
+    test: 'test/control/wandb-artifacts.test.ts',
+  },
+  {
+    fault: 'parts of an artifact that expired stay',
+    file: 'operator/retention/files.ts',
+    find: "    await artifacts.removeAll(keyOf('upload', { entity, digest: id }))\n",
+    replace: '',
+    test: 'test/control/garbage.test.ts',
+  },
+  {
+    fault: 'the object of a streamed file is garbage',
+    file: 'db/store/references.ts',
+    find: 'b.object = ${blobObject} OR ',
+    replace: '',
+    test: 'test/control/garbage.test.ts',
+  },
+  {
     fault: 'a process does not wait for the key to its bucket',
     file: 'artifacts/store/misconfigured.ts',
     find: 'cause instanceof S3KeyMissing',

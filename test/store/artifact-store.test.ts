@@ -10,6 +10,7 @@ import { StoreFailed } from '../../artifacts/store/failed.ts'
 import { forEachConcurrent } from '../../artifacts/store/for-each-concurrent.ts'
 import { ArtifactMissing } from '../../artifacts/store/missing.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import { WrongDigest } from '../../artifacts/store/wrong-digest.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { eventually } from '../support/eventually.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
@@ -130,6 +131,32 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
     expect(await store.stat('broken')).toBeUndefined()
     expect(await listAll()).toEqual({})
     if (kind === 'S3') expect(await listUploads()).toEqual([])
+  })
+
+  test('stores a source with the announced MD5, and nothing of one with another', async () => {
+    const all = Buffer.concat([...makeMegabytes(9)])
+    const expected = { size: all.length, md5: createHash('md5').update(all).digest('hex') }
+    expect(await store.putExact('exact', Readable.from(makeMegabytes(9)), expected)).toEqual({
+      uri: 'artifact:///exact',
+      digest: digestOf(all),
+      size: all.length,
+    })
+    expect(digestOf(await buffer(await store.open('exact')))).toBe(digestOf(all))
+    const wrong = { size: megabyte, md5: expected.md5 }
+    await expect(store.putExact('wrong', Readable.from(makeMegabytes(1)), wrong)).rejects.toThrow(WrongDigest)
+    expect(await listAll()).toEqual({ exact: all.length })
+  })
+
+  test('keeps nothing of a source with an announced MD5 that fails', async () => {
+    const failing = Readable.from(
+      (function* () {
+        yield* makeMegabytes(2)
+        throw new Error('the client left')
+      })(),
+    )
+    const expected = { size: 3 * megabyte, md5: '0'.repeat(32) }
+    await expect(store.putExact('broken', failing, expected)).rejects.toThrow('writing to the artifact store')
+    expect(await listAll()).toEqual({})
   })
 
   test.each([

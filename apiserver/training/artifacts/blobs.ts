@@ -19,7 +19,7 @@ import {
   type BlobDeps,
   type BlobUploadDeps,
 } from './store-files.ts'
-import { withUpload } from './upload.ts'
+import { truncatedBody, withUpload } from './upload.ts'
 
 /** How many bytes of a file are stored, from its beginning without a gap. */
 export interface BlobState {
@@ -95,8 +95,7 @@ async function keepReceived(
   const isWhole = span.start === 0 && !spooled.broken && (span.total ?? spooled.size) === spooled.size
   if (isWhole) return finishBlob(deps, name, spooled)
   await keepPart(deps, name, span.start, spooled)
-  if (spooled.broken)
-    throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
+  if (spooled.broken) throw truncatedBody()
   const parts = await listParts(deps.artifacts, name)
   const size = measure(parts)
   if (span.total === undefined || size < span.total) return { digest: name.digest, size, complete: false }

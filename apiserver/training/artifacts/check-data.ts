@@ -1,7 +1,8 @@
 import { rm } from 'node:fs/promises'
+import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { trainingFiles } from '../../../artifacts/inputs/resolve.ts'
-import { keyOf } from '../../../artifacts/layout.ts'
 import { StoreFailed } from '../../../artifacts/store/failed.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
@@ -12,6 +13,7 @@ import { spoolUpload, type SpoolDeps } from './store-files.ts'
 /** What checking stored files needs. */
 interface CheckDeps extends SpoolDeps {
   bodies: BodyChecker
+  pool: Pool
 }
 
 /** The values of `?check`. */
@@ -43,7 +45,7 @@ export async function checkStoredData(
     files.filter((file) => isSftData(file.path, plan.check)).map((file) => [file.digest, file.path]),
   )
   for (const [digest, path] of wanted) {
-    const spooled = await copyStored(deps, keyOf('blob', { entity, digest }))
+    const spooled = await copyStored(deps, await locateBlob(deps.pool, entity, digest))
     try {
       if (spooled) await checkData(deps.bodies, { path, spooled }, plan)
     } finally {

@@ -1,6 +1,6 @@
 import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { Type } from 'typebox'
-import { keyOf } from '../../../artifacts/layout.ts'
+import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import type { BlobUploadDeps, ArtifactDeps } from './store-files.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { ByteRange } from '../../../lib/http/ranges.ts'
@@ -83,8 +83,8 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
       const file = version.files.find((each) => each.path === params.path)
       if (!file) throw notFound('File')
       const { digest, size } = file
-      const open = (range?: ByteRange) =>
-        openArtifact(deps.artifacts, keyOf('blob', { entity: version.entity, digest }), range)
+      const key = await locateBlob(deps.pool, version.entity, digest)
+      const open = (range?: ByteRange) => openArtifact(deps.artifacts, key, range)
       await sendFile(ctx, { name: file.path, type: 'application/octet-stream', digest, size, open })
     },
   )

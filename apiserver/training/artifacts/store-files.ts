@@ -57,7 +57,7 @@ export function spoolUpload(
 /** Stores a spooled file under its digest and records it. @throws {HttpError} 403 if the entity has no room */
 export async function keepBlob(deps: BlobDeps, entity: string, spooled: Spooled): Promise<Blob> {
   const { digest, size } = spooled
-  const key = keyOf('blob', { entity, digest })
+  const key = keyOf('blob', { entity, object: digest })
   await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, () =>
     storeBlob(deps, entity, { ...spooled, key }),
   )
@@ -66,9 +66,10 @@ export async function keepBlob(deps: BlobDeps, entity: string, spooled: Spooled)
 
 async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { key: string }): Promise<void> {
   const { file, key, digest, size } = spooled
-  if (await renewBlob(deps.pool, entity, { digest, size })) {
+  const known = await renewBlob(deps.pool, entity, { digest, size })
+  if (known !== undefined) {
     // A process that was removing the file may have died before it removed the row.
-    if (await writeToStore(deps.log, 'upload', () => deps.artifacts.stat(key))) return rm(file, { force: true })
+    if (await writeToStore(deps.log, 'upload', () => deps.artifacts.stat(known))) return rm(file, { force: true })
   } else await requireRoom(deps, entity, spooled)
   await writeToStore(deps.log, 'upload', () => deps.artifacts.adopt(key, file, { digest, size }))
   await insertBlob(deps.pool, entity, { digest, size })

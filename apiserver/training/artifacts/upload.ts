@@ -100,13 +100,16 @@ export function withSpooledBody<T>(
     const spooled = await spoolUpload(deps, source, { maxBytes, count })
     incoming.end()
     try {
-      if (spooled.broken)
-        throw new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
+      if (spooled.broken) throw truncatedBody()
       return await work(spooled)
     } finally {
       await rm(spooled.file, { force: true })
     }
   })
+}
+
+export function truncatedBody(): HttpError {
+  return new HttpError(errors.truncated_body, 'The body ended too early.', { headers: { Connection: 'close' } })
 }
 
 function receiveFile(deps: ArtifactDeps, { ctx, caller, file, check }: UploadRequest): Promise<VersionContent> {

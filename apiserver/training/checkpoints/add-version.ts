@@ -1,5 +1,6 @@
 import { keyOf, optimizerFile } from '../../../artifacts/layout.ts'
 import { artifactUri } from '../../../artifacts/store/keys.ts'
+import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
 import { waitForLeases } from '../../../db/changes.ts'
 import { addCheckpoint, type AddedCheckpoint } from '../../../db/checkpoints/add.ts'
@@ -73,12 +74,12 @@ function requirePlainFiles(files: readonly ClientFile[]): void {
 
 /** Copies files of the entity into a checkpoint, the manifest last. Returns the digest of the manifest. */
 async function copyFiles(
-  { artifacts }: Pick<AddVersionDeps, 'artifacts'>,
+  { artifacts, pool }: Pick<AddVersionDeps, 'artifacts' | 'pool'>,
   entity: string,
   { folder, files }: { folder: string; files: readonly ClientFile[] },
 ): Promise<string> {
   for (const { path, digest } of files) {
-    const source = await openArtifact(artifacts, keyOf('blob', { entity, digest }))
+    const source = await openArtifact(artifacts, await locateBlob(pool, entity, digest))
     const stored = await artifacts.put(`${folder}/${path}`, source)
     if (stored.digest !== digest) throw new Error(`a stored file is damaged: its digest is not ${digest}`)
   }

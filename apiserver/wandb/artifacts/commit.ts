@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { keyOf } from '../../../artifacts/layout.ts'
+import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import { commitPending, renewBlobsByMd5, type Committed, type VersionContent } from '../../../db/wandb/changes.ts'
 import { findPending, type PendingArtifact } from '../../../db/wandb/pending.ts'
 import { findVersionById, type Version, type VersionFile } from '../../../db/wandb/versions.ts'
@@ -62,7 +62,7 @@ async function readContent(presenter: Presenter, pending: PendingArtifact): Prom
 async function readManifest({ deps, context }: Presenter, pending: PendingArtifact): Promise<Buffer> {
   const { entity, manifestBlob: digest } = pending
   if (digest === null) throw new HttpError(errors.bad_request, 'The manifest of the artifact was not uploaded.')
-  const source = await openArtifact(deps.artifacts, keyOf('blob', { entity, digest }))
+  const source = await openArtifact(deps.artifacts, await locateBlob(deps.pool, entity, digest))
   const bytes = await deps.memory.open(context.ctx).read(source)
   if (createHash('md5').update(bytes).digest('hex') === pending.manifestMd5) return bytes
   throw new HttpError(errors.digest_mismatch, 'The manifest of the artifact has another digest than announced.')

@@ -4,13 +4,13 @@ import { renewBlobsByMd5 } from '../../../db/wandb/changes.ts'
 import {
   countPending,
   expectManifest,
-  expirePending,
   findPending,
   insertPending,
   type PendingArtifact,
 } from '../../../db/wandb/pending.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
+import { requireStorage } from '../../accounts/limits/service.ts'
 import { isMetadata } from '../../training/artifacts/schema.ts'
 import { findText, invalidArgument, readObjects, requireText } from '../graphql/arguments.ts'
 import type { Arguments, GraphqlObject } from '../graphql/values.ts'
@@ -19,6 +19,7 @@ import type { Presenter } from './deps.ts'
 import { readWireId, toWireId } from './ids.ts'
 import { maxManifestFiles, toHex } from './manifest.ts'
 import { checkAliases, readCollectionName, readTypeName } from './names.ts'
+import { linkParts } from './parts.ts'
 import { manifestUploadPath, uploadPath } from './paths.ts'
 import { presentVersion } from './present.ts'
 
@@ -46,6 +47,8 @@ export async function createArtifact(presenter: Presenter, input: Arguments): Pr
     return { artifact: presentVersion(presenter, known) }
   }
   await requirePlace(presenter)
+  // A link that refuses an upload tells the SDK's user nothing.
+  await requireStorage(deps, context.caller.entity, 1)
   const id = randomUUID()
   await insertPending(deps.pool, {
     ...name,
@@ -75,9 +78,8 @@ export function otherType(name: string, type: string): HttpError {
 }
 
 async function requirePlace({ deps, context }: Presenter): Promise<void> {
-  await expirePending(deps.pool)
   if ((await countPending(deps.pool, context.caller.entity)) < maxPending) return
-  const detail = `More than ${maxPending} artifacts are being uploaded. Those that are not finished within a day are removed.`
+  const detail = `More than ${maxPending} artifacts are being uploaded. Those that are not committed within a day are removed.`
   throw new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 60 })
 }
 
@@ -143,7 +145,7 @@ export async function createFiles({ deps, context }: Presenter, input: Arguments
   for (const id of new Set(wanted.map((file) => file.id))) await requirePending({ deps, context }, id)
   const stored = await renewBlobsByMd5(deps.pool, entity, [...new Set(wanted.map(({ md5 }) => md5))])
   const known = new Set(stored.map(({ md5 }) => md5))
-  const edges = wanted.map(({ id, name, md5, base64 }) => ({
+  const edges = wanted.map(({ id, name, md5, base64, parts }) => ({
     node: {
       __typename: 'File',
       name,
@@ -152,7 +154,7 @@ export async function createFiles({ deps, context }: Presenter, input: Arguments
       artifact: { __typename: 'Artifact', id },
       uploadUrl: known.has(md5) ? null : context.signLink({ method: 'PUT', path: uploadPath(entity, md5) }),
       uploadHeaders: [`Content-MD5:${base64}`],
-      uploadMultipartUrls: null,
+      uploadMultipartUrls: known.has(md5) ? null : linkParts({ context }, parts, { entity, id, md5 }),
     },
   }))
   return { files: { __typename: 'FileConnection', edges } }
@@ -162,7 +164,7 @@ function readWantedFile(file: Arguments) {
   const base64 = requireText(file, 'md5')
   const md5 = toHex(base64)
   if (md5 === undefined) throw invalidArgument('md5', 'must be an MD5 in base64')
-  return { id: requireText(file, 'artifactID'), name: requireText(file, 'name'), md5, base64 }
+  return { id: requireText(file, 'artifactID'), name: requireText(file, 'name'), md5, base64, parts: file }
 }
 
 /** @throws {HttpError} 404 if there is no such version, or if it is complete */

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
-import { keyOf } from '../../../artifacts/layout.ts'
+import { locateBlob } from '../../../db/artifacts/blobs.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { recordDigests, listFilesOf, type Version, type VersionFile } from '../../../db/wandb/versions.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { openArtifact } from '../../training/open-artifact.ts'
@@ -12,8 +13,12 @@ type Deps = Pick<WandbArtifactDeps, 'artifacts' | 'pool'>
 const readers = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
 
 /** The key of a file in the store; undefined for references. */
-export function keyOfFile(entity: string, { key, digest }: VersionFile): string | undefined {
-  return key ?? (digest === undefined ? undefined : keyOf('blob', { entity, digest }))
+export async function locateFile(
+  pool: Pool,
+  entity: string,
+  { key, digest }: VersionFile,
+): Promise<string | undefined> {
+  return key ?? (digest === undefined ? undefined : locateBlob(pool, entity, digest))
 }
 
 /** The files of a version, with their MD5s. Computes and records those that are not known yet. */
@@ -39,9 +44,10 @@ export async function readSize(deps: Deps, version: Version): Promise<number> {
   return (await listDigestedFiles(deps, version)).reduce((sum, { size }) => sum + size, 0)
 }
 
-async function addMd5({ artifacts }: Deps, entity: string, file: VersionFile): Promise<VersionFile> {
-  const key = keyOfFile(entity, file)
-  if (file.md5 !== undefined || key === undefined) return file
+async function addMd5({ artifacts, pool }: Deps, entity: string, file: VersionFile): Promise<VersionFile> {
+  if (file.md5 !== undefined) return file
+  const key = await locateFile(pool, entity, file)
+  if (key === undefined) return file
   const hash = createHash('md5')
   // The sizes of a checkpoint's files are not known either.
   let size = 0

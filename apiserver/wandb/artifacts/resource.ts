@@ -20,6 +20,7 @@ import type { Presenter, WandbArtifactDeps } from './deps.ts'
 import { readWireId, toWireId } from './ids.ts'
 import { splitName } from './names.ts'
 import { presentPageInfo, readPage } from './page.ts'
+import { completeMultipart } from './parts.ts'
 import { presentCollection, presentMembership, presentType, presentVersion } from './present.ts'
 
 type Change = (presenter: Presenter, input: Arguments) => Promise<GraphqlObject>
@@ -47,6 +48,7 @@ export function createArtifactsResource(deps: WandbArtifactDeps): GraphqlResourc
       createArtifact: change(createArtifact),
       createArtifactManifest: change(createManifest),
       createArtifactFiles: change(createFiles),
+      completeMultipartUploadArtifact: change(completeMultipart),
       commitArtifact: change(commitArtifact),
       updateArtifact: change(updateArtifact),
       addAliases: change(addAliases),

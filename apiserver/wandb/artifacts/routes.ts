@@ -8,9 +8,10 @@ import type { Caller, RequestContext } from '../../accounts/context.ts'
 import { openArtifact } from '../../training/open-artifact.ts'
 import type { WandbApi } from '../wandb-api.ts'
 import type { WandbArtifactDeps } from './deps.ts'
-import { keyOfFile, listDigestedFiles } from './digests.ts'
+import { listDigestedFiles, locateFile } from './digests.ts'
 import { readWireId } from './ids.ts'
 import { writeManifest } from './manifest.ts'
+import { receivePart } from './parts.ts'
 import { receiveFile, receiveManifest } from './uploads.ts'
 
 const tag = 'W&B'
@@ -65,6 +66,22 @@ function routeUploads(api: WandbApi, deps: WandbArtifactDeps): void {
     },
   )
   api.put(
+    '/v1/links/{entity}/uploads/{md5}/parts/{id}/{part}/{partMd5}',
+    {
+      tag,
+      summary: 'Upload a part of a file of an artifact',
+      streamedBody,
+      errorStatuses: [400],
+      answer: Type.Object({}),
+    },
+    async ({ ctx, caller, params }) => {
+      requireOwn(caller, params)
+      await receivePart(deps, ctx, params)
+      ctx.set('ETag', `"${params.partMd5}"`)
+      return {}
+    },
+  )
+  api.put(
     '/v1/links/{entity}/manifests/{id}/{md5}',
     { tag, summary: 'Upload the manifest of an artifact', streamedBody, errorStatuses: [400], answer: Type.Object({}) },
     async ({ ctx, caller, params }) => {
@@ -115,7 +132,7 @@ async function sendVersionFile(
   ctx: RequestContext,
   { entity, file }: { entity: string; file: VersionFile | undefined },
 ): Promise<void> {
-  const key = file && keyOfFile(entity, file)
+  const key = file && (await locateFile(deps.pool, entity, file))
   if (!file || key === undefined) throw notFound('File')
   // Listed files have one of the two digests.
   const { path, size, digest = file.md5! } = file

@@ -1,7 +1,7 @@
-import { keyOf } from '../../../artifacts/layout.ts'
 import type { ArtifactStore, ByteRange } from '../../../artifacts/store/store.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import { sendFile } from '../../../lib/http/send-file.ts'
+import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import { findRunFile } from '../../../db/runs/files.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RequestContext } from '../../accounts/context.ts'
@@ -16,6 +16,7 @@ export async function sendRunFile(
   const file = await findRunFile(deps.pool, run, name)
   if (!file) throw notFound('File')
   const { digest, size } = file
-  const open = (range?: ByteRange) => openArtifact(deps.artifacts, keyOf('blob', { entity, digest }), range)
+  const key = await locateBlob(deps.pool, entity, digest)
+  const open = (range?: ByteRange) => openArtifact(deps.artifacts, key, range)
   await sendFile(ctx, { name, type: 'application/octet-stream', digest, size, open })
 }

@@ -1,8 +1,8 @@
 import { buffer } from 'node:stream/consumers'
-import { keyOf } from '../../../../artifacts/layout.ts'
 import { artifactKey } from '../../../../artifacts/store/keys.ts'
 import type { ArtifactStore } from '../../../../artifacts/store/store.ts'
 import { findTrainedCheckpoint } from '../../../../db/checkpoints/trained.ts'
+import { locateBlob } from '../../../../db/artifacts/blobs.ts'
 import type { ArtifactFile } from '../../../../db/artifacts/versions.ts'
 import type { ModelRow } from '../../../../db/models/models.ts'
 import type { Pool } from '../../../../db/pool.ts'
@@ -39,12 +39,13 @@ export async function checkAdapter(
   { entity, baseModel }: Pick<ModelRow, 'entity' | 'baseModel'>,
   { files, turn }: { files: readonly ArtifactFile[]; turn: Turn },
 ): Promise<void> {
-  const find = (name: string) => {
+  const find = async (name: string) => {
     const file = files.find(({ path }) => path === name)
     if (!file) throw invalidAdapter(`${name} is missing. An adapter has ${configFile} and ${weightsFile}`)
-    return { ...file, key: keyOf('blob', { entity, digest: file.digest }) }
+    return { ...file, key: await locateBlob(deps.pool, entity, file.digest) }
   }
-  const [configuration, weights] = [find(configFile), find(weightsFile)]
+  const configuration = await find(configFile)
+  const weights = await find(weightsFile)
   if (configuration.size > maxConfigBytes) throw invalidAdapter(`${configFile} is larger than ${maxConfigBytes} bytes`)
   const text = (await buffer(await openArtifact(deps.artifacts, configuration.key))).toString()
   const config = readAdapterConfig(text, await readBounds(deps.pool, baseModel))
