@@ -23,6 +23,8 @@ export interface LocalConfig {
   withPods: boolean
   /** The device of engines and trainers. The GPU packages take much longer to install, so they are not the default. */
   accelerator: Accelerator
+  /** Tests read the requests that kube-apiserver gets: a folder with an audit policy, for the logs. */
+  auditLogs: string | undefined
 }
 
 export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConfig {
@@ -41,6 +43,7 @@ export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConf
     },
     withPods: true,
     accelerator: readAccelerator(env['TRAINYARD_ACCELERATOR'] || 'cpu'),
+    auditLogs: env['TRAINYARD_TEST_AUDIT_LOGS'] || undefined,
   }
 }
 

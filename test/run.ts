@@ -1,10 +1,13 @@
-import { totalmem } from 'node:os'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir, totalmem } from 'node:os'
 import path from 'node:path'
 import { readLocalConfig } from '../local/config.ts'
 import { installTrainerEnvironment } from '../local/install/python-environment.ts'
 import { Board } from '../local/terminal/board.ts'
 import { runChecks } from './check.ts'
+import { checkRoles } from './roles.ts'
 import { ensurePeersPython } from './support/client-python.ts'
+import { recordKubernetesCalls } from './support/kubernetes-calls.ts'
 import { isDeep } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
 import { runCommand } from './support/run-command.ts'
@@ -64,4 +67,7 @@ const lanes = [
 // An engine and a trainer take five, the trainer's own tests four, and each of three stacks with its tests two.
 const minGibSideBySide = 16
 const isRoomy = totalmem() >= minGibSideBySide * 2 ** 30
-await runSuites(isRoomy ? lanes : [lanes.flat()])
+const auditLogs = await mkdtemp(path.join(tmpdir(), 'trainyard-calls-'))
+await recordKubernetesCalls(auditLogs)
+await runSuites(isRoomy ? lanes : [lanes.flat()], [{ name: 'roles', run: () => checkRoles(auditLogs) }])
+await rm(auditLogs, { recursive: true })

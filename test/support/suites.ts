@@ -56,9 +56,9 @@ export async function runPytest(suite: SuiteContext, { python, env, folders = []
 
 /**
  * Runs lanes of suites at the same time. The suites of a lane run one after the other. Few files that failed run once more
- * when the lanes have ended. The last line is the sum. A suite that throws counts as a failure.
+ * when the lanes have ended, and then the last suites. The last line is the sum. A suite that throws counts as a failure.
  */
-export async function runSuites(lanes: readonly Suite[][]): Promise<void> {
+export async function runSuites(lanes: readonly Suite[][], last: readonly Suite[] = []): Promise<void> {
   console.log(`random tests have the seed ${ensureSeed()}`)
   const reports = await mkdtemp(path.join(tmpdir(), 'trainyard-test-'))
   const first: FinishedSuite[] = []
@@ -67,6 +67,7 @@ export async function runSuites(lanes: readonly Suite[][]): Promise<void> {
   }
   await Promise.all(lanes.map(runLane))
   const finished = await repeatFailures(first, (suite, files) => runSuite(suite, reports, files))
+  for (const suite of last) finished.push(await runSuite(suite, reports))
   await rm(reports, { recursive: true })
   printSummary(finished)
   process.exitCode = finished.some(({ outcome }) => outcome.failed > 0) ? 1 : 0

@@ -91,7 +91,7 @@ function etcd({ layout, installation, durable }: ProgramsRequest): ProgramDraft 
   }
 }
 
-function kubeApiserver({ layout, settings, installation }: ProgramsRequest): ProgramDraft {
+function kubeApiserver({ layout, settings, config, installation }: ProgramsRequest): ProgramDraft {
   const credentials = credentialsOf(layout)
   const certificates = certificatesOf(layout)
   const { kubernetes, public: publicPort } = settings.ports
@@ -120,6 +120,7 @@ function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Pro
       `--kubelet-certificate-authority=${certificates.authority}`,
       `--kubelet-client-certificate=${certificates.kubeletClient}`,
       `--kubelet-client-key=${certificates.kubeletClientKey}`,
+      ...auditFlags(layout, config),
     ],
     cwd: layout.etcd,
     after: ['etcd'],
@@ -130,6 +131,13 @@ function kubeApiserver({ layout, settings, installation }: ProgramsRequest): Pro
       tokenFile: credentials.adminToken,
     },
   }
+}
+
+/** Of the stacks of tests that run at the same time, each has a log. */
+function auditFlags({ root }: Layout, { auditLogs }: LocalConfig): string[] {
+  if (auditLogs === undefined) return []
+  const file = path.join(auditLogs, `${path.basename(root)}.log`)
+  return [`--audit-policy-file=${path.join(auditLogs, 'policy.yaml')}`, `--audit-log-path=${file}`]
 }
 
 function kubeControllerManager({ layout, installation }: ProgramsRequest): ProgramDraft {
