@@ -53,7 +53,11 @@ async function findSurvivors(copies: string[], wanted: Mutation[]): Promise<Muta
       if (!(await isCaught({ root, stackFile }, mutation, isPassing))) survivors.push(mutation)
     }
   }
-  await Promise.all(copies.map(runLane)).finally(shared.tearDown)
+  try {
+    await Promise.all(copies.map(runLane))
+  } finally {
+    await shared.tearDown()
+  }
   return survivors
 }
 

@@ -10,4 +10,5 @@ export default async function setUp(project: TestProject): Promise<(() => Promis
   const file = process.env[runningStack]
   if (file === undefined) return setUpStack(project, { withPods: false })
   project.provide('stack', JSON.parse(readFileSync(file, 'utf8')) as StackHandle)
+  return undefined
 }
