@@ -89,6 +89,7 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   routeHealth(open)
   routeReadiness(open, deps)
   tracing?.routeOpen(open)
+  wandb?.routeOpen(open)
   routeOpenApi(open, api, tracing?.operations)
   app.use(open.routes())
   // Some of its paths begin as those of other groups.

@@ -27,6 +27,7 @@ import { createRunFilesResource } from './run-files/resource.ts'
 import { routeRunFiles } from './run-files/routes.ts'
 import { createRunsResource } from './runs/resource.ts'
 import { routeRuns } from './runs/routes.ts'
+import { routeSdkTelemetry } from './sdk-telemetry/routes.ts'
 import { createLoginResource } from './login/resource.ts'
 import { createWandbApi, type WandbApi, type WandbState } from './wandb-api.ts'
 
@@ -47,6 +48,8 @@ export interface WandbDeps extends SharedParts {
 export interface Wandb {
   operations: readonly PlacedOperation[]
   routes: Koa.Middleware
+  /** Routes without a key. */
+  routeOpen: (router: Router) => void
   /** Operations of the REST interface. */
   route: (api: RestApi) => void
 }
@@ -71,6 +74,7 @@ export function openWandb(main: WandbDeps): Wandb {
   return {
     operations: [...keyed.api.operations, ...linked.api.operations],
     routes: (ctx, next) => keyedRoutes(ctx, () => linkedRoutes(ctx, next)),
+    routeOpen: routeSdkTelemetry,
     route: (api) => routeRuns(api, main),
   }
 }

@@ -355,3 +355,14 @@ test('runs are listed and read over REST', async () => {
     has_more: false,
   })
 })
+
+test.each(['metrics', 'logs'])('%s about the SDK itself are accepted without a key', async (signal) => {
+  const headers = { 'content-type': 'application/x-protobuf' }
+  const response = await fetch(`${api.url}/sdk/otel/v1/${signal}`, {
+    method: 'POST',
+    headers,
+    body: randomBytes(1_000),
+  })
+  expect(response.status).toBe(200)
+  expect((await response.arrayBuffer()).byteLength).toBe(0)
+})
