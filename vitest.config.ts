@@ -92,6 +92,17 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'backup',
+          include: ['test/backup/*.test.ts'],
+          globalSetup: ['test/support/control-setup.ts'],
+          fileParallelism: false,
+          // Two stacks with an engine and a trainer start, one after the other.
+          testTimeout: 1_800_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
           name: 'helm',
           include: ['test/helm/*.test.ts'],
           fileParallelism: false,

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { runner } from 'node-pg-migrate'
@@ -25,6 +26,32 @@ const backoff: Backoff = { baseMs: 1_000, maxMs: 15_000 }
 
 /** Applies the missing migrations one by one under an advisory lock. Every process can call it. */
 export async function migrate(databaseUrl: DatabaseUrl, log: Logger, part: DatabasePart = 'main'): Promise<void> {
+  await applyMigrations(databaseUrl, log, part)
+}
+
+/**
+ * Brings an empty database to the schema of these migrations, for the rows of a backup. Does nothing if they are not the
+ * first ones of this version. @returns those that this version does not have there
+ */
+export async function migrateTo(
+  databaseUrl: DatabaseUrl,
+  log: Logger,
+  part: DatabasePart,
+  names: readonly string[],
+): Promise<string[]> {
+  const files = readdirSync(path.join(import.meta.dirname, parts[part].folder)).filter((name) => name.endsWith('.sql'))
+  const known = files.map((name) => path.parse(name).name).sort()
+  const missing = names.filter((name, index) => known[index] !== name)
+  if (missing.length === 0) await applyMigrations(databaseUrl, log, part, names.length)
+  return missing
+}
+
+async function applyMigrations(
+  databaseUrl: DatabaseUrl,
+  log: Logger,
+  part: DatabasePart,
+  count = Infinity,
+): Promise<void> {
   const { folder, table } = parts[part]
   const applied = await withClient(databaseUrl, log, (dbClient) =>
     runner({
@@ -34,6 +61,7 @@ export async function migrate(databaseUrl: DatabaseUrl, log: Logger, part: Datab
       migrationsTable: table,
       migrationsSchema: 'public',
       checkOrder: true,
+      count,
       noLock: false,
       log: () => {},
     }),

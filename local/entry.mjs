@@ -15,6 +15,8 @@ const commands = {
   limits: 'local/limits.ts',
   garbage: 'local/garbage.ts',
   put: 'local/put.ts',
+  backup: 'local/backup.ts',
+  restore: 'local/restore.ts',
   test: 'test/run.ts',
   'test:helm': 'test/helm.ts',
   'test:kubelet': 'test/kubelet.ts',
@@ -27,6 +29,7 @@ const commands = {
   'test:postgres': 'test/postgres.ts',
   'test:rollout': 'test/rollout.ts',
   'test:upgrade': 'test/upgrade.ts',
+  'test:backup': 'test/backup.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
   bench: 'test/bench/run.ts',
@@ -45,6 +48,8 @@ const startsAStack = new Set([
   'test:postgres',
   'test:rollout',
   'test:upgrade',
+  'test:backup',
+  'restore',
   'bench',
 ])
 /** Tests use any free port instead. */

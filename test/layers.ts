@@ -19,6 +19,12 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['crds'],
     ['lib', 'artifacts/layout.ts'],
   ],
+  'operator/backup': [
+    ['main.ts'],
+    ['commands.ts'],
+    ['back-up.ts', 'restore.ts'],
+    ['backup-folder.ts', 'config.ts', 'copy-store.ts'],
+  ],
   artifacts: [['inputs'], ['store'], ['layout.ts']],
   operator: [
     ['main.ts'],
@@ -27,7 +33,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['maintenance.ts', 'resync.ts'],
     ['controllers.ts', 'missing-resources.ts'],
     ['config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
-    ['erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
+    ['backup', 'erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
     ['adapters', 'base-model', 'base-model-values', 'definitions', 'deletion', 'gc'],
     ['metrics'],
     ['add-model-labels.ts', 'component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],

@@ -8,13 +8,28 @@ export interface Installation {
   claimWanted: boolean
   /** Why nothing is removed from the store. */
   trouble: string | null
+  /** Nothing is removed from the store while a backup is being made. */
+  isPaused: boolean
 }
+
+// A backup that was killed lets removals go on after this time.
+const pauseFor = "interval '10 minutes'"
 
 export async function readInstallation(connection: Connection): Promise<Installation> {
   const { rows } = await connection.query<Installation>(
-    'SELECT id, claim_wanted AS "claimWanted", trouble FROM training.installation',
+    `SELECT id, claim_wanted AS "claimWanted", trouble,
+       coalesce(removal_paused_until > clock_timestamp(), false) AS "isPaused" FROM training.installation`,
   )
   return rows[0]!
+}
+
+/** Lets nothing be removed from the store for ten minutes. A backup calls it again in time. */
+export async function pauseRemoval(pool: Pool): Promise<void> {
+  await pool.query(`UPDATE training.installation SET removal_paused_until = clock_timestamp() + ${pauseFor}`)
+}
+
+export async function resumeRemoval(pool: Pool): Promise<void> {
+  await pool.query('UPDATE training.installation SET removal_paused_until = NULL')
 }
 
 /** Asks the operator to claim the artifact store for this installation. */

@@ -7,7 +7,7 @@ import { sweepGarbage, type SweepDeps } from './sweep.ts'
 // Listing a store takes long, and nobody waits for the result.
 const betweenSweepsMs = 3600_000
 // A long removal soon detects that the store is not ours any more. A check costs as much as removing a few objects.
-const maxCheckAgeMs = 10_000
+export const maxCheckAgeMs = 10_000
 
 /** Removes nothing from a store that is not ours alone, or that is newer than the databases. */
 export class StoreGuard {

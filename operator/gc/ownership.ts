@@ -23,6 +23,7 @@ const betweenAdoptionsMs = 3600_000
 const settledMs = 10 * 60_000
 
 const nothing = 'nothing is removed from the artifact store, because'
+const paused = `${nothing} a backup is being made`
 const claimHint = 'If the store belongs to this installation alone, run: npm run garbage -- claim'
 
 /**
@@ -43,8 +44,9 @@ export class StoreOwnership {
    * Checks who owns the store. If it is ours, or becomes ours by a claim or an adoption, renews the mark of our sign.
    */
   async renew(): Promise<Ownership> {
-    const { claimWanted, ...place } = await this.#open()
+    const { claimWanted, isPaused, ...place } = await this.#open()
     const { signs, databases } = place
+    if (isPaused) return { trouble: paused, isNew: false }
     const isWhole = databases.length === 2
     if (claimWanted && isWhole) return this.#claim(signs)
     const own = await signs.read()
@@ -58,14 +60,16 @@ export class StoreOwnership {
 
   /** Why the store is not ours now; undefined if it is. Writes no new mark. */
   async check(): Promise<string | undefined> {
-    const place = await this.#open()
+    const { isPaused, ...place } = await this.#open()
+    if (isPaused) return paused
     const own = await place.signs.read()
     return (await findConflict(place, own)) ?? (own?.mark ? undefined : this.#unsigned)
   }
 
   async #open() {
-    const { id, claimWanted } = await readInstallation(this.#deps.pool)
-    return { signs: new StoreSigns(this.#deps.artifacts, id), databases: await this.#listReachable(), claimWanted }
+    const { id, claimWanted, isPaused } = await readInstallation(this.#deps.pool)
+    const signs = new StoreSigns(this.#deps.artifacts, id)
+    return { signs, databases: await this.#listReachable(), claimWanted, isPaused }
   }
 
   /** Adopts an empty store, or a store with few units that the databases do not know. Those units are kept. */

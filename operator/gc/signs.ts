@@ -8,7 +8,9 @@ export interface StoreSign {
   mark: string | null
 }
 
-const folder = 'installations'
+/** No object of users is there. */
+export const signFolder = 'installations'
+const folder = signFolder
 // Our signs are much shorter. Later versions may write longer ones.
 const maxBytes = 65_536
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

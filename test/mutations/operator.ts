@@ -400,4 +400,25 @@ export const operatorMutations: Mutation[] = [
     replace: 'account !== undefined && !serviceAccounts.includes(account)',
     test: 'operator/status-server/auth.test.ts',
   },
+  {
+    fault: 'objects are removed while a backup is made',
+    file: 'operator/gc/ownership.ts',
+    find: 'if (isPaused) return { trouble: paused, isNew: false }',
+    replace: '',
+    test: 'test/control/backup.test.ts',
+  },
+  {
+    fault: 'a restored store is taken for the one of before',
+    file: 'operator/backup/restore.ts',
+    find: '  await signStore(installation)\n',
+    replace: '',
+    test: 'test/control/backup.test.ts',
+  },
+  {
+    fault: 'a restored installation is paused as when it was backed up',
+    file: 'operator/backup/restore.ts',
+    find: 'await resumeRemoval(pool)',
+    replace: '',
+    test: 'test/control/backup.test.ts',
+  },
 ]
