@@ -27,9 +27,17 @@ test.each<[string, GroupName | undefined]>([
   ['/v1/preview/keys', undefined],
   ['/v1/health', undefined],
   ['/callsign', undefined],
+  ['/graphql', 'training'],
+  ['/files/team/project/run/file_stream', 'training'],
+  ['/files/content', 'tracing'],
 ])('without any group, %s is a path of %s', (path, group) => {
   expect(findMissingGroup(new Set(), path)).toBe(group)
   expect(findMissingGroup(new Set(groupNames), path)).toBeUndefined()
+})
+
+test.each(['/graphql', '/traces/graphql'])('%s needs training or tracing', (path) => {
+  const missing = groupNames.map((name) => findMissingGroup(new Set([name]), path))
+  expect(missing).toEqual([undefined, 'training', undefined])
 })
 
 test('completions of tracing need engines too', () => {

@@ -11,13 +11,13 @@ export type Groups = ReadonlySet<GroupName>
 // A client can request any path.
 const maxShownLength = 200
 
-/** Paths of groups, for servers that have not loaded them. The first pattern that matches counts. */
+/** Paths of groups, for servers that have not loaded them. The first pattern that matches counts. All groups are needed. */
 const paths: [RegExp, readonly GroupName[]][] = [
   [/^\/(v1\/links|artifactsv2)(\/|$)/, ['training']],
   [/^(\/traces)?\/completions(\/|$)/, ['tracing', 'inference']],
   [/^\/files\/[^/]+\/[^/]+\/[^/]+\/(file_stream|run_files)(\/|$)/, ['training']],
   [/^\/(traces|v2|calls?|objs?|tables?|files?|cost|feedback|refs|threads|otel|agents|tags|aliases)(\/|$)/, ['tracing']],
-  [/^\/(project|service|server_info|health|graphql)(\/|$)/, ['tracing']],
+  [/^\/(project|service|server_info|health)(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/projects\/[^/]+\/trace-retention(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/(models|artifacts|runs|training-jobs|sft-training-jobs|webhooks)(\/|$)/, ['training']],
   [/^\/v1\/preview\/(entities|projects|erasures)(\/|$)/, ['training']],
@@ -35,14 +35,24 @@ export function readGroups(text: string): Groups {
   )
 }
 
+// Each of these groups answers there what concerns it: runs and artifacts, or projects of traces.
+const graphql = /^(\/traces)?\/graphql(\/|$)/
+const graphqlGroups = ['training', 'tracing'] as const
+
 /** The group without which a server does not have a path; undefined if the path is of none. */
 export function findMissingGroup(groups: Groups, path: string): GroupName | undefined {
+  if (graphql.test(path.toLowerCase()))
+    return graphqlGroups.some((name) => groups.has(name)) ? undefined : graphqlGroups[0]
   const needed = paths.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1]
   return needed?.find((name) => !groups.has(name))
 }
 
-/** The group of a path as metrics name it: `shared` for those of keys, limits, usage and health, and for unknown ones. */
+/**
+ * The group of a path as metrics name it: `shared` for those of keys, limits, usage and health, for GraphQL of several
+ * groups, and for unknown ones.
+ */
 export function findGroup(path: string): GroupName | 'shared' {
+  if (graphql.test(path.toLowerCase())) return 'shared'
   return paths.find(([pattern]) => pattern.test(path.toLowerCase()))?.[1][0] ?? 'shared'
 }
 

@@ -1,10 +1,15 @@
-import { describe, expect, test } from 'vitest'
+import { randomUUID } from 'node:crypto'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createPool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { clientTimeoutMs, newProject, runPython } from '../support/client-scripts.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { readMetrics, valueOf } from '../support/metrics.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 // Whole lives of runs by the unchanged SDK: see test/clients/wandb/runs.py.
@@ -143,3 +148,39 @@ describe.each([
     2 * clientTimeoutMs,
   )
 })
+
+test(
+  'what ART logs of a validation is beside the metrics of the model that training has made',
+  async () => {
+    const pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 1)
+    onTestFinished(() => pool.end())
+    // The own server has no base models.
+    const key = await addKey(pool, `team-${randomUUID()}`)
+    const env = {
+      WANDB_PROJECT: newProject(),
+      WANDB_API_KEY: key,
+      TRAINYARD_BASE_MODEL: stack.baseModel,
+      LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+      HF_HUB_OFFLINE: '1',
+    }
+    const { model } = await runPython<{ model: string }>(stack, 'val_metrics', { packages: 'art', env })
+    const rest = createRest(stack, key)
+    const trained = new ModelRows(pool, stack.artifacts)
+    for (const step of [1, 2]) await trained.addCheckpoint(model, step, { metrics: { reward: step / 4 } })
+    const path = `/v1/preview/models/${model}/metrics`
+    expect(await rest.call('GET', path)).toMatchObject({
+      metrics: expect.arrayContaining([
+        { key: 'reward', source: 'training', count: 2, points: [] },
+        { key: 'val/reward', source: 'logged', count: 3, points: [] },
+      ]) as unknown,
+    })
+    const steps = (...values: number[]) => values.map((value, index) => ({ step: index + 1, value }))
+    expect(await rest.call('GET', `${path}?keys=reward,val/reward`)).toEqual({
+      metrics: [
+        { key: 'reward', source: 'training', count: 2, points: steps(0.25, 0.5) },
+        { key: 'val/reward', source: 'logged', count: 3, points: steps(0.25, 0.5, 0.75) },
+      ],
+    })
+  },
+  clientTimeoutMs,
+)

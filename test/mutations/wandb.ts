@@ -127,4 +127,18 @@ export const wandbMutations: Mutation[] = [
     replace: 'if (chars < 0)',
     test: 'apiserver/wandb/file-stream/read-line.test.ts',
   },
+  {
+    fault: 'metrics that ART logs have the step of the run, and not that of the model',
+    file: 'apiserver/wandb/runs/model-metrics.ts',
+    find: "const modelStep = 'training_step'",
+    replace: "const modelStep = '_timestamp'",
+    test: 'test/control/wandb-runs-sdk.test.ts',
+  },
+  {
+    fault: 'GraphQL needs the group tracing',
+    file: 'apiserver/groups.ts',
+    find: "const graphqlGroups = ['training', 'tracing']",
+    replace: "const graphqlGroups = ['tracing']",
+    test: 'apiserver/groups.test.ts',
+  },
 ]

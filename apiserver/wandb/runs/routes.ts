@@ -13,6 +13,7 @@ import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { sendRunFile } from '../run-files/send.ts'
+import { modelMetricsQuery, modelMetricsSchema, readModelMetrics } from './model-metrics.ts'
 import { readOutputLine } from './output-fields.ts'
 import { presentConfig, presentListedRun } from './present-rest.ts'
 import { acceptAnswer, readSampledHistory } from './sampled-history.ts'
@@ -74,6 +75,19 @@ export function routeRuns(api: RestApi, deps: RunRestDeps): void {
     await deleteRun(pool, { entity: caller.entity, id: params.run_id })
     ctx.status = 204
   })
+  api.get(
+    '/v1/preview/models/{model_id}/metrics',
+    {
+      tag,
+      summary: "Read a model's metrics, of its training and of its run",
+      description:
+        'Values that clients log to the run with the name of the model, as ART does for its validation, are beside those ' +
+        'of its training.',
+      query: modelMetricsQuery,
+      answer: modelMetricsSchema,
+    },
+    ({ ctx, params, query }) => readModelMetrics(deps, ctx, { modelId: params.model_id, query }),
+  )
   routeContents(api, deps)
 }
 
