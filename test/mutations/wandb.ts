@@ -141,4 +141,18 @@ export const wandbMutations: Mutation[] = [
     replace: "const graphqlGroups = ['tracing']",
     test: 'apiserver/groups.test.ts',
   },
+  {
+    fault: "another entity's run can be changed by its id",
+    file: 'db/runs/upsert.ts',
+    find: 'WHERE r.entity = $1 AND r.id = $2 AND r.deleted_at IS NULL AND $3',
+    replace: 'WHERE $1::text IS NOT NULL AND r.id = $2 AND r.deleted_at IS NULL AND $3',
+    test: 'test/control/wandb-foreign-ids.test.ts',
+  },
+  {
+    fault: "a link signed for a key opens another entity's run files",
+    file: 'apiserver/wandb/run-names.ts',
+    find: 'if (entity === caller.entity) return entity',
+    replace: "if (entity !== '') return entity",
+    test: 'test/control/wandb-foreign-ids.test.ts',
+  },
 ]
