@@ -29,5 +29,6 @@ function describeStack({ env, installation, found }: RunningStack, envFile: stri
     `  its key and addresses  ${envFile}`,
     `  what runs in it        KUBECONFIG=${env.KUBECONFIG} ${installation.controlPlane.kubectl} get pods`,
     '  stop it, keep its data npm run down',
+    ...(found ? ['It runs the code that it was started with. For newer code: npm run down, then npm run up'] : []),
   ].join('\n')
 }
