@@ -200,6 +200,8 @@ function fillPath(path: string, { entity, run, artifact, digest: sha256, md5 }: 
     collection: 'data',
     region: 'default',
     'path*': 'a.txt',
+    part: '1',
+    partMd5: md5,
     digest: sha256,
     id: artifact,
   }
