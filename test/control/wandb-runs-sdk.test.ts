@@ -1,3 +1,6 @@
+import { access, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
@@ -24,15 +27,19 @@ async function countRejected(): Promise<number> {
   return valueOf(await readMetrics(metricsPort), 'trainyard_http_requests_total', labels)
 }
 
-/** Lets an entity have no room as soon as it has the run `full`, until lines of it were rejected. */
-async function fillEntity(entity: string): Promise<void> {
+/**
+ * Lets an entity have no room as soon as it has the run `full`, until the script has made the file and lines were rejected
+ * after that.
+ */
+async function fillEntity(entity: string, file: string): Promise<void> {
   const { pool } = own.database
-  const before = await countRejected()
   await eventually(async () => {
     const found = await pool.query("SELECT FROM training.runs WHERE entity = $1 AND name = 'full'", [entity])
     if (found.rowCount === 0) throw new Error('the run has not begun')
   }, clientTimeoutMs)
   await setLimits(pool, entity, { storedBytes: 1 })
+  await eventually(() => access(file), clientTimeoutMs)
+  const before = await countRejected()
   await eventually(async () => expect(await countRejected()).toBeGreaterThan(before))
   await setLimits(pool, entity, { storedBytes: null })
 }
@@ -57,10 +64,12 @@ describe.each([
         WANDB_PROJECT: project,
         WANDB_BASE_URL: own.server.url,
         WANDB_API_KEY: await addKey(own.database.pool, entity),
+        NO_ROOM_FILE: path.join(tmpdir(), randomUUID()),
       }
+      onTestFinished(() => rm(env.NO_ROOM_FILE, { force: true }))
       const [facts] = await Promise.all([
         runPython<Record<string, unknown>>(stack, 'runs', { packages, scripts: 'wandb', env }),
-        fillEntity(entity),
+        fillEntity(entity, env.NO_ROOM_FILE),
       ])
       expect(facts).toMatchObject({
         version,

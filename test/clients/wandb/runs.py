@@ -233,7 +233,8 @@ facts["foreign"] = {
 }
 
 
-# The entity becomes full while a run is running, and gets room again when the server has rejected lines of it.
+# The entity becomes full while a run is running. It gets room again when another run could not begin and the server has
+# rejected lines.
 def stored_bytes():
     limits = urllib.request.Request(
         f"{os.environ['WANDB_BASE_URL']}/v1/preview/limits",
@@ -247,6 +248,7 @@ full = wandb.init(project=project, id="full", settings=often)
 while stored_bytes() != 1:
     time.sleep(0.1)
 facts["no_room"] = fail(lambda: wandb.init(project=project, id="no-room", reinit="create_new"))
+pathlib.Path(os.environ["NO_ROOM_FILE"]).touch()
 for step in range(50):
     full.log({"loss": step})
 pathlib.Path("full.txt").write_text("saved while the entity was full")
