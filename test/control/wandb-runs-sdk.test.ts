@@ -1,6 +1,6 @@
 import { access, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import path from 'node:path'
+import { join } from 'node:path'
 import { randomUUID } from 'node:crypto'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
@@ -64,7 +64,7 @@ describe.each([
         WANDB_PROJECT: project,
         WANDB_BASE_URL: own.server.url,
         WANDB_API_KEY: await addKey(own.database.pool, entity),
-        NO_ROOM_FILE: path.join(tmpdir(), randomUUID()),
+        NO_ROOM_FILE: join(tmpdir(), randomUUID()),
       }
       onTestFinished(() => rm(env.NO_ROOM_FILE, { force: true }))
       const [facts] = await Promise.all([
