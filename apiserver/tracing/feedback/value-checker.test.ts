@@ -122,7 +122,8 @@ test('an entity with more weight is served more often', async () => {
       order.push(key)
     })
   // One entity uses one of the two threads nearly all of the time.
-  await Promise.all([...ask('busy', 100, 50), ...ask('light', 1, 12), ...ask('heavy', 3, 12)])
+  await Promise.all([...ask('busy', 100, 200), ...ask('light', 1, 40), ...ask('heavy', 3, 40)])
   const others = order.filter((key) => key !== 'busy')
-  expect(others.slice(0, 12).filter((key) => key === 'heavy').length).toBeGreaterThanOrEqual(8)
+  // Three of four, or some less: which of two threads is faster decides a little of the order.
+  expect(others.slice(0, 40).filter((key) => key === 'heavy').length).toBeGreaterThanOrEqual(25)
 })
