@@ -44,9 +44,9 @@ async function findSurvivors(copies: string[], wanted: Mutation[]): Promise<Muta
   const passing = await new TestRunner(copies[0]!).findPassing(new Set(wanted.map(({ test }) => test)))
   const survivors: Mutation[] = []
   const waiting = wanted.values()
-  const shared = await bringUpStack(false)
+  const shared = wanted.some(({ test }) => isControl(test)) ? await bringUpStack(false) : undefined
   const stackFile = path.join(copies[0]!, 'stack.json')
-  await writeFile(stackFile, JSON.stringify(shared.handle), { mode: 0o600 })
+  if (shared) await writeFile(stackFile, JSON.stringify(shared.handle), { mode: 0o600 })
   const runLane = async (root: string) => {
     for (const mutation of waiting) {
       const isPassing = passing.has(mutation.test)
@@ -56,7 +56,7 @@ async function findSurvivors(copies: string[], wanted: Mutation[]): Promise<Muta
   try {
     await Promise.all(copies.map(runLane))
   } finally {
-    await shared.tearDown()
+    await shared?.tearDown()
   }
   return survivors
 }
@@ -78,13 +78,14 @@ async function isCaught({ root, stackFile }: Place, mutation: Mutation, passesWi
   return caught
 }
 
+const isControl = (test: string) => /^test\/(control|clients\/tracing)\//.test(test)
+
 /**
  * A stack takes most of a control test's time, so these tests run on a shared one first. Its own pods run the code
  * without the fault: a test that passes there runs again on a stack of its own.
  */
 async function findsFault(runner: TestRunner, test: string, stackFile: string): Promise<boolean> {
-  const isControl = /^test\/(control|clients\/tracing)\//.test(test)
-  return (isControl && (await runner.fails(test, stackFile))) || runner.fails(test)
+  return (isControl(test) && (await runner.fails(test, stackFile))) || runner.fails(test)
 }
 
 if (words[0] === '--check') await checkList()

@@ -10,7 +10,7 @@ import { createHelm, parseManifests, type Manifest } from '../support/helm.ts'
 import { planValues } from '../../operator/base-model-values/plan.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
 import { useStack } from '../support/stack.ts'
-import { removeNamespace } from '../support/namespace.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const helm = createHelm(stack)
@@ -24,7 +24,7 @@ const secretNames = { secretName: 'whole-bucket', engineSecretName: 'for-engines
 /** Without the database and the store that other installations have to name. */
 const nothingElse = { secrets: { databaseUrl: '' }, artifacts: { persistentVolumeClaim: { accessMode: '' } } }
 
-beforeAll(() => stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }))
+beforeAll(() => createNamespace(stack, namespace))
 afterAll(() => removeNamespace(stack, namespace))
 
 describe('the API server accepts the chart', () => {
