@@ -3,6 +3,7 @@ import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
 import { expireAdapterUses } from '../db/engines/adapter-uses.ts'
 import { expireKeyedRequests } from '../db/idempotent-requests.ts'
 import { expireResponses } from '../db/responses/retention.ts'
+import { expireRuns } from '../db/runs/expire.ts'
 import { removeDeletedRuns } from '../db/runs/remove.ts'
 import { expireHolds } from '../db/store/held-keys.ts'
 import { expireOutbox } from '../db/webhooks/outbox.ts'
@@ -58,6 +59,7 @@ export const databaseSteps = {
     expireResponses: ({ pool }) => expireResponses(pool),
     expireAdapterUses: ({ pool }) => expireAdapterUses(pool),
     expireDownloads: ({ pool }) => expireDownloads(pool),
+    expireRuns: ({ pool }) => expireRuns(pool),
     resealWebhookSecrets,
   },
 } satisfies Record<string, Record<string, Step>>

@@ -16,6 +16,8 @@ export interface EntityLimits {
   storedBytes: number
   /** How long payloads of finished jobs are kept. */
   payloadDays: number
+  /** How long runs of the wandb SDK are kept after their end. */
+  runDays: number
   /** The weight of the entity when entities wait for the same resource. */
   weight: number
   /** Which token statistics are stored. */
@@ -41,6 +43,7 @@ const columns = {
   queuedJobs: 'queued_jobs',
   storedBytes: 'stored_bytes',
   payloadDays: 'payload_days',
+  runDays: 'run_days',
   weight: 'weight',
   tokenStatistics: 'token_statistics',
   traceProject: 'trace_project',
@@ -56,6 +59,7 @@ const none: SetLimits = {
   queuedJobs: null,
   storedBytes: null,
   payloadDays: null,
+  runDays: null,
   weight: null,
   tokenStatistics: null,
   traceProject: null,

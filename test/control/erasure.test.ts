@@ -8,6 +8,7 @@ import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { createRest } from '../support/rest.ts'
+import { upsertRun } from '../support/wandb.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -49,6 +50,18 @@ async function fill(rest: ReturnType<typeof createRest>, project: string) {
   return { ...model, checkpoint, job }
 }
 
+/** Adds a run with two lines, as the wandb SDK does. Returns its id. */
+async function addRun(key: string, project: string): Promise<string> {
+  const id = await upsertRun({ url: stack.url, key }, { modelName: project, name: 'run' })
+  await pool.query(
+    `INSERT INTO training.run_lines (run, stream, line, step, text)
+     SELECT number, 0, line, line, '{}' FROM training.runs, generate_series(0, 1) AS line WHERE id = $1`,
+    [id],
+  )
+  await pool.query(`UPDATE training.runs SET created_at = created_at - interval '2 minutes' WHERE id = $1`, [id])
+  return id
+}
+
 /** Ends the time for which the operator waits for late writes. */
 const settle = (id: string) =>
   pool.query(`UPDATE training.erasures SET requested_at = requested_at - interval '1 minute' WHERE id = $1`, [id])
@@ -73,9 +86,10 @@ const countRows = async (table: string, column: string, value: string) =>
   (await pool.query(`SELECT FROM ${table} WHERE ${column} = $1`, [value])).rowCount
 
 test('a project is erased everywhere, and the report has the amounts', async () => {
-  const { admin, member, entity } = await makeEntity()
+  const { admin, adminKey, member, entity } = await makeEntity()
   const [gone, kept] = [await fill(admin, 'gone'), await fill(admin, 'kept')]
   const statistics = await rows.addStatistics(gone.checkpoint)
+  const [goneRun, keptRun] = [await addRun(adminKey, 'gone'), await addRun(adminKey, 'kept')]
   const fork = await admin.call<{ id: string }>('POST', `/v1/preview/models/${gone.id}/fork`, { project: 'kept' })
   await pool.query(`UPDATE training.models SET created_at = created_at - interval '2 minutes' WHERE entity = $1`, [
     entity,
@@ -94,12 +108,22 @@ test('a project is erased everywhere, and the report has the amounts', async () 
     return read
   })
   // Four small files of the checkpoint, and its token statistics. The outbox has the events of model and job.
-  expect(done.report).toMatchObject({ models: 1, checkpoints: 1, jobs: 1, events: 1, objects: 5 })
+  expect(done.report).toMatchObject({
+    models: 1,
+    checkpoints: 1,
+    jobs: 1,
+    events: 1,
+    objects: 5,
+    runs: 1,
+    run_lines: 2,
+  })
   expect(existsSync(statistics)).toBe(false)
   expect(done.report['bytes']).toBeGreaterThan(100)
   expect(existsSync(rows.folderOf(gone.checkpoint))).toBe(false)
   expect(await countRows('training.models', 'id', gone.id)).toBe(0)
   expect(await countRows('training.jobs', 'id', gone.job)).toBe(0)
+  expect(await countRows('training.runs', 'id', goneRun)).toBe(0)
+  expect(await countRows('training.runs', 'id', keptRun)).toBe(1)
   await eventually(async () =>
     expect(await stack.kubectl('get', 'models.trainyard.dev', '-l', `trainyard.dev/id=${gone.id}`)).toBe(''),
   )

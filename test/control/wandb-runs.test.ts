@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
+import { expireRuns } from '../../db/runs/expire.ts'
 import { removeDeletedRuns } from '../../db/runs/remove.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
@@ -365,4 +366,76 @@ test.each(['metrics', 'logs'])('%s about the SDK itself are accepted without a k
   })
   expect(response.status).toBe(200)
   expect((await response.arrayBuffer()).byteLength).toBe(0)
+})
+
+test('runs go when their entity no longer keeps them, but not the run of a model', async () => {
+  const { pool } = own.database
+  const [keeping, forgetting] = [
+    { url: own.server.url, key: await addKey(pool, 'keeping') },
+    { url: own.server.url, key: await addKey(pool, 'forgetting') },
+  ]
+  for (const of of [keeping, forgetting])
+    for (const name of ['old', 'new', 'model']) await upsertRun(of, { modelName: project, name })
+  const old = "UPDATE training.runs SET heartbeat_at = now() - interval '8 days' WHERE name IN ('old', 'model')"
+  await pool.query(old)
+  await pool.query(
+    `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)
+     VALUES ('forgetting', $1, 'model', 'a', 'none', 'none')`,
+    [project],
+  )
+  await setLimits(pool, 'forgetting', { runDays: 7 })
+  await expireRuns(pool)
+  const list = async (entity: string) => {
+    const { rows } = await pool.query<{ name: string }>(
+      'SELECT name FROM training.runs WHERE entity = $1 AND deleted_at IS NULL ORDER BY name',
+      [entity],
+    )
+    return rows.map(({ name }) => name)
+  }
+  expect([await list('keeping'), await list('forgetting')]).toEqual([
+    ['model', 'new', 'old'],
+    ['model', 'new'],
+  ])
+  await setLimits(pool, 'forgetting', { runDays: 0 })
+  await pool.query("UPDATE training.runs SET state = 'finished', finished_at = now() WHERE name = 'model'")
+  await upsertRun({ url: own.server.url, key: await addKey(pool, 'forgetting') }, { modelName: project, name: 'ended' })
+  await pool.query("UPDATE training.runs SET state = 'finished', finished_at = now() WHERE name = 'ended'")
+  await expireRuns(pool)
+  // `new` is still running.
+  expect(await list('forgetting')).toEqual(['model', 'new'])
+})
+
+test('deleteModel deletes all runs of a project', async () => {
+  const tenant = { url: own.server.url, key: await addKey(own.database.pool, 'deleting') }
+  for (const modelName of ['gone', 'kept']) await upsertRun(tenant, { modelName, name: 'run' })
+  const mutation = 'mutation D { deleteModel(input: { id: "deleting/gone" }) { success } }'
+  expect(await askGraphql(tenant, mutation)).toEqual({ deleteModel: { success: true } })
+  expect(await askGraphql(tenant, '{ models { edges { node { name } } } }')).toEqual({
+    models: { edges: [{ node: { name: 'kept' } }] },
+  })
+})
+
+describe('hostile GraphQL', () => {
+  const many = (length: number, make: (index: number) => string) =>
+    Array.from({ length }, (_, at) => make(at)).join(' ')
+
+  test.each([
+    ['a deep selection', `{ project(name: "lines") ${'{ run(name: "a") '.repeat(4_000)}`],
+    ['a thousand aliases at the root', `{ ${many(1_000, (at) => `a${at}: project(name: "lines") { name }`)} }`],
+    ['aliases by the thousand', `{ project(name: "lines") { ${many(3_000, (at) => `a${at}: runCount`)} } }`],
+    ['fragments in a circle', '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }'],
+    ['fragments that double', `{ ...F0 } ${many(40, (at) => `fragment F${at} on Q { ...F${at + 1} ...F${at + 1} }`)}`],
+    ['a deep value', `{ project(name: ${'['.repeat(10_000)}) { name } }`],
+    ['a long query', `{ viewer { id } } #${'x'.repeat(1_000_000)}`],
+  ])('with %s is an error, and others are answered', async (_, query) => {
+    const began = performance.now()
+    const [hostile, honest] = await Promise.all([
+      sendGraphql(api, query),
+      sendGraphql<{ viewer: { entity: string } }>(other, '{ viewer { entity } }'),
+    ])
+    expect(hostile).toMatchObject({ data: null, errors: [{ message: expect.any(String) as string }] })
+    expect(honest.data).toEqual({ viewer: { entity: 'others' } })
+    // A busy machine is some times slower.
+    expect(performance.now() - began).toBeLessThan(10_000)
+  })
 })

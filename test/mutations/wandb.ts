@@ -155,4 +155,18 @@ export const wandbMutations: Mutation[] = [
     replace: "if (entity !== '') return entity",
     test: 'test/control/wandb-foreign-ids.test.ts',
   },
+  {
+    fault: 'the run of a model goes before the model',
+    file: 'db/runs/expire.ts',
+    find: 'AND m.name = r.name AND m.deleted_at IS NULL',
+    replace: 'AND m.name = r.name AND m.deleted_at IS NOT NULL',
+    test: 'test/control/wandb-runs.test.ts',
+  },
+  {
+    fault: 'runs that still write are deleted',
+    file: 'db/runs/expire.ts',
+    find: "NOT IN ('running', 'preempting')",
+    replace: "NOT IN ('preempting')",
+    test: 'test/control/wandb-runs.test.ts',
+  },
 ]

@@ -18,6 +18,7 @@ const limitNames = {
   'queued-jobs': 'queuedJobs',
   'stored-bytes': 'storedBytes',
   'payload-days': 'payloadDays',
+  'run-days': 'runDays',
   weight: 'weight',
   'token-statistics': 'tokenStatistics',
 } as const satisfies Record<string, keyof EntityLimits>
@@ -94,7 +95,7 @@ function parseWeight(text: string): number {
 
 function parseLimit(name: Option, text: string): number | null {
   // Payloads are kept forever by default.
-  if (text === noLimit) return name === 'payload-days' ? null : Infinity
+  if (text === noLimit) return name === 'payload-days' || name === 'run-days' ? null : Infinity
   const most = largest[name] ?? maxInteger
   const limit = /^\d+$/.test(text) ? Number(text) : undefined
   if (limit !== undefined && limit <= most) return limit

@@ -24,8 +24,9 @@ function readDefaults(config: LimitDefaults): EntityLimits {
     eventStreams: readLimit(config.TRAINYARD_DEFAULT_EVENT_STREAMS),
     queuedJobs: readLimit(config.TRAINYARD_DEFAULT_QUEUED_JOBS),
     storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES),
-    // Payloads are kept forever by default.
+    // Payloads and runs are kept forever by default.
     payloadDays: Infinity,
+    runDays: Infinity,
     weight: config.TRAINYARD_DEFAULT_WEIGHT,
     tokenStatistics: 'sampled',
     traceProject: tracesOff,

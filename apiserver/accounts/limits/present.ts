@@ -10,6 +10,7 @@ export function presentLimits({ entity, limits, queuedJobs, storedBytes }: Limit
     queued_jobs: presentLimit(limits.queuedJobs),
     stored_bytes: presentLimit(limits.storedBytes),
     payload_days: presentLimit(limits.payloadDays),
+    run_days: presentLimit(limits.runDays),
     weight: limits.weight,
     token_statistics: limits.tokenStatistics,
     trace_project: limits.traceProject,

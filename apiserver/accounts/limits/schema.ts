@@ -24,6 +24,7 @@ export const limitsSchema = Type.Object({
   queued_jobs: limit,
   stored_bytes: limit,
   payload_days: limit,
+  run_days: limit,
   weight: Type.Number({
     description: 'The weight of the entity when entities wait for the same resource.',
   }),
