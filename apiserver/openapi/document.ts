@@ -23,6 +23,7 @@ const errorResponses: Record<number, { description: string; schema: TSchema }> =
   416: { description: 'The range begins after the end of the file.', schema: sentence },
   422: { description: 'The request is invalid. The answer lists every error.', schema: issues },
   429: { description: 'A limit is reached. Retry-After says when to send the request again.', schema: sentence },
+  431: { description: 'The request line and the headers are too large.', schema: sentence },
   503: {
     description: 'A part of the service is unavailable. Retry-After says when to send the request again.',
     schema: sentence,
@@ -162,6 +163,7 @@ function describeErrors({ path, query, body, streamedBody, idempotent, errorStat
     ...(takesBody ? [413, 415] : []),
     ...(query || takesBody || idempotent ? [422] : []),
     429,
+    431,
     503,
     ...errorStatuses,
   ]

@@ -2,8 +2,8 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 interface Connection {
-  /** Requests without a complete response. */
-  requests: number
+  /** Those that are not complete. */
+  responses: Set<ServerResponse>
   idleSinceMs: number
 }
 
@@ -27,28 +27,34 @@ export class ServerConnections {
 
   private constructor(server: Server) {
     server.on('connection', (socket) => {
-      this.#connections.set(socket, { requests: 0, idleSinceMs: performance.now() })
+      this.#connections.set(socket, { responses: new Set(), idleSinceMs: performance.now() })
       socket.once('close', () => this.#connections.delete(socket))
     })
-    const count = ({ socket }: IncomingMessage, response: ServerResponse) => this.#count(socket, response)
-    server.on('request', count)
-    server.on('checkContinue', count)
+    const add = ({ socket }: IncomingMessage, response: ServerResponse) => this.#add(socket, response)
+    server.on('request', add)
+    server.on('checkContinue', add)
   }
 
   /** Closes the connections that have been idle for this time. */
   closeIdle(minIdleMs: number): void {
     const sinceMs = performance.now() - minIdleMs
-    for (const [socket, { requests, idleSinceMs }] of this.#connections) {
-      if (requests === 0 && idleSinceMs <= sinceMs) socket.destroy()
+    for (const [socket, { responses, idleSinceMs }] of this.#connections) {
+      if (responses.size === 0 && idleSinceMs <= sinceMs) socket.destroy()
     }
   }
 
-  #count(socket: Socket, response: ServerResponse): void {
+  /** Whether a part of a response was sent, but not all of it. */
+  isInResponse(socket: Socket): boolean {
+    const responses = this.#connections.get(socket)?.responses ?? []
+    return [...responses].some((response) => response.headersSent)
+  }
+
+  #add(socket: Socket, response: ServerResponse): void {
     const connection = this.#connections.get(socket)
     if (!connection) return
-    connection.requests++
+    connection.responses.add(response)
     response.once('close', () => {
-      connection.requests--
+      connection.responses.delete(response)
       connection.idleSinceMs = performance.now()
     })
   }

@@ -2,6 +2,7 @@ import { createServer, type RequestListener, type Server, type ServerOptions, ty
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { ServerConnections } from './server-connections.ts'
+import { answerUnreadableRequests } from './unreadable-requests.ts'
 
 const closeIdleEveryMs = 50
 // A client that sends requests one after the other sends the next one within this time.
@@ -21,6 +22,7 @@ export async function startServer(
 ): Promise<Server> {
   const server = createServer(options)
   ServerConnections.follow(server)
+  answerUnreadableRequests(server)
   server.on('request', handle)
   if (maxConnections !== undefined) server.maxConnections = maxConnections
   // Otherwise, full processes on a shared port would pass a connection to each other forever. (@types/node 24 lacks

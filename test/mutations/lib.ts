@@ -11,9 +11,16 @@ export const libMutations: Mutation[] = [
   {
     fault: 'a server that stops closes connections whose response takes long',
     file: 'lib/http/server-connections.ts',
-    find: 'if (requests === 0 && idleSinceMs <= sinceMs)',
+    find: 'if (responses.size === 0 && idleSinceMs <= sinceMs)',
     replace: 'if (idleSinceMs <= sinceMs)',
     test: 'lib/http/server.test.ts',
+  },
+  {
+    fault: 'an error is sent within a response that has begun',
+    file: 'lib/http/unreadable-requests.ts',
+    find: '!ServerConnections.of(server).isInResponse(socket)',
+    replace: 'true',
+    test: 'lib/http/unreadable-requests.test.ts',
   },
   {
     fault: 'a server that stops does not tell its clients',
