@@ -35,12 +35,16 @@ export const madeFromValues = 'values'
 /** A Model or a TrainingJob with this finalizer is gone only after the operator has recorded its deletion. */
 export const finalizer = `${group}/operator`
 
-/** Annotations of trainer pods, of BaseModels and of the Deployments of engines. */
+/** Annotations of trainer pods, of BaseModels and of Deployments. */
 export const annotations = {
   /** On a Deployment: the generation of its BaseModel. Changes that have the same one come from the operator's settings. */
   baseModelGeneration: `${group}/base-model-generation`,
   /** On a Deployment: when its engines were last told to be replaced. */
   rolledOutAt: `${group}/rolled-out-at`,
+  /** On the Deployment of a control part: the digest of the Secrets of others that its pods have read. */
+  secretsDigest: `${group}/secrets-digest`,
+  /** On the pods of a control part: when they were replaced because a Secret of others had changed. */
+  secretsChangedAt: `${group}/secrets-changed-at`,
   /** On a trainer pod: how those pods failed whose place it has taken. */
   failures: `${group}/failures`,
   failureReason: `${group}/failure-reason`,

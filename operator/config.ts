@@ -33,6 +33,8 @@ const schema = Type.Object({
   TRAINYARD_PREVIOUS_ENGINE_KEY: Type.Optional(Type.String({ minLength: 1 })),
   ...sealingKeySettings,
   ...keySettings,
+  // The folder with the Secrets of others that pods read when they start: control/, engine/ and trainer/.
+  TRAINYARD_OTHER_SECRETS: Type.Optional(Type.String({ pattern: '^/' })),
   // The images of engines and trainers as JSON, unless their BaseModel names one:
   // {"engine":{"cpu":"...","cuda":"..."},"trainer":{"cpu":"...","cuda":"..."}}.
   TRAINYARD_IMAGES: Type.String({ minLength: 1 }),
@@ -69,8 +71,8 @@ export function loadConfig(): Config {
   return readConfig(schema, withKeyFiles(process.env))
 }
 
-/** The settings of pods. @throws {ConfigError} */
-export function readPodSettings(config: Config): PodSettings {
+/** The settings of pods, which read Secrets with these digests. @throws {ConfigError} */
+export function readPodSettings(config: Config, secretDigests?: PodSettings['secretDigests']): PodSettings {
   const { TRAINYARD_ENGINE_KEY: key, TRAINYARD_PREVIOUS_ENGINE_KEY: previous } = config
   const cache = parseObject('TRAINYARD_CACHE_VOLUME', config.TRAINYARD_CACHE_VOLUME)
   const securityContext = parseObject('TRAINYARD_POD_SECURITY_CONTEXT', config.TRAINYARD_POD_SECURITY_CONTEXT)
@@ -83,6 +85,7 @@ export function readPodSettings(config: Config): PodSettings {
     pullSecrets: config.TRAINYARD_PULL_SECRETS.split(',').filter((name) => name !== ''),
     ...(securityContext && { podSecurityContext: securityContext }),
     ...(cache && { cache }),
+    ...(secretDigests && { secretDigests }),
   }
 }
 

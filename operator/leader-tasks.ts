@@ -8,6 +8,7 @@ import { channels, type Controllers } from './controllers.ts'
 import type { StoreGuard } from './gc/guard.ts'
 import type { ColdStarts } from './metrics/cold-starts.ts'
 import type { PodTimes } from './metrics/pod-times.ts'
+import { startRestarts, type RestartDeps } from './other-secrets/restarts.ts'
 import { enterHome, startStaying } from './home.ts'
 import { startMaintenance, type MaintenanceDeps } from './maintenance.ts'
 import { startResync, type ResyncDeps } from './resync.ts'
@@ -25,6 +26,8 @@ interface Deps {
   resync: ResyncDeps
   maintenance: MaintenanceDeps
   guard: StoreGuard
+  /** Undefined: there are no Secrets of others that pods read at their start. */
+  restarts: RestartDeps | undefined
   podTimes: PodTimes
   coldStarts: ColdStarts
   log: Logger
@@ -36,7 +39,7 @@ export class LeaderTasks {
   #isLeading = false
   #homeTrouble: string | undefined = 'it was not looked yet whether the namespace is that of the database'
   readonly #stopping = new AbortController()
-  #stops: (() => Promise<void>)[] = []
+  readonly #stops: (() => Promise<void>)[] = []
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -53,25 +56,27 @@ export class LeaderTasks {
 
   /** Call it once, while holding the lease. */
   async start(): Promise<void> {
-    const { watches, controllers, webhooks, resync, maintenance, guard, podTimes, coldStarts } = this.#deps
+    const { watches, controllers, webhooks, resync, maintenance, guard, restarts, podTimes, coldStarts } = this.#deps
     await watches.start((change) => {
       if (this.#isLeading) controllers.onChange(change)
       if (change.kind === 'Pod') coldStarts.observe(change.object, change.before)
     })
+    // Also while the database does not answer, whose address may be in such a Secret.
+    if (restarts) this.#stops.push(startRestarts(restarts))
     const home = await this.#enterHome()
     if (!home) return
     this.#isLeading = true
     controllers.addAll()
     const listener = this.#listen()
     webhooks.start()
-    this.#stops = [
+    this.#stops.push(
       startResync(resync, controllers),
       startStaying(resync, home),
       startMaintenance(maintenance, guard),
       podTimes.start(),
       () => listener.close(),
       () => webhooks.close(),
-    ]
+    )
   }
 
   /** Resolves when no task is running, so that another replica may take the lease. */

@@ -37,11 +37,14 @@ import { InputFetcher } from './training-job/input-fetcher.ts'
 import { explainNotReady } from './readiness.ts'
 import { Publisher } from './training-job/publish.ts'
 import { stepDown } from './step-down.ts'
+import { openOtherSecrets } from './other-secrets/restarts.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
 const config = loadConfig()
-const podSettings = readPodSettings(config)
+const { TRAINYARD_OTHER_SECRETS: otherSecretsFolder, TRAINYARD_ENGINE_KEY: engineKey } = config
+const otherSecrets = otherSecretsFolder === undefined ? undefined : openOtherSecrets(otherSecretsFolder, engineKey)
+const podSettings = readPodSettings(config, otherSecrets?.atStart)
 const artifacts = await openArtifactStore(config)
 const sources = await openDataSources(config)
 const sealingKeys = readSealingKeys(config)
@@ -92,6 +95,7 @@ const leader = new LeaderTasks({
   resync: { ...cluster, pool, log },
   maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKeys, sealingKeys },
   guard,
+  restarts: otherSecrets && { ...otherSecrets, client, namespace, log },
   podTimes: new PodTimes(registry, { pool, pods, log }),
   coldStarts: new ColdStarts(pods, events),
   log,

@@ -34,7 +34,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['controllers.ts', 'missing-resources.ts'],
     ['config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
     ['backup', 'erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
-    ['adapters', 'base-model', 'base-model-values', 'definitions', 'deletion', 'gc'],
+    ['adapters', 'base-model', 'base-model-values', 'definitions', 'deletion', 'gc', 'other-secrets'],
     ['metrics'],
     ['add-model-labels.ts', 'component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],
   ],

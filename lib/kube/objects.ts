@@ -63,7 +63,10 @@ interface ContainerState {
 
 export interface Deployment extends KubeObject {
   metadata: KubeObject['metadata'] & { labels?: Record<string, string>; annotations?: Record<string, string> }
-  spec?: { replicas?: number; template?: { metadata?: { labels?: Record<string, string> } } }
+  spec?: {
+    replicas?: number
+    template?: { metadata?: { labels?: Record<string, string>; annotations?: Record<string, string> } }
+  }
   status?: { conditions?: StatusCondition[] }
 }
 

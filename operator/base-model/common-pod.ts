@@ -27,6 +27,8 @@ export interface PodSettings {
   podSecurityContext?: Record<string, unknown>
   /** The cache of base models that name none. */
   cache?: CacheVolume
+  /** Digests of the installation's Secrets that each component reads at its start. Other contents need other pods. */
+  secretDigests?: Record<Component, string>
 }
 
 type ImagePullPolicy = NonNullable<ContainerSpec['imagePullPolicy']>

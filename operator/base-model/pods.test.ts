@@ -280,6 +280,20 @@ test('engines are replaced when their key is changed, and their pods do not show
   expect(JSON.stringify(buildEngineDeployment(baseModel, changed, rollout))).not.toContain('another key')
 })
 
+test.each<[string, Record<'engine' | 'trainer', string>, boolean, { engine: boolean; trainer: boolean }]>([
+  ['the Secret of engines', { engine: 'new', trainer: '' }, false, { engine: true, trainer: false }],
+  ['the Secret of trainers', { engine: '', trainer: 'new' }, false, { engine: false, trainer: true }],
+  ['the Secret of trainers, in colocated pods', { engine: '', trainer: 'new' }, true, { engine: true, trainer: true }],
+  ['no Secret', { engine: '', trainer: '' }, true, { engine: false, trainer: false }],
+])('%s has changed: which pods are replaced', (_, secretDigests, colocated, replaced) => {
+  const given = withSpec({ colocated })
+  const changed = { ...settings, secretDigests }
+  expect({
+    engine: engineHash(given, changed) !== engineHash(given, settings),
+    trainer: trainerHash(given, changed) !== trainerHash(given, settings),
+  }).toEqual(replaced)
+})
+
 test('a change of the number of engines changes the Deployment', () => {
   const hashOf = (replicas: number) =>
     buildEngineDeployment(baseModel, settings, { ...rollout, replicas }).metadata.labels?.[labels.specHash]

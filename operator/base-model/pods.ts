@@ -3,6 +3,7 @@ import type { BaseModel } from '../../crds/generated.ts'
 import { readMaxLoraRank } from '../../crds/max-lora-rank.ts'
 import { labels } from '../../crds/names.ts'
 import type { KubeObject } from '../../lib/kube/apply.ts'
+import type { Component } from '../component-pods.ts'
 import { engineProgram, isColocated, mergeTrainerEnv } from './colocation.ts'
 import { commonContainer, commonPodSpec, findCache, type PodSettings } from './common-pod.ts'
 import { mergeEnv, optionalEnv } from './env-vars.ts'
@@ -30,7 +31,14 @@ const noticeSeconds = 1
 export function engineHash(baseModel: BaseModel, settings: PodSettings): string {
   const metadata = baseModel.spec.engine?.podTemplate?.metadata
   const spec = buildEnginePodSpec(baseModel, settings)
-  return hashOf({ spec, keys: settings.engineKeys, ...(metadata && { metadata }) })
+  const secrets = findSecrets(isColocated(baseModel) ? ['engine', 'trainer'] : ['engine'], settings)
+  return hashOf({ spec, keys: settings.engineKeys, ...(metadata && { metadata }), ...secrets })
+}
+
+/** The Secrets of a pod, for its hash. It has them by name only. */
+function findSecrets(components: Component[], { secretDigests }: PodSettings): { secrets?: string[] } {
+  const secrets = components.map((component) => secretDigests?.[component] ?? '').filter((digest) => digest !== '')
+  return secrets.length > 0 ? { secrets } : {}
 }
 
 /** The specification of a base model's engine pods. */
@@ -155,7 +163,8 @@ export function buildTrainerPod(
 export function trainerHash(baseModel: BaseModel, settings: PodSettings): string {
   const spec = buildTrainerPodSpec(baseModel, settings)
   const metadata = baseModel.spec.trainer?.podTemplate?.metadata
-  return hashOf(metadata ? { spec, metadata } : spec)
+  const others = { ...(metadata && { metadata }), ...findSecrets(['trainer'], settings) }
+  return hashOf(Object.keys(others).length > 0 ? { spec, ...others } : spec)
 }
 
 function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {

@@ -43,9 +43,16 @@ function valuesOf(controlPods: object): object {
       // Its jobs stay in the queue.
       waiting: { names: ['waiting'], source: { path: 'models/none' }, ...withoutPods },
     },
-    controlPods,
+    controlPods: {
+      env: [{ name: 'OTHER', valueFrom: { secretKeyRef: { name: 'others', key: 'value' } } }],
+      ...controlPods,
+    },
   }
 }
+
+/** Writes a Secret that the chart does not make, and that all parts read when they start. */
+const writeSecret = (value: string) =>
+  cluster.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'others', namespace }, stringData: { value } })
 
 interface PodView {
   metadata: { name: string }
@@ -108,6 +115,8 @@ async function trainAndFollow(key: string, token: string): Promise<void> {
 beforeAll(async () => {
   cluster = await startOwnCluster()
   helm = createHelm(cluster)
+  await cluster.kubectl('create', 'namespace', namespace)
+  await writeSecret('one')
   await helm.upgrade(namespace, valuesOf({}))
   await waitForRollout()
   const address = `127.${randomInt(200, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
@@ -141,6 +150,16 @@ test.each([1, 2, 3])('upgrade %i replaces all pods, and no request fails', async
   await helm.upgrade(namespace, valuesOf({ annotations: { revision: String(revision) } }))
   await waitForRollout()
   expect((await listPods()).map(nameOf).filter((name) => before.has(name))).toEqual([])
+  await expectAnswers({ ...load.counts })
+})
+
+test('a changed Secret of others replaces all pods, and no request fails', async () => {
+  const before = new Set((await listPods()).map(nameOf))
+  await writeSecret('two')
+  await eventually(async () => {
+    expect((await listPods()).map(nameOf).filter((name) => before.has(name))).toEqual([])
+  }, 600_000)
+  await waitForRollout()
   await expectAnswers({ ...load.counts })
 })
 

@@ -192,17 +192,14 @@ it is kept among the values for the rest of this rendering.
 
 {{/*
 Annotations that restart the pods when the secrets change. The digest is keyed with the engine key, inside and outside:
-without that key, which is too random to be guessed, no guess of a password can be checked against it. Of a Secret that is
-not ours it is the version.
+without that key, which is too random to be guessed, no guess of a password can be checked against it. If the Secret is not
+ours, the operator restarts the pods.
 */}}
 {{- define "trainyard.podAnnotations" -}}
 {{- if .Values.secrets.create -}}
 {{- $data := include "trainyard.secretData" . -}}
 {{- $key := (fromJson $data) | dig "engine-key" "" -}}
 trainyard.dev/secrets-checksum: {{ print $key (print $key $data | sha256sum) | sha256sum | trunc 16 | quote }}
-{{- else -}}
-{{- $own := lookup "v1" "Secret" .Release.Namespace "trainyard-secrets" | default dict -}}
-trainyard.dev/secrets-checksum: {{ dig "metadata" "resourceVersion" "" $own | quote }}
 {{- end }}
 {{- end }}
 
