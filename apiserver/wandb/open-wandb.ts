@@ -14,6 +14,7 @@ import type { Projects } from '../tracing/projects.ts'
 import { toTraceError } from '../tracing/to-trace-error.ts'
 import type { AddVersionDeps } from '../training/checkpoints/add-version.ts'
 import type { WandbArtifactDeps } from './artifacts/deps.ts'
+import { createRunArtifacts } from './artifacts/of-run.ts'
 import { createArtifactsResource } from './artifacts/resource.ts'
 import { routeArtifactFallback, routeArtifactLinks } from './artifacts/routes.ts'
 import { createCheckpointHooks } from './checkpoints/hooks.ts'
@@ -81,13 +82,13 @@ export function openWandb(main: WandbDeps): Wandb {
 
 /** Every route and every resolver of the wing. */
 function routeWandb({ keyed, linked }: WandbApis, deps: WandbDeps & { links: Links }): void {
+  const artifactDeps = deps.hasTraining ? { ...deps, checkpoints: createCheckpointHooks(deps) } : undefined
   const resources: GraphqlResource[] = [
     ...(deps.traceProjects ? [createLoginResource(deps.traceProjects)] : []),
-    createRunsResource({ ...deps, runFields: () => ({}) }),
+    createRunsResource({ ...deps, runArtifacts: artifactDeps && createRunArtifacts(artifactDeps) }),
     createRunFilesResource(deps),
   ]
-  if (deps.hasTraining) {
-    const artifactDeps = { ...deps, checkpoints: createCheckpointHooks(deps) }
+  if (artifactDeps) {
     resources.push(createArtifactsResource(artifactDeps))
     routeArtifactFallback(keyed, artifactDeps)
     routeArtifactLinks(linked, artifactDeps)

@@ -133,9 +133,9 @@ export async function updateVersion(pool: Pool, id: string, changes: VersionNote
   if (rowCount === 0) await saveVersionNotes(pool, id, changes)
 }
 
-/** Deletes a version. Its files are garbage if nothing else needs them. */
-export async function deleteVersion(pool: Pool, id: string): Promise<void> {
-  await pool.query('DELETE FROM training.artifact_versions WHERE id = $1', [id])
+/** Deletes versions. Their files are garbage if nothing else needs them. */
+export async function deleteVersions(pool: Pool, ids: string[]): Promise<void> {
+  await pool.query('DELETE FROM training.artifact_versions WHERE id = ANY ($1)', [ids])
 }
 
 /** Deletes all versions of a collection. Its numbers are not given again. */

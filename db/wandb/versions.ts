@@ -70,6 +70,12 @@ const collectionColumns =
   'a.id, a.entity, a.project, a.name, a.type, a.description, a.created_at AS "createdAt", a.is_model AS "isModel"'
 const collections = 'training.collections a'
 
+/** A run that has logged versions. */
+export type LoggingRun = ArtifactName & { createdAt: Date }
+
+// An earlier run may have had the same name.
+const logged = 'v.entity = $1 AND v.project = $2 AND v.run_name = $3 AND v.created_at >= $4'
+const listRun = ({ entity, project, name, createdAt }: LoggingRun) => [entity, project, name, createdAt]
 const listName = ({ entity, project, name }: ArtifactName) => [entity, project, name]
 
 export async function findVersionById(pool: Pool, entity: string, id: string): Promise<Version | undefined> {
@@ -115,6 +121,25 @@ export async function listVersionsOf(pool: Pool, name: ArtifactName, page: Versi
     [...listName(name), page.after ?? null, page.limit],
   )
   return rows
+}
+
+/** Versions that a run has logged, by name and number. Versions of an earlier run with its name are not among them. */
+export async function listVersionsOfRun(
+  pool: Pool,
+  run: LoggingRun,
+  { after, limit }: { after: Pick<Version, 'name' | 'version'> | undefined; limit: number },
+): Promise<Version[]> {
+  const { rows } = await pool.query<Version>(
+    `SELECT ${columns} FROM ${from} WHERE ${logged} AND ($5::text IS NULL OR (v.name, v.version) > ($5, $6::integer))
+     ORDER BY v.name, v.version LIMIT $7`,
+    [...listRun(run), after?.name ?? null, after?.version ?? null, limit],
+  )
+  return rows
+}
+
+export async function countVersionsOfRun(pool: Pool, run: LoggingRun): Promise<number> {
+  const { rows } = await pool.query<{ count: number }>(`SELECT count(*) FROM ${from} WHERE ${logged}`, listRun(run))
+  return rows[0]!.count
 }
 
 export async function countVersionsOf(pool: Pool, name: ArtifactName): Promise<number> {

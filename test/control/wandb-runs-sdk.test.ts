@@ -60,6 +60,7 @@ describe.each([
     'writes runs, resumes them, and reads, finds, changes and deletes them',
     async () => {
       const [project, entity] = [newProject(), packages]
+      const foreign = expect.stringContaining(`belongs to the entity ${entity}`) as unknown
       const env = {
         WANDB_PROJECT: project,
         WANDB_BASE_URL: own.server.url,
@@ -133,18 +134,17 @@ describe.each([
         updated: [['one', 'two', 'three'], 'yes', 0.5, 1, 'finished'],
         left: 0,
         deleted: ['first', 'failed'],
+        logged: ['gone:v0', 'gone:v1'],
+        used: expect.stringContaining('not supported') as unknown,
+        artifacts: [false, false, true],
         gone: expect.stringMatching(/Error$/) as unknown,
         synced: { losses: [7, 8, 9], summary: 9, state: 'finished', tags: ['later'], lr: 3 },
         unsupported: {
           ...Object.fromEntries(missing.map((name) => [name, expect.stringContaining('not supported') as unknown])),
           registries: expect.stringContaining('not enabled') as unknown,
         },
-        foreign: Object.fromEntries(
-          ['init', 'run', 'runs'].map((name) => [
-            name,
-            expect.stringContaining(`belongs to the entity ${entity}`) as unknown,
-          ]),
-        ),
+        foreign: { init: foreign, run: foreign, runs: foreign },
+        foreign_env: { init: foreign, run: foreign },
         no_room: expect.stringContaining('Its limit stored_bytes is 1') as unknown,
         full: [Array.from({ length: 50 }, (_, step) => step), 'finished', 'saved while the entity was full'],
       })

@@ -169,4 +169,18 @@ export const wandbMutations: Mutation[] = [
     replace: "NOT IN ('preempting')",
     test: 'test/control/wandb-runs.test.ts',
   },
+  {
+    fault: 'the artifacts of a run stay when they should go with it',
+    file: 'apiserver/wandb/artifacts/of-run.ts',
+    find: 'versions.filter(({ isCheckpoint }) => !isCheckpoint)',
+    replace: 'versions.filter(({ isCheckpoint }) => isCheckpoint)',
+    test: 'test/control/wandb-runs-sdk.test.ts',
+  },
+  {
+    fault: 'an ETag that is no MD5 counts as the right one',
+    file: 'artifacts/store/s3-exact.ts',
+    find: "if (ETag.replaceAll('\"', '') !== md5 && ",
+    replace: "if (ETag === '' && ",
+    test: 'test/store/artifact-store.test.ts',
+  },
 ]

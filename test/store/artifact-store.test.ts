@@ -12,6 +12,7 @@ import { ArtifactMissing } from '../../artifacts/store/missing.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import { WrongDigest } from '../../artifacts/store/wrong-digest.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import { openEncryptingFront } from '../support/encrypting-front.ts'
 import { eventually } from '../support/eventually.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
 import { openSeverableProxy } from '../support/severable-proxy.ts'
@@ -320,6 +321,20 @@ describe('on S3', () => {
     await one.put('x', Buffer.from('one'))
     expect(await other.stat('x')).toBeUndefined()
     expect([await listAll('', one), await listAll('', other)]).toEqual([{ x: 3 }, {}])
+  })
+
+  test('an object whose ETag is no MD5 is read to compare it', async () => {
+    const front = await openEncryptingFront(server.port)
+    const encrypted = await openOnS3(front.endpoint, 'encrypted')
+    const all = Buffer.concat([...makeMegabytes(3)])
+    const expected = { size: all.length, md5: createHash('md5').update(all).digest('hex') }
+    const stored = await encrypted.putExact('right', Readable.from(makeMegabytes(3)), expected)
+    expect([stored.digest, front.reads]).toEqual([digestOf(all), 1])
+    front.spoil()
+    const wrong = encrypted.putExact('wrong', Readable.from(makeMegabytes(3)), expected)
+    await expect(wrong).rejects.toThrow(WrongDigest)
+    expect(await listAll('', await openOnS3(server.endpoint, 'encrypted'))).toEqual({ right: all.length })
+    await front.close()
   })
 
   test('uploads that a crash left are aborted', async () => {

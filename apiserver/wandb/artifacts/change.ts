@@ -1,4 +1,4 @@
-import { deleteVersion, deleteVersionsOf, removeAliases, updateVersion } from '../../../db/wandb/changes.ts'
+import { deleteVersions, deleteVersionsOf, removeAliases, updateVersion } from '../../../db/wandb/changes.ts'
 import { findCollectionById, listVersionsOf } from '../../../db/wandb/versions.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
@@ -65,7 +65,7 @@ export async function deleteArtifact(presenter: Presenter, input: Arguments): Pr
   }
   const presented = presentVersion(presenter, version)
   if (version.isCheckpoint) await deps.checkpoints.remove(version, context)
-  else await deleteVersion(deps.pool, version.id)
+  else await deleteVersions(deps.pool, [version.id])
   return { artifact: presented, success: true }
 }
 

@@ -6,13 +6,12 @@ import type { GraphqlObject } from '../graphql/values.ts'
 import { runFilesFields } from '../run-files/fields.ts'
 import { historyFields, type HistoryDeps } from './history-fields.ts'
 import { outputFields } from './output-fields.ts'
+import type { RunArtifacts } from './run-artifacts.ts'
 import { acceptAnswer } from './sampled-history.ts'
 
-/** Builds further fields of runs, such as their artifacts. */
-export type RunFields = (context: GraphqlContext, run: RunRow) => GraphqlObject
-
 export interface RunPresentDeps extends HistoryDeps {
-  runFields: RunFields
+  /** Undefined if this server has no artifacts. */
+  runArtifacts: RunArtifacts | undefined
 }
 
 /** A run. What is large is read only if it is selected. */
@@ -29,7 +28,7 @@ export function presentRun(deps: RunPresentDeps, context: GraphqlContext, run: R
     ...historyFields(deps, context, run),
     ...outputFields(deps, context, run),
     ...runFilesFields(deps.pool, context, run),
-    ...deps.runFields(context, run),
+    ...deps.runArtifacts?.fields(context, run),
   }
 }
 

@@ -7,7 +7,7 @@ import { deleteProjectRuns, deleteRun } from '../../../db/runs/remove.ts'
 import { changeRun, requestStop, upsertRun } from '../../../db/runs/upsert.ts'
 import type { LimitDeps } from '../../accounts/limits/service.ts'
 import { errors } from '../../errors/table.ts'
-import { findInteger, findText, invalidArgument, readObject, requireText } from '../graphql/arguments.ts'
+import { findBoolean, findInteger, findText, invalidArgument, readObject, requireText } from '../graphql/arguments.ts'
 import type { GraphqlContext, GraphqlResource, ProjectName } from '../graphql/resource.ts'
 import { readEntity, readProject } from '../graphql/roots.ts'
 import type { Arguments, GraphqlObject } from '../graphql/values.ts'
@@ -43,11 +43,7 @@ export function createRunsResource(deps: RunDeps): GraphqlResource {
     },
     mutation: {
       upsertBucket: (args, context) => upsertBucket(deps, readObject(args, 'input'), context),
-      deleteRun: async (args, context) => {
-        const done = await deleteRun(pool, readId(readObject(args, 'input'), context))
-        if (!done) throw notFound('Run')
-        return { clientMutationId: null }
-      },
+      deleteRun: (args, context) => removeRun(deps, readObject(args, 'input'), context),
       deleteModel: async (args, context) => {
         const { entity, project } = readProjectId(requireText(readObject(args, 'input'), 'id'), context)
         return { success: (await deleteProjectRuns(pool, entity, project)) > 0 }
@@ -162,6 +158,18 @@ function readId(input: Arguments, { caller }: GraphqlContext): { entity: string;
   const id = requireText(input, 'id')
   if (!isUuid(id)) throw notFound('Run')
   return { entity: caller.entity, id }
+}
+
+/** Deletes a run. Its artifacts go first, so that a client can try again. */
+async function removeRun(deps: RunDeps, input: Arguments, context: GraphqlContext): Promise<GraphqlObject> {
+  const name = readId(input, context)
+  if (findBoolean(input, 'deleteArtifacts') === true) {
+    if (!deps.runArtifacts) throw unsupported('Artifacts')
+    const run = await findRunById(deps.pool, name.entity, name.id)
+    if (run) await deps.runArtifacts.deleteLogged(context, run)
+  }
+  if (!(await deleteRun(deps.pool, name))) throw notFound('Run')
+  return { clientMutationId: null }
 }
 
 function readProjectId(id: string, context: GraphqlContext): ProjectName {

@@ -67,6 +67,11 @@ failed.log({"loss": 9})
 failed.finish(exit_code=3)
 never = wandb.init(project=project, id="never", resume="never", config={"lr": 2})
 never.log({"loss": 5.5})
+for content in ["one", "two"]:
+    artifact = wandb.Artifact("gone", "dataset")
+    with artifact.new_file("file.txt") as file:
+        file.write(content)
+    never.log_artifact(artifact, aliases=["best"])
 never.finish()
 try:
     wandb.init(project=project, id="none", resume="must")
@@ -184,7 +189,16 @@ again = wandb.Api().run(f"{project}/first")
 facts["updated"] = [again.tags, again.config["changed"], again.config["lr"], again.summary["after"], again.state]
 again.file("notes.txt").delete()
 facts["left"] = len([file for file in again.files() if file.name == "notes.txt"])
-wandb.Api().run(f"{project}/never").delete()
+doomed = wandb.Api().run(f"{project}/never")
+facts["logged"] = [artifact.name for artifact in doomed.logged_artifacts(per_page=1)]
+try:
+    facts["used"] = [artifact.name for artifact in doomed.used_artifacts()]
+except Exception as error:
+    facts["used"] = str(error)
+doomed.delete(delete_artifacts=True)
+facts["artifacts"] = [
+    wandb.Api().artifact_exists(f"{project}/{name}") for name in ["gone:v0", "gone:latest", "run-first-table:latest"]
+]
 facts["deleted"] = [run.id for run in wandb.Api().runs(project)]
 try:
     wandb.Api().run(f"{project}/never")
@@ -257,3 +271,12 @@ full.finish()
 read = wandb.Api().run(f"{project}/full")
 with read.file("full.txt").download(root="down", replace=True) as file:
     facts["full"] = [[row["loss"] for row in read.scan_history()], read.state, file.read()]
+
+# The entity of the environment. Agents of 0.25 leave the name of their sweep there.
+wandb.teardown()
+os.environ.pop("WANDB_SWEEP_ID", None)
+os.environ["WANDB_ENTITY"] = "somebody-else"
+facts["foreign_env"] = {
+    "init": fail(lambda: wandb.init(project=project)),
+    "run": fail(lambda: wandb.Api().run(f"{project}/first")),
+}
