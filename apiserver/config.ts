@@ -56,9 +56,9 @@ const schema = Type.Object({
 
 export type Config = Readonly<Static<typeof schema>>
 
-/** Reads the apiserver's configuration from the environment. */
-export function loadConfig(): Config {
-  return readConfig(schema, withKeyFiles(process.env))
+/** Reads the apiserver's configuration from environment variables. @throws {ConfigError} */
+export function loadConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  return readConfig(schema, withKeyFiles(env))
 }
 
 /** The keys that engines may ask for, the current one first. */

@@ -40,7 +40,9 @@ const layers: Record<string, readonly (readonly string[])[]> = {
   ],
   apiserver: [
     ['main.ts'],
+    ['run.ts'],
     ['serve.ts'],
+    ['shared-parts.ts', 'background.ts'],
     ['app.ts', 'server-settings.ts'],
     ['open-groups.ts'],
     ['wandb'],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { ServerResponse } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel, Model } from '../../crds/generated.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { openModelHub, type ModelHubServer } from '../support/model-hub.ts'
 import { createRest } from '../support/rest.ts'
@@ -32,7 +32,7 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 
 let hub: ModelHubServer
 let database: TestDatabase
-let servers: RunningApiServer[]
+let servers: ServedApi[]
 
 beforeAll(async () => {
   await createNamespace(stack, namespace)
@@ -46,7 +46,7 @@ beforeAll(async () => {
     TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8',
     HF_ENDPOINT: `${hub.url}/`,
   }
-  servers = await Promise.all([1, 2].map(() => startApiServer(stack, database.databaseUrl, env)))
+  servers = await Promise.all([1, 2].map(() => serveApi(stack, database.databaseUrl, env)))
 })
 afterAll(async () => {
   await Promise.all((servers ?? []).map((server) => server.remove()))

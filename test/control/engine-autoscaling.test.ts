@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { isReady } from '../../lib/kube/objects.ts'
-import { addKey, startApiServer } from '../support/api-server.ts'
+import { addKey, serveApi } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
 import { isDeep } from '../support/random-cases.ts'
@@ -23,7 +23,7 @@ async function startAtZero(env: Record<string, string> = {}) {
   const { namespace, database, applyBaseModel, readBaseModel } = operated
   // The defaults of a server that is no test's.
   const hold = { TRAINYARD_HOLD_SECONDS: '600', TRAINYARD_HOLD_REQUESTS: '1000' }
-  const server = await startApiServer(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...hold, ...env })
+  const server = await serveApi(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...hold, ...env })
   onTestFinished(() => server.remove())
   await applyBaseModel(model, spec)
   await eventually(async () => expect((await readBaseModel(model)).status?.reason).toBe('ScaledToZero'), 60_000, 100)

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { labels } from '../../crds/names.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
-import { addKey, startApiServer } from '../support/api-server.ts'
+import { addKey, serveApi } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
 import { noImages } from '../support/operator-process.ts'
@@ -88,7 +88,7 @@ async function serve(engine: object) {
   const { namespace, database } = operated
   const start = async (more: Record<string, string> = {}) => {
     const env = { TRAINYARD_NAMESPACE: namespace, TRAINYARD_HOLD_SECONDS: '60', ...more }
-    const started = await startApiServer(stack, database.databaseUrl, env)
+    const started = await serveApi(stack, database.databaseUrl, env)
     onTestFinished(() => started.remove())
     return started
   }

@@ -8,7 +8,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { countEngineDemand } from '../../db/demand/engine-demand.ts'
 import { recordLoad } from '../../db/engines/loaded-adapters.ts'
 import { withTransaction } from '../../db/pool.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, startApiServer, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
@@ -22,7 +22,7 @@ const model = 'routed'
 const entity = 'acme'
 const messages = [{ role: 'user', content: 'hi' }]
 let database: TestDatabase
-let server: RunningApiServer
+let server: ServedApi
 let key: string
 let place: (number: number) => Parameters<typeof addEnginePod>[0]
 const engines: Server[] = []
@@ -58,11 +58,13 @@ afterAll(async () => {
   await database?.drop()
 })
 
-const startOwnServer = (drainSeconds = 20) =>
+const hold = { TRAINYARD_HOLD_SECONDS: '30', TRAINYARD_HOLD_REQUESTS: '3' }
+const startOwnServer = () => serveApi(stack, database.databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...hold })
+/** Starts a server that can get SIGTERM. */
+const startOwnProcess = (drainSeconds = 20) =>
   startApiServer(stack, database.databaseUrl, {
     TRAINYARD_NAMESPACE: namespace,
-    TRAINYARD_HOLD_SECONDS: '30',
-    TRAINYARD_HOLD_REQUESTS: '3',
+    ...hold,
     TRAINYARD_DRAIN_SECONDS: String(drainSeconds),
   })
 
@@ -453,7 +455,7 @@ test('when all engines are busy, entities are served by their weights', async ()
 
 test('SIGTERM interrupts no stream, and answers held requests after half of the time to drain', async () => {
   const drainSeconds = 8
-  const own = await startOwnServer(drainSeconds)
+  const own = await startOwnProcess(drainSeconds)
   try {
     const begun = Promise.withResolvers<Stream>()
     await listen(1, stream(begun.resolve))
@@ -490,7 +492,7 @@ test('SIGTERM interrupts no stream, and answers held requests after half of the 
 })
 
 test('a request that is held when SIGTERM comes gets its answer from an engine that comes then', async () => {
-  const own = await startOwnServer()
+  const own = await startOwnProcess()
   try {
     const held = chat({}, { url: own.url })
     await eventually(async () => expect(await countEngineDemand(database.pool, namespace, model)).toBe(1))

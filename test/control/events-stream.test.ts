@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import { finishJob } from '../../db/jobs/endings.ts'
-import { startApiServer } from '../support/api-server.ts'
+import { startApiServer, useApiServerProcess } from '../support/api-server.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { eventually } from '../support/eventually.ts'
 import { eventsOf, useFollowedJobs } from '../support/followed-jobs.ts'
@@ -12,7 +12,7 @@ import { useStack } from '../support/stack.ts'
 import { started, step } from '../support/training-rows.ts'
 
 const stack = useStack()
-const { own, access, addJob, startJob, follow } = useFollowedJobs(stack)
+const { own, access, addJob, startJob, follow } = useFollowedJobs(stack, useApiServerProcess(stack))
 const typesOf = (events: TrainingEvent[]) => events.map(({ type }) => type)
 
 describe('a stream', () => {

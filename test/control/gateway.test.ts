@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { useFakeEngine } from '../support/own-gateway.ts'
+import { useFakeEngineAndProcess } from '../support/own-gateway.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -15,7 +15,7 @@ const megabyte = 1024 * 1024
 const messages = [{ role: 'user', content: 'hi' }]
 // A third of the heap in a pod of 2 GiB.
 const env = { NODE_OPTIONS: '--max-old-space-size=512' }
-const own = useFakeEngine(stack, { model, answer: answerChat, env })
+const own = useFakeEngineAndProcess(stack, { model, answer: answerChat, env })
 let entity: string
 let key: string
 

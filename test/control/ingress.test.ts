@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordEvents } from '../../db/jobs/reports.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
 import { openEventStream } from '../support/event-stream.ts'
@@ -65,7 +65,7 @@ describe.runIf(isDeep())('the nginx of docs/ingress.md lets through', () => {
   const model = 'proxied'
   const entity = `team-${randomUUID()}`
   let database: TestDatabase
-  let server: RunningApiServer
+  let server: ServedApi
   let nginx: RunningNginx
   let headers: Record<string, string>
   // The engine sends its last event after that.
@@ -85,7 +85,7 @@ describe.runIf(isDeep())('the nginx of docs/ingress.md lets through', () => {
       response.write(event('first'))
       void finished.then(() => response.end(`${event('last')}data: [DONE]\n\n`))
     })
-    server = await startApiServer(stack, database.databaseUrl, {
+    server = await serveApi(stack, database.databaseUrl, {
       TRAINYARD_NAMESPACE: namespace,
       TRAINYARD_HOLD_SECONDS: '20',
     })

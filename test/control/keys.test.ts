@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { revokeApiKey } from '../../db/accounts/api-keys.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
@@ -24,14 +24,14 @@ interface Key extends Record<string, unknown> {
 }
 
 let database: TestDatabase
-let servers: RunningApiServer[]
+let servers: ServedApi[]
 let entity: string
 let adminKey: string
 let admin: Rest
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  servers = [await startApiServer(stack, database.databaseUrl), await startApiServer(stack, database.databaseUrl)]
+  servers = [await serveApi(stack, database.databaseUrl), await serveApi(stack, database.databaseUrl)]
 })
 beforeEach(async () => {
   entity = `team-${randomUUID()}`

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
@@ -35,13 +35,13 @@ beforeEach(() => {
 
 describe('requests and chats, on two processes', () => {
   let database: TestDatabase
-  let servers: RunningApiServer[]
+  let servers: ServedApi[]
   let key: string
 
   beforeAll(async () => {
     database = await createTestDatabase()
     const env = { TRAINYARD_HOLD_SECONDS: '3' }
-    servers = await Promise.all([1, 2].map(() => startApiServer(stack, database.databaseUrl, env)))
+    servers = await Promise.all([1, 2].map(() => serveApi(stack, database.databaseUrl, env)))
     // A base model without engines: a chat waits some seconds for an engine.
     await database.pool.query(
       "INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('none', '{none}', 'trainyard', 'none')",

@@ -3,7 +3,7 @@ import { request, type ClientRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
@@ -14,13 +14,13 @@ const mib = 1024 * 1024
 
 let artifacts: string
 let database: TestDatabase
-let server: RunningApiServer
+let server: ServedApi
 let headers: Record<string, string>
 beforeAll(async () => {
   // This store is separate: other tests kill processes, whose bodies stay in their store.
   artifacts = await mkdtemp(path.join(tmpdir(), 'spool-'))
   database = await createTestDatabase()
-  server = await startApiServer({ ...stack, artifacts }, database.databaseUrl)
+  server = await serveApi({ ...stack, artifacts }, database.databaseUrl)
   headers = { authorization: `Bearer ${await addKey(database.pool, 'team')}`, 'content-type': 'application/json' }
 })
 afterAll(async () => {

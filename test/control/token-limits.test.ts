@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { buffer } from 'node:stream/consumers'
 import { setTimeout } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
-import { addKey, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, type ServedApi } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { useFakeEngine } from '../support/own-gateway.ts'
@@ -44,7 +44,7 @@ beforeEach(async () => {
 const limit = async (tokensPerMinute: number) => {
   await setLimits(own.database.pool, entity, { tokensPerMinute })
 }
-const chat = (more: object = {}, { server = own.server, ...init }: RequestInit & { server?: RunningApiServer } = {}) =>
+const chat = (more: object = {}, { server = own.server, ...init }: RequestInit & { server?: ServedApi } = {}) =>
   fetch(`${server.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },

@@ -13,7 +13,7 @@ import { createLogger } from '../../lib/log.ts'
 import { eraseAll } from '../../operator/erasure/erase.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createEmptyDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
@@ -30,7 +30,7 @@ let main: TestDatabase
 let traces: TestDatabase
 let way: SeverableProxy
 let wayUrl: string
-let server: RunningApiServer
+let server: ServedApi
 let key: string
 
 beforeAll(async () => {
@@ -40,7 +40,7 @@ beforeAll(async () => {
   const url = new URL(traces.databaseUrl)
   way = await openSeverableProxy({ host: url.hostname, port: Number(url.port) })
   url.host = `127.0.0.1:${way.port}`
-  server = await startApiServer(stack, main.databaseUrl, { TRACING_DATABASE_URL: url.href })
+  server = await serveApi(stack, main.databaseUrl, { TRACING_DATABASE_URL: url.href })
   wayUrl = url.href
   key = await addKey(main.pool, 'team')
 })

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
-import { addKey, useApiServer } from '../support/api-server.ts'
+import { addKey, useApiServerProcess } from '../support/api-server.ts'
 import { measureWaits } from '../support/measure-waits.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
 // Parsed values must fit into this heap.
-const own = useApiServer(useStack(), { NODE_OPTIONS: '--max-old-space-size=320' })
+const own = useApiServerProcess(useStack(), { NODE_OPTIONS: '--max-old-space-size=320' })
 const mb = 1024 * 1024
 // A blocked event loop would take many times as long.
 const maxWaitMs = 1_000

@@ -2,7 +2,7 @@ import { readFile, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
-import { addKey, useApiServer } from '../support/api-server.ts'
+import { addKey, useApiServerProcess } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
@@ -10,7 +10,7 @@ import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
 const stack = useStack()
 // Everything that is in memory at once must fit into this heap. With a larger one, garbage would stay longer.
-const own = useApiServer(stack, { LOG_LEVEL: 'fatal', NODE_OPTIONS: '--max-old-space-size=640' })
+const own = useApiServerProcess(stack, { LOG_LEVEL: 'fatal', NODE_OPTIONS: '--max-old-space-size=640' })
 // In addition, data on its way from Postgres and to the client is in memory.
 const maxGrowth = 900
 const kb = 1024

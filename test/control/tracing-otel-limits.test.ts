@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
-import { useApiServer } from '../support/api-server.ts'
+import { useApiServerProcess } from '../support/api-server.ts'
 import { type Export, Exporter, json, requestOf, spanOf } from '../support/exporter.ts'
 import { encodeOtlp, type OtlpSpan, toAttributes } from '../support/otlp.ts'
 import { measureWaits } from '../support/measure-waits.ts'
 import { useStack } from '../support/stack.ts'
 
 // Hostile requests must fit into this heap, and must not block others.
-const own = useApiServer(useStack(), { NODE_OPTIONS: '--max-old-space-size=384' })
+const own = useApiServerProcess(useStack(), { NODE_OPTIONS: '--max-old-space-size=384' })
 const exporter = new Exporter(own)
 // Random text, because indexes compress repeated text.
 const noise = randomBytes(2_500).toString('hex')

@@ -7,7 +7,7 @@ import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
 import { addChatUsage } from '../../db/accounts/chat-usage.ts'
 import { createLogger } from '../../lib/log.ts'
-import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
@@ -34,14 +34,14 @@ interface Page {
 }
 
 let database: TestDatabase
-let server: RunningApiServer
+let server: ServedApi
 let rows: TrainingRows
 let entity: string
 let api: Rest
 
 beforeAll(async () => {
   database = await createTestDatabase()
-  server = await startApiServer(stack, database.databaseUrl)
+  server = await serveApi(stack, database.databaseUrl)
 })
 beforeEach(async () => {
   entity = `team-${randomUUID()}`

@@ -7,7 +7,7 @@ import { createLogger } from '../../lib/log.ts'
 import { createOutbound } from '../../lib/outbound/outbound.ts'
 import { SealingKeys } from '../../lib/sealing/sealing-keys.ts'
 import { WebhookDeliverer } from '../../operator/webhooks/deliverer.ts'
-import { addKey, startApiServer, useApiServer, webhookKey } from '../support/api-server.ts'
+import { addKey, serveApi, useApiServer, webhookKey } from '../support/api-server.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
@@ -214,7 +214,7 @@ test('without its key, nothing is sent, the delivery says why, and a new secret 
       last_error: expect.stringMatching(/^its secret cannot be decrypted: there is no key with the id \w+; rotate it$/),
     },
   ])
-  const server = await startApiServer(stack, own.database.databaseUrl, {
+  const server = await serveApi(stack, own.database.databaseUrl, {
     TRAINYARD_WEBHOOK_KEY: 'a key of somebody else',
     ...hosts,
   })
@@ -245,7 +245,7 @@ test('a secret that was copied into another row is not used', async () => {
 
 test('an installation without a key says so, and creates no webhook', async () => {
   const database = await createTestDatabase()
-  const server = await startApiServer(stack, database.databaseUrl, { TRAINYARD_WEBHOOK_KEY: '', ...hosts })
+  const server = await serveApi(stack, database.databaseUrl, { TRAINYARD_WEBHOOK_KEY: '', ...hosts })
   onTestFinished(async () => {
     await server.remove()
     await database.drop()

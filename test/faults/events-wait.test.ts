@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
+import { useApiServerProcess } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { eventsOf, useFollowedJobs } from '../support/followed-jobs.ts'
 import { killProgram } from '../support/kill.ts'
@@ -16,7 +17,7 @@ interface Page {
 }
 
 const stack = useStack()
-const { own, access, addJob, startJob, follow } = useFollowedJobs(stack)
+const { own, access, addJob, startJob, follow } = useFollowedJobs(stack, useApiServerProcess(stack))
 const typesOf = (events: TrainingEvent[]) => events.map(({ type }) => type)
 const readPage = (id: string, query: string) => access.api.call<Page>('GET', `${eventsOf(id)}?${query}`)
 

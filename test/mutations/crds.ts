@@ -31,14 +31,14 @@ export const crdMutations: Mutation[] = [
   },
   {
     fault: 'the source of a BaseModel can be changed',
-    file: 'crds/basemodels.yaml',
+    file: 'helm/trainyard/templates/crds/basemodels.yaml',
     find: '&immutable\n                        - rule: self == oldSelf',
     replace: '&immutable\n                        - rule: self == self',
     test: 'test/control/trainer-settings.test.ts',
   },
   {
     fault: 'a cancelled TrainingJob can be taken back',
-    file: 'crds/trainingjobs.yaml',
+    file: 'helm/trainyard/templates/crds/trainingjobs.yaml',
     find: "(has(self.cancel) && self.cancel)'",
     replace: "has(self.cancel)'",
     test: 'test/integration/custom-resources.test.ts',

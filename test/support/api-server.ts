@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import type { Pool } from '../../db/pool.ts'
 import { afterAll, beforeAll } from 'vitest'
+import { loadConfig } from '../../apiserver/config.ts'
+import { serve } from '../../apiserver/serve.ts'
 import { generateKey } from '../../apiserver/accounts/keys/secret.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
@@ -12,57 +14,84 @@ import { createRest, type Rest } from './rest.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
 
-/** A running apiserver for one test, with its own database. No operator changes its jobs. */
-export interface RunningApiServer {
+/** An apiserver for tests, with its own database. No operator changes its jobs. */
+export interface ServedApi {
   url: string
-  pid: number
   /** Its connection to Postgres, which a test can cut. */
   postgres: SeverableProxy
+  /** Ends it if it runs. */
+  remove: () => Promise<void>
+}
+
+/** An apiserver in a process of its own. */
+export interface RunningApiServer extends ServedApi {
+  pid: number
   /** Sends SIGTERM. Returns the exit code. */
   stop: () => Promise<number | null>
-  /** Ends the process if it runs. */
-  remove: () => Promise<void>
 }
 
 /** The key of the secrets of webhooks in tests. */
 export const webhookKey = 'the key of the secrets of webhooks'
 
 type Command = [string, ...string[]]
+type Place = Pick<Stack, 'kubeconfig' | 'artifacts'>
 
-/** Starts apiserver/main.ts as its pod would, with additional variables. `wrap` changes its command. */
-export async function startApiServer(
-  stack: Pick<Stack, 'kubeconfig' | 'artifacts'>,
-  databaseUrl: string,
-  env: Record<string, string> = {},
-  wrap: (command: Command) => Command = (command) => command,
-): Promise<RunningApiServer> {
+/** The way of an apiserver to its database, and its variables. */
+async function prepare(stack: Place, databaseUrl: string, env: Record<string, string>) {
   const { hostname, port: databasePort } = new URL(databaseUrl)
   const postgres = await openSeverableProxy({ host: hostname, port: Number(databasePort) })
   const ownDatabaseUrl = new URL(databaseUrl)
   ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
   const port = await findFreePort()
+  const variables = {
+    TRAINYARD_HOST: '127.0.0.1',
+    TRAINYARD_PORT: String(port),
+    DATABASE_URL: ownDatabaseUrl.href,
+    TRAINYARD_ARTIFACTS: stack.artifacts,
+    TRAINYARD_NAMESPACE: 'trainyard',
+    TRAINYARD_ENGINE_KEY: 'none',
+    TRAINYARD_WEBHOOK_KEY: webhookKey,
+    KUBECONFIG: stack.kubeconfig,
+    LOG_LEVEL: 'error',
+    // Most tests have no engine that a request could wait for, and leave their streams open.
+    TRAINYARD_HOLD_SECONDS: '1',
+    TRAINYARD_DRAIN_SECONDS: '8',
+    ...env,
+  }
+  return { postgres, variables, url: `http://127.0.0.1:${port}` }
+}
+
+/**
+ * Starts an apiserver in the process of the test, with additional variables. A process takes seconds of CPU for its
+ * start. Those who kill it, measure it or give Node options need one: see `startApiServer`.
+ */
+export async function serveApi(
+  stack: Place,
+  databaseUrl: string,
+  env: Record<string, string> = {},
+): Promise<ServedApi> {
+  const { postgres, variables, url } = await prepare(stack, databaseUrl, env)
+  const { migrated, close } = await serve(loadConfig(variables))
+  await migrated
+  const end = async () => {
+    await close(0)
+    await postgres.close()
+  }
+  let ended: Promise<void> | undefined
+  return { url, postgres, remove: () => (ended ??= end()) }
+}
+
+/** Starts apiserver/main.ts as its pod would, with additional variables. `wrap` changes its command. */
+export async function startApiServer(
+  stack: Place,
+  databaseUrl: string,
+  env: Record<string, string> = {},
+  wrap: (command: Command) => Command = (command) => command,
+): Promise<RunningApiServer> {
+  const { postgres, variables, url } = await prepare(stack, databaseUrl, env)
   const [program, ...args] = wrap([process.execPath, '--max-semi-space-size=8', 'apiserver/main.ts'])
-  const child = spawn(program, args, {
-    env: {
-      ...nodeEnv,
-      TRAINYARD_HOST: '127.0.0.1',
-      TRAINYARD_PORT: String(port),
-      DATABASE_URL: ownDatabaseUrl.href,
-      TRAINYARD_ARTIFACTS: stack.artifacts,
-      TRAINYARD_NAMESPACE: 'trainyard',
-      TRAINYARD_ENGINE_KEY: 'none',
-      TRAINYARD_WEBHOOK_KEY: webhookKey,
-      KUBECONFIG: stack.kubeconfig,
-      LOG_LEVEL: 'error',
-      // Most tests have no engine that a request could wait for, and leave their streams open.
-      TRAINYARD_HOLD_SECONDS: '1',
-      TRAINYARD_DRAIN_SECONDS: '8',
-      ...env,
-    },
-    stdio: 'inherit',
-  })
+  const child = spawn(program, args, { env: { ...nodeEnv, ...variables }, stdio: 'inherit' })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
-  const url = `http://127.0.0.1:${port}`
   const remove = async () => {
     if (child.exitCode === null) child.kill('SIGKILL')
     await exited
@@ -92,21 +121,30 @@ export async function addKey(pool: Pool, entity: string, role = 'member'): Promi
 }
 
 /** Access to a test file's own apiserver. */
-export interface OwnApi {
+export interface OwnApi<Api extends ServedApi = ServedApi> {
   database: TestDatabase
-  server: RunningApiServer
+  server: Api
   /** A REST client with a new key of an entity. */
   join: (entity: string, role?: string) => Promise<Rest>
 }
 
 /** Starts an apiserver before a test file's tests, and ends it after them. */
 export function useApiServer(stack: Stack, env: Record<string, string> = {}): OwnApi {
-  const own = {} as OwnApi
+  return useServer(stack, (databaseUrl) => serveApi(stack, databaseUrl, env))
+}
+
+/** The same, in a process of its own. */
+export function useApiServerProcess(stack: Stack, env: Record<string, string> = {}): OwnApi<RunningApiServer> {
+  return useServer(stack, (databaseUrl) => startApiServer(stack, databaseUrl, env))
+}
+
+function useServer<Api extends ServedApi>(stack: Stack, start: (databaseUrl: string) => Promise<Api>): OwnApi<Api> {
+  const own = {} as OwnApi<Api>
   own.join = async (entity, role) =>
     createRest({ ...stack, url: own.server.url }, await addKey(own.database.pool, entity, role))
   beforeAll(async () => {
     own.database = await createTestDatabase()
-    own.server = await startApiServer(stack, own.database.databaseUrl, env)
+    own.server = await start(own.database.databaseUrl)
   })
   afterAll(async () => {
     await own.server?.remove()

@@ -2,17 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll } from 'vitest'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { recordEvents, type ReportedEvent } from '../../db/jobs/reports.ts'
-import { addKey, useApiServer } from './api-server.ts'
+import { addKey, type OwnApi } from './api-server.ts'
 import { openEventStream } from './event-stream.ts'
 import { createRest, type Rest } from './rest.ts'
 import type { Stack } from './stack.ts'
 import { TrainingRows } from './training-rows.ts'
 
 /**
- * Creates jobs of one entity on a test file's own apiserver, and follows their events. `api` and `key` are read-only.
+ * Creates jobs of one entity on `own`, and follows their events. `api` and `key` are read-only.
  */
-export function useFollowedJobs(stack: Stack) {
-  const own = useApiServer(stack)
+export function useFollowedJobs<Own extends OwnApi>(stack: Stack, own: Own) {
   const entity = `team-${randomUUID()}`
   const access = {} as { key: string; api: Rest }
   beforeAll(async () => {

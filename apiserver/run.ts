@@ -1,0 +1,13 @@
+import { onShutdown } from '../lib/shutdown.ts'
+import { loadConfig } from './config.ts'
+import { closeMs } from './processes/config.ts'
+import { serve } from './serve.ts'
+
+/** Serves until this process gets SIGTERM or SIGINT. */
+export async function run(): Promise<void> {
+  const config = loadConfig()
+  const { log, migrated, close } = await serve(config)
+  const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
+  onShutdown(log, (beginStep) => close(drainMs, beginStep), drainMs + closeMs)
+  await migrated
+}
