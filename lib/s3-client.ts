@@ -1,3 +1,4 @@
+import type { AgentOptions } from 'node:https'
 import { S3Client } from '@aws-sdk/client-s3'
 import { readKeyFrom } from './s3-key.ts'
 
@@ -15,6 +16,9 @@ const connectionTimeoutMs = 3_000
 // The time without a byte in either direction.
 const idleTimeoutMs = 30_000
 const maxSockets = 128
+// A chunk of a socket has 64 KiB. With room for only one, large objects would stop and start for each. All sockets together
+// keep 32 MiB at most in each direction.
+const highWaterMark = 256 * 1024
 
 // The client warns on the console of each stream that failed. Our own log has the error.
 const silent = { trace() {}, debug() {}, info() {}, warn() {}, error() {} }
@@ -31,8 +35,8 @@ export function createS3Client({ endpoint, region, keyFolder }: S3Options): S3Cl
     requestHandler: {
       connectionTimeout: connectionTimeoutMs,
       socketTimeout: idleTimeoutMs,
-      httpAgent: { maxSockets },
-      httpsAgent: { maxSockets },
+      httpAgent: { maxSockets, highWaterMark } as AgentOptions,
+      httpsAgent: { maxSockets, highWaterMark } as AgentOptions,
     },
     // Our own digests cover what is stored. Not every S3 supports checksums in trailers.
     requestChecksumCalculation: 'WHEN_REQUIRED',

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { splitBytes } from '../../lib/split-bytes.ts'
+import { tapStream } from '../../lib/tap.ts'
 
 /** A source that counts and digests its bytes while they are read. */
 export interface Counted {
@@ -16,13 +17,15 @@ export function countBytes(
 ): Counted {
   const hash = createHash('sha256')
   let size = 0
-  async function* count() {
-    for await (const chunk of source instanceof Uint8Array ? splitBytes(source) : source) {
-      hash.update(chunk)
-      observe(chunk)
-      size += chunk.byteLength
-      yield chunk
-    }
+  const count = (chunk: Uint8Array) => {
+    hash.update(chunk)
+    observe(chunk)
+    size += chunk.byteLength
   }
-  return { stream: Readable.from(count(), { objectMode: false }), finish: () => ({ digest: hash.digest('hex'), size }) }
+  return { stream: tapStream(toStream(source), { observe: count }), finish: () => ({ digest: hash.digest('hex'), size }) }
+}
+
+function toStream(source: AsyncIterable<Uint8Array> | Uint8Array): Readable {
+  if (source instanceof Readable) return source
+  return Readable.from(source instanceof Uint8Array ? splitBytes(source) : source, { objectMode: false })
 }

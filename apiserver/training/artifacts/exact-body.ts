@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream'
 import { WrongDigest } from '../../../artifacts/store/wrong-digest.ts'
 import type { StoredArtifact } from '../../../artifacts/store/store.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { tapStream } from '../../../lib/tap.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import { errors } from '../../errors/table.ts'
 import { writeToStore } from '../../errors/write-to-store.ts'
@@ -27,7 +28,7 @@ export async function storeBody(
   place: ExactPlace,
 ): Promise<StoredArtifact> {
   const source = new CountedBody(body, incoming)
-  return writeToStore(log, 'upload', () => putExact(artifacts, source.read(), place)).catch((error: unknown) => {
+  return writeToStore(log, 'upload', () => putExact(artifacts, source.stream, place)).catch((error: unknown) => {
     throw source.error ?? error
   })
 }
@@ -51,25 +52,12 @@ export function wrongDigest(md5: string): HttpError {
 
 /** A body whose bytes count while they are read. Stores hide why their source failed, so this keeps the reason. */
 class CountedBody {
-  readonly #body: Readable
-  readonly #incoming: IncomingBytes
+  readonly stream: Readable
   error: HttpError | undefined
 
   constructor(body: Readable, incoming: IncomingBytes) {
-    this.#body = body
-    this.#incoming = incoming
-  }
-
-  /** The end of the iteration does not close the connection, because the answer must still be sent. */
-  async *read(): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of this.#body.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>) {
-        this.#incoming.add(chunk.length)
-        yield chunk
-      }
-    } catch (error) {
-      this.error = error instanceof HttpError ? error : truncatedBody()
-      throw error
-    }
+    // The connection stays open, because the answer must still be sent.
+    this.stream = tapStream(body, { observe: ({ length }) => incoming.add(length), keepSource: true })
+    this.stream.once('error', (error) => (this.error = error instanceof HttpError ? error : truncatedBody()))
   }
 }
