@@ -50,14 +50,17 @@ test('a source that closes too early, or has closed already, is an error', async
   await expect(buffer(tapStream(early, { observe: ignore }))).rejects.toThrow('Premature close')
 })
 
-test.each([true, false])('an error of the observer ends the tap, and keepSource %j decides about the source', async (keepSource) => {
-  const source = Readable.from(chunks(9))
-  const observe = () => {
-    throw new Error('no room')
-  }
-  await expect(buffer(tapStream(source, { observe, keepSource }))).rejects.toThrow('no room')
-  expect(source.destroyed).toBe(!keepSource)
-  if (!keepSource) return
-  // What was not read is still there.
-  expect((await buffer(source)).length).toBeGreaterThan(6 * 64 * 1024)
-})
+test.each([true, false])(
+  'an error of the observer ends the tap, and keepSource %j decides about the source',
+  async (keepSource) => {
+    const source = Readable.from(chunks(9))
+    const observe = () => {
+      throw new Error('no room')
+    }
+    await expect(buffer(tapStream(source, { observe, keepSource }))).rejects.toThrow('no room')
+    expect(source.destroyed).toBe(!keepSource)
+    if (!keepSource) return
+    // What was not read is still there.
+    expect((await buffer(source)).length).toBeGreaterThan(6 * 64 * 1024)
+  },
+)

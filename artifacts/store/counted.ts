@@ -22,7 +22,10 @@ export function countBytes(
     observe(chunk)
     size += chunk.byteLength
   }
-  return { stream: tapStream(toStream(source), { observe: count }), finish: () => ({ digest: hash.digest('hex'), size }) }
+  return {
+    stream: tapStream(toStream(source), { observe: count }),
+    finish: () => ({ digest: hash.digest('hex'), size }),
+  }
 }
 
 function toStream(source: AsyncIterable<Uint8Array> | Uint8Array): Readable {

@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -8,6 +8,7 @@ import { createRest } from '../support/rest.ts'
 import { withBenchServer, type BenchServer } from './bench-server.ts'
 import { withFakeEngine } from './fake-engine.ts'
 import { writeBody } from './ingest-body.ts'
+import { readMemoryMb } from './memory.ts'
 import { median, percentile, round, type BenchResult } from './result.ts'
 import type { UploadReport, UploadTask } from './uploader.ts'
 
@@ -143,9 +144,4 @@ async function upload(uploader: Worker, server: BenchServer, file: string, probe
   const noTransfer: [] = []
   uploader.postMessage(task, noTransfer)
   return promise.finally(() => uploader.off('message', listen))
-}
-
-async function readMemoryMb(pid: number, field: 'VmRSS' | 'VmHWM'): Promise<number> {
-  const status = await readFile(`/proc/${pid}/status`, 'utf8')
-  return Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(status)?.[1]) / 1024
 }

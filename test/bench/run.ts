@@ -7,6 +7,7 @@ import { benchServing } from './serving.ts'
 import { benchTrainerGpu } from './trainer-gpu.ts'
 import { benchTracing } from './tracing.ts'
 import { benchTrainer } from './trainer.ts'
+import { benchWandb } from './wandb.ts'
 
 const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
   api: benchApi,
@@ -16,6 +17,7 @@ const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
   tracing: benchTracing,
   trainer: benchTrainer,
   'trainer-gpu': benchTrainerGpu,
+  wandb: benchWandb,
 }
 
 const name = process.argv[2] ?? ''
