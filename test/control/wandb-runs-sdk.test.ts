@@ -145,6 +145,9 @@ describe.each([
         },
         foreign: { init: foreign, run: foreign, runs: foreign },
         foreign_env: { init: foreign, run: foreign },
+        // Exit codes, with a right and with a wrong key.
+        login: [0, 1],
+        status: true,
         no_room: expect.stringContaining('Its limit stored_bytes is 1') as unknown,
         full: [Array.from({ length: 50 }, (_, step) => step), 'finished', 'saved while the entity was full'],
       })

@@ -16,6 +16,8 @@ atexit.register(lambda: print(json.dumps(facts)))
 import numpy  # noqa: E402
 import PIL.Image  # noqa: E402
 import wandb  # noqa: E402
+from click.testing import CliRunner  # noqa: E402
+from wandb.cli.cli import cli  # noqa: E402
 
 project = os.environ["WANDB_PROJECT"]
 facts["version"] = wandb.__version__
@@ -280,3 +282,19 @@ facts["foreign_env"] = {
     "init": fail(lambda: wandb.init(project=project)),
     "run": fail(lambda: wandb.Api().run(f"{project}/first")),
 }
+
+# The commands, last because they change the settings of this process.
+del os.environ["WANDB_ENTITY"]
+wandb.teardown()
+
+
+def command(*words):
+    return CliRunner().invoke(cli, words)
+
+
+def verify(key):
+    return command("login", "--verify", "--relogin", key).exit_code
+
+
+facts["login"] = [verify(os.environ["WANDB_API_KEY"]), verify("ty_" + "0" * 40)]
+facts["status"] = os.environ["WANDB_BASE_URL"] in command("status").output
