@@ -83,6 +83,11 @@ test('a trainer that claims a job while it is about to be stopped is busy afterw
   await connection.query('BEGIN')
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [trainer.podUid])
   const draining = markDraining(own.pool, { namespace: 'trainyard', name: 'tiny' }, [trainer.podUid])
+  // It waits for the claim.
+  await eventually(async () => {
+    const { rowCount } = await own.pool.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+    expect(rowCount).toBe(1)
+  })
   await connection.query(
     `UPDATE training.jobs SET state = 'Starting', holder_pod = $1, holder_process = $2, attempt = 1,
        lease_expires_at = now() + interval '1 minute'`,
