@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { withMachine } from './support/images/machine-lock.ts'
 import { findObstacle, observeMachine, tryNamespaces } from './support/kubelet/obstacles.ts'
 import { makeNodeParts, shareParts } from './support/kubelet/parts.ts'
 import { installRuntime } from './support/kubelet/runtime.ts'
@@ -13,9 +14,11 @@ const ownNetwork = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "
 
 async function runOnNode(suite: SuiteContext) {
   const obstacle = findObstacle(await observeMachine()) ?? (await tryNamespaces(await installRuntime()))
-  if (obstacle !== undefined) {
-    return { ...noTests(), skipped: [`A real kubelet cannot run on this machine. ${obstacle}`] }
-  }
+  if (obstacle === undefined) return withMachine(() => runTests(suite))
+  return { ...noTests(), skipped: [`A real kubelet cannot run on this machine. ${obstacle}`] }
+}
+
+async function runTests(suite: SuiteContext) {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-parts-'))
   try {
     const env = await shareParts(await makeNodeParts(), path.join(folder, 'parts.json'))

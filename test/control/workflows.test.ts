@@ -37,6 +37,12 @@ test('actions of others are pinned to commits, and the line says which version t
   expect(lines.filter((line) => !/^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
 })
 
+test('parts of their own build the images and run the chart on a kubelet, as root', () => {
+  const { images, kubelet } = readWorkflow('ci.yaml').jobs
+  const commands = [images, kubelet].map((job) => job?.steps?.at(-1)?.run)
+  expect(commands).toEqual(['images', 'kubelet'].map((name) => `sudo --preserve-env=PATH npm run test:${name}`))
+})
+
 test('a release tests first, builds all images only from bases with digests, and signs what it has pushed', () => {
   const { images, chart } = readWorkflow('release.yaml').jobs
   expect([images?.needs, chart?.needs]).toEqual(['test', 'images'])
