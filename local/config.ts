@@ -23,6 +23,8 @@ export interface LocalConfig {
   withPods: boolean
   /** The device of engines and trainers. The GPU packages take much longer to install, so they are not the default. */
   accelerator: Accelerator
+  /** Tests run another version of kube-apiserver than the installed one. */
+  kubeApiserver?: string | undefined
   /** Tests read the requests that kube-apiserver gets: a folder with an audit policy, for the logs. */
   auditLogs: string | undefined
 }

@@ -30,6 +30,7 @@ const commands = {
   'test:rollout': 'test/rollout.ts',
   'test:upgrade': 'test/upgrade.ts',
   'test:backup': 'test/backup.ts',
+  'test:kubernetes-versions': 'test/kubernetes-versions.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
   bench: 'test/bench/run.ts',
@@ -49,6 +50,7 @@ const startsAStack = new Set([
   'test:rollout',
   'test:upgrade',
   'test:backup',
+  'test:kubernetes-versions',
   'restore',
   'bench',
 ])

@@ -20,6 +20,7 @@ export interface OwnCluster {
   kubeconfig: string
   databaseUrl: string
   helmPath: string
+  kubectlPath: string
   /** Where an apiserver answers that was installed with these values. */
   url: string
   /** The chart's values for this cluster, with a folder for artifacts and Postgres. */
@@ -30,8 +31,8 @@ export interface OwnCluster {
   remove: () => Promise<void>
 }
 
-/** Starts Kubernetes, its node and Postgres in a new folder. */
-export async function startOwnCluster(): Promise<OwnCluster> {
+/** Starts Kubernetes, its node and Postgres in a new folder, perhaps with another kube-apiserver. */
+export async function startOwnCluster(kubeApiserver?: string): Promise<OwnCluster> {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-cluster-'))
   await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
   const layout = layoutOf(stateFolder)
@@ -42,7 +43,7 @@ export async function startOwnCluster(): Promise<OwnCluster> {
   }
   try {
     const { signal } = new AbortController()
-    const config = { ...readLocalConfig(), stateFolder, port: 0 }
+    const config = { ...readLocalConfig(), stateFolder, port: 0, kubeApiserver }
     const installation = await install({ config, board: new Board(), signal })
     const phase = { update: () => {} }
     const settings = await startMachinery({ config, installation, stateFolder, port: 0, durable: false, phase, signal })
@@ -52,6 +53,7 @@ export async function startOwnCluster(): Promise<OwnCluster> {
       kubeconfig,
       databaseUrl: databaseUrl(settings),
       helmPath: helm,
+      kubectlPath: kubectl,
       url: `http://127.0.0.1:${settings.ports.public}`,
       values: chartValues(layout, { ...config, settings }),
       kubectl: async (...args) => (await run(kubectl, args, options)).stdout,

@@ -97,7 +97,7 @@ function kubeApiserver({ layout, settings, config, installation }: ProgramsReque
   const { kubernetes, public: publicPort } = settings.ports
   return {
     name: 'kube-apiserver',
-    command: installation.controlPlane['kube-apiserver'],
+    command: config.kubeApiserver ?? installation.controlPlane['kube-apiserver'],
     args: [
       '--etcd-servers=unix://client.sock',
       '--bind-address=127.0.0.1',
