@@ -30,6 +30,20 @@ export const engineMutations: Mutation[] = [
     test: 'trainer/trainyard_colocated/supervision_test.py',
   },
   {
+    fault: 'a fork of an engine outlives its server',
+    file: 'trainer/trainyard_engine/engine_process.py',
+    find: 'def begin_fork() -> None:\n    end_with_parent()\n',
+    replace: 'def begin_fork() -> None:\n',
+    test: 'trainer/trainyard_engine/engine_process_test.py',
+  },
+  {
+    fault: 'a signal to a fork of an engine wakes its server',
+    file: 'trainer/trainyard_engine/engine_process.py',
+    find: '    signal.set_wakeup_fd(-1)\n',
+    replace: '',
+    test: 'trainer/trainyard_engine/engine_process_test.py',
+  },
+  {
     fault: "the engine's key is not checked",
     file: 'trainer/trainyard_engine/access.py',
     find: 'if not self.has_key(scope):',

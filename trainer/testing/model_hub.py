@@ -20,7 +20,8 @@ from urllib.parse import unquote
 import pytest
 from huggingface_hub import constants
 
-from trainyard_trainer.__main__ import main
+from trainyard_engine import __main__ as engine
+from trainyard_trainer import __main__ as trainer
 
 
 @dataclass
@@ -130,10 +131,20 @@ def describe_file(folder: Path, file: Path) -> dict:
 
 def run_trainer() -> None:
     """`python -m trainyard_trainer` in a process that imported the hub's client with another environment."""
+    use_hub()
+    trainer.main()
+
+
+def run_engine() -> None:
+    """The same for `python -m trainyard_engine`."""
+    use_hub()
+    engine.main()
+
+
+def use_hub() -> None:
     template = constants.HUGGINGFACE_CO_URL_TEMPLATE.removeprefix(constants.ENDPOINT)
     constants.ENDPOINT, constants.HF_HUB_CACHE = os.environ["HF_ENDPOINT"], os.environ["HF_HUB_CACHE"]
     constants.HUGGINGFACE_CO_URL_TEMPLATE = constants.ENDPOINT + template
-    main()
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """Engines whose base model is a folder in a bucket."""
 
 import os
-import subprocess
-import sys
 
 from testing.stores import BUCKET
 
 
-def test_a_base_model_that_cannot_be_fetched_ends_the_engine_with_one_line(s3_endpoint, tmp_path):
+def test_a_base_model_that_cannot_be_fetched_ends_the_engine_with_one_line(fork_server, s3_endpoint, tmp_path):
     model = f"s3://{BUCKET}/models/none"
     variables = {
         "TRAINYARD_MODEL": model,
@@ -17,9 +15,8 @@ def test_a_base_model_that_cannot_be_fetched_ends_the_engine_with_one_line(s3_en
         "TRAINYARD_ARTIFACTS": str(tmp_path),
         "VLLM_API_KEY": "a key",
     }
-    command = [sys.executable, "-m", "trainyard_engine"]
-    engine = subprocess.run(command, env=os.environ | variables, capture_output=True, text=True, check=False)
+    engine = fork_server.start(os.environ | variables, tmp_path / "log", "trainyard_engine.__main__:main")
     sentence = "the folder is empty or missing"
-    assert engine.returncode == 1
-    last = engine.stderr.splitlines()[-1]
+    assert engine.wait() == 1
+    last = engine.log.read_text().splitlines()[-1]
     assert last == f"trainyard_engine: DownloadFailed: The model {model} cannot be downloaded: {sentence}"

@@ -63,6 +63,24 @@ class Engine:
 
 
 @pytest.fixture
+def fork_engine(fork_server, tmp_path):
+    """Runs an engine that ends before it imports vLLM, and returns its last line."""
+
+    def fork(model: str, main: str = "trainyard_engine.__main__:main", **env: str) -> str:
+        settings = {
+            "TRAINYARD_MODEL": model,
+            "TRAINYARD_MODEL_NAMES": "tiny",
+            "TRAINYARD_ARTIFACTS": str(tmp_path),
+            "VLLM_API_KEY": "key",
+        }
+        engine = fork_server.start(settings | env, tmp_path / "fork.log", main)
+        assert engine.wait() == 1
+        return engine.log.read_text().splitlines()[-1]
+
+    return fork
+
+
+@pytest.fixture
 def start_engine(tmp_path):
     engines: list[Engine] = []
 
@@ -121,16 +139,17 @@ def test_an_engine_serves_the_pinned_commit_with_its_code(hub, start_engine, tmp
     assert (tmp_path / "marker").exists()
 
 
-def test_an_engine_whose_pod_asks_for_gpus_does_not_compute_on_the_processor(start_engine):
-    engine = start_engine(str(MODEL), TRAINYARD_GPUS="1", CUDA_VISIBLE_DEVICES="")
-    assert engine.wait_for_end().startswith("trainyard_engine: NoGpuVisible: The pod asks for GPUs (1)")
+def test_an_engine_whose_pod_asks_for_gpus_does_not_compute_on_the_processor(fork_engine):
+    last = fork_engine(str(MODEL), TRAINYARD_GPUS="1", CUDA_VISIBLE_DEVICES="")
+    assert last.startswith("trainyard_engine: NoGpuVisible: The pod asks for GPUs (1)")
 
 
-def test_an_engine_of_a_gated_model_says_so(hub, start_engine):
+def test_an_engine_of_a_gated_model_says_so(hub, fork_engine, tmp_path):
     commit = hub.push(MODEL)
     hub.gated = True
-    engine = start_engine("org/gated", HF_ENDPOINT=hub.address, TRAINYARD_MODEL_REVISION=commit)
-    assert engine.wait_for_end().startswith("trainyard_engine: GatedModel: The model org/gated does not allow access")
+    hub_env = {"HF_ENDPOINT": hub.address, "HF_HUB_CACHE": str(tmp_path / "hub"), "TRAINYARD_MODEL_REVISION": commit}
+    last = fork_engine("org/gated", "testing.model_hub:run_engine", **hub_env)
+    assert last.startswith("trainyard_engine: GatedModel: The model org/gated does not allow access")
 
 
 @deep

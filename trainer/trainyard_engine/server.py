@@ -17,6 +17,8 @@ from vllm.v1.metrics.prometheus import get_prometheus_registry
 from trainyard_artifacts.store import ArtifactStore
 from trainyard_engine.arguments import build_arguments
 from trainyard_engine.config import ConfigError, Settings, leave_hub
+from trainyard_engine.engine_forks import fork_engine_process
+from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.metrics import serve_metrics
 from trainyard_engine.parsers.choice import choose_parsers
 from trainyard_engine.reasoning_content import write_reasoning_content
@@ -49,7 +51,10 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
     unload = unload_over_http(parsed.host, parsed.port, settings.keys[0])
     LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     validate_parsed_serve_args(parsed)
-    uvloop.run(serve(parsed, settings))
+    fork_engine_process()
+    checker = Checker()
+    checker.fork()
+    uvloop.run(serve(parsed, settings, checker))
 
 
 def sleep_arguments(settings: Settings) -> list[str]:
@@ -79,14 +84,14 @@ def reject_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> N
             )
 
 
-async def serve(arguments: Namespace, settings: Settings) -> None:
+async def serve(arguments: Namespace, settings: Settings, checker: Checker) -> None:
     """Binds the sockets first, so that a port in use fails at once. They listen after the warm-up."""
     _, listener = setup_server(arguments, reuse_port=False)
     metrics_listener = create_server_socket((arguments.host, settings.metrics_port), reuse_port=False)
     metrics = asyncio.create_task(serve_metrics(get_prometheus_registry(), metrics_listener))
     try:
         async with build_async_engine_client(arguments) as engine:
-            checker = open_checker(engine, arguments)
+            open_checker(checker, engine, arguments)
             if "generate" in await engine.get_supported_tasks():
                 await warm_up(engine, settings.lora)
             leave_hub()

@@ -5,6 +5,7 @@ import logging
 import multiprocessing
 from collections.abc import Callable
 from multiprocessing.connection import Connection
+from multiprocessing.context import ForkContext, SpawnContext
 from multiprocessing.process import BaseProcess
 
 from trainyard_engine.grammars.order import NESTED, Order
@@ -23,22 +24,39 @@ AWAY = "The engine cannot check grammars at the moment."
 class Checker:
     """Compiles grammars in another process, which it restarts after a crash."""
 
-    def __init__(self, open_check: Callable[[], Check], limits: Limits | None = None) -> None:
-        self.open_check = open_check
+    def __init__(self, limits: Limits | None = None) -> None:
         self.limits = limits or Limits()
+        self.open_check: Callable[[], Check] | None = None
         self.process: BaseProcess | None = None
         self.connection: Connection | None = None
         self.ready = asyncio.Event()
         self.waiting: dict[int, asyncio.Future[Verdict]] = {}
         self.count = 0
 
+    def fork(self) -> None:
+        """Starts the process early. It has what this process has imported: an import of vLLM takes ten seconds. Later
+        this process has threads, and a fork would inherit their locks."""
+        self.begin(multiprocessing.get_context("fork"))
+
+    def open(self, open_check: Callable[[], Check]) -> None:
+        self.open_check = open_check
+        self.start()
+
     def start(self) -> None:
-        context = multiprocessing.get_context("spawn")
+        if self.connection is None:
+            self.begin(multiprocessing.get_context("spawn"))
+        assert self.connection is not None
+        self.connection.send(self.open_check)
+        asyncio.get_running_loop().add_reader(self.connection.fileno(), self.receive)
+
+    def begin(self, context: ForkContext | SpawnContext) -> None:
         self.connection, theirs = context.Pipe()
-        self.process = context.Process(target=run_template, args=(theirs, self.open_check, self.limits), daemon=True)
+        # A fork has this end too. The connection would stay open.
+        ours = self.connection if isinstance(context, ForkContext) else None
+        args = (theirs, ours, self.limits)
+        self.process = context.Process(target=run_template, args=args, daemon=True)
         self.process.start()
         theirs.close()
-        asyncio.get_running_loop().add_reader(self.connection.fileno(), self.receive)
 
     async def wait_until_ready(self) -> None:
         """Kills a process that hangs during its start. The next grammar starts another one."""

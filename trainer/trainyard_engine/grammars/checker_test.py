@@ -1,6 +1,7 @@
 """Tests the real processes, with checks that behave like hostile grammars."""
 
 import asyncio
+import faulthandler
 import os
 import signal
 import time
@@ -35,12 +36,16 @@ def misbehave(order):
 
 
 def open_misbehave():
+    faulthandler.disable()  # pytest's, which a fork has too
     return misbehave
 
 
 def run(limits, test):
+    checker = Checker(limits)
+    checker.fork()
+
     async def with_checker():
-        checker = Checker(open_misbehave, limits)
+        checker.open(open_misbehave)
         try:
             await test(lambda what: checker.compile(MembersOrder(what, "tools")))
         finally:

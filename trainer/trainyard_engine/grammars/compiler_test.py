@@ -75,7 +75,9 @@ def open_real_check():
 @pytest.fixture(scope="module")
 def check():
     async def start():
-        return Checker(open_real_check, LIMITS)
+        checker = Checker(LIMITS)
+        checker.open(open_real_check)
+        return checker
 
     async def ask(members):
         return await checker.compile(MembersOrder(json.dumps(members), "tools"))

@@ -1,5 +1,6 @@
 """The compiling process. It has loaded vLLM and the tokenizer, and forks a child for each grammar."""
 
+import gc
 import os
 import resource
 import signal
@@ -51,10 +52,19 @@ class Child:
     deadline: float
 
 
-def run_template(orders: Connection, open_check: Callable[[], Check], limits: Limits) -> None:
-    """Answers each `(number, order)` with `(number, verdict)`, in any order, until the connection is closed."""
+def run_template(orders: Connection, theirs: Connection | None, limits: Limits) -> None:
+    """Receives a function that opens the check. Then answers each `(number, order)` with `(number, verdict)`, in any
+    order, until the connection is closed. `theirs` is the other end of the connection, if it is open here too."""
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # a fork has none of its parent's threads
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    if theirs:
+        theirs.close()
+    gc.freeze()  # a collection of garbage would copy all memory that forks share
+    try:
+        open_check = orders.recv()
+    except EOFError:
+        return
     template = Template(orders, open_check(), limits)
     orders.send("ready")
     template.run()
