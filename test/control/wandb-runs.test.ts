@@ -62,6 +62,7 @@ describe('lines', () => {
       body: { exitcode: null, limits: {} },
     })
     await stream(run, { files: history(0, 0, 1, 2) })
+    await stream(run, { files: { 'wandb-history.jsonl': { offset: 1, content: ['{"loss":9,"_step":1}'] } } })
     await stream(run, { files: history(2, 2, 3) })
     expect(await stepsOf(run)).toEqual([0, 1, 2, 3])
     expect(await read(run, 'historyLineCount historyKeys historyTail state')).toEqual({
