@@ -4,6 +4,8 @@ import { buffer } from 'node:stream/consumers'
 import { Registry } from 'prom-client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
+import type { BaseModel } from '../../crds/generated.ts'
+import type { Pod } from '../../lib/kube/objects.ts'
 import { createLogger } from '../../lib/log.ts'
 import { OperatorEvents } from '../../operator/metrics/events.ts'
 import { Publisher } from '../../operator/training-job/publish.ts'
@@ -119,6 +121,32 @@ test("an unknown, a deleted and another entity's name are the same 404, which sh
   expect(await post(name, key)).toEqual(notFound(name, noAdvice))
 })
 
+/** An operator's publisher that sees these base models and engines. */
+async function createPublisher(baseModels: BaseModel[], pods: Pod[]): Promise<Publisher> {
+  const [log, events] = [createLogger('test', 'silent'), new OperatorEvents(new Registry())]
+  const artifacts = await createArtifactStore(stack.artifacts)
+  const seen = { baseModels: cacheOf(baseModels), pods: cacheOf(pods) }
+  return new Publisher({ pool: own.database.pool, log, artifacts, engineKeys: ['none'], events, ...seen })
+}
+
+const cacheOf = <T extends { metadata: { name?: string } }>(objects: T[]) => ({
+  list: () => objects,
+  get: (wanted: string) => objects.find(({ metadata }) => metadata.name === wanted),
+})
+
+test('the engines of a model that is kept loaded are told of a new step at once', async () => {
+  const { id } = await addModel()
+  await own.database.pool.query('UPDATE training.models SET keep_loaded = true WHERE id = $1', [id])
+  const pod = JSON.parse(await stack.kubectl('-n', own.namespace, 'get', 'pod', 'engine', '-o', 'json')) as Pod
+  const baseModel = { metadata: { name: base }, spec: { names: [base] } } as BaseModel
+  const publisher = await createPublisher([baseModel], [pod])
+  const jobId = await rows.addJob(id, 'Publishing')
+  await rows.addCheckpoint(id, 1, { jobId })
+  const told: string[] = []
+  await publisher.publish(jobId, (name) => told.push(name))
+  expect(told).toEqual(['engine'])
+})
+
 describe('who has read training_ended at one process gets no older step at the other,', () => {
   const feed = 'trainyard listens to changes'
 
@@ -136,12 +164,7 @@ describe('who has read training_ended at one process gets no older step at the o
     ['also where its connection for notifications is cut', () => own.servers[1]!.postgres.cutOnly(feed)],
     ['also where its connection for notifications is silent', () => own.servers[1]!.postgres.hang(feed)],
   ])('%s', async (_, block) => {
-    const { pool } = own.database
-    const artifacts = await createArtifactStore(stack.artifacts)
-    const [log, none] = [createLogger('test', 'silent'), { list: () => [], get: () => undefined }]
-    const events = new OperatorEvents(new Registry())
-    const deps = { pool, log, artifacts, engineKeys: ['none'], baseModels: none, pods: none, events }
-    const publisher = new Publisher(deps)
+    const publisher = await createPublisher([], [])
     // Where all of it takes longer than a lease, one shows nothing.
     for (let times = 0; times < 3; times++) {
       const { name, jobId, train } = await trainKnownModel()

@@ -79,6 +79,7 @@ test('a trainer that claims a job while it is about to be stopped is busy afterw
   const job = await rows.addJob(await rows.addModel())
   const trainer = rows.trainer()
   const connection = await own.pool.connect()
+  onTestFinished(() => connection.release(true))
   // A claim that is under way.
   await connection.query('BEGIN')
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [trainer.podUid])
@@ -94,7 +95,6 @@ test('a trainer that claims a job while it is about to be stopped is busy afterw
     [trainer.podUid, trainer.processId],
   )
   await connection.query('COMMIT')
-  connection.release()
   await draining
   expect(await listBusyPods(own.pool)).toEqual(new Set([trainer.podUid]))
   await rows.addJob(await rows.addModel())

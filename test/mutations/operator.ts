@@ -237,7 +237,7 @@ export const operatorMutations: Mutation[] = [
     file: 'operator/training-job/publish.ts',
     find: '    if (isKept) for',
     replace: '    if (asked.length > 1000) for',
-    test: 'test/control/engine-adapters.test.ts',
+    test: 'test/control/answers-from-memory.test.ts',
   },
   {
     fault: 'a base model that waits for finalizers is served',

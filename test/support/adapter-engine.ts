@@ -8,14 +8,12 @@ export interface AdapterEngine {
   unloads: string[]
   /** What it was last told to keep. */
   kept: string[]
-  /** How many times its list was read. */
-  lists: number
   answer: RequestListener
 }
 
 /** A fake engine that keeps the names of adapters as vLLM does: it loads an adapter with the first request for it. */
 export function createAdapterEngine(): AdapterEngine {
-  const engine: AdapterEngine = { loaded: new Set(), loads: [], unloads: [], kept: [], lists: 0, answer: () => {} }
+  const engine: AdapterEngine = { loaded: new Set(), loads: [], unloads: [], kept: [], answer: () => {} }
   engine.answer = (request, response) => void answer(engine, request, response)
   return engine
 }
@@ -29,7 +27,6 @@ interface AdapterRequest {
 async function answer(engine: AdapterEngine, request: IncomingMessage, response: ServerResponse): Promise<void> {
   response.setHeader('content-type', 'application/json')
   if (request.method === 'GET') {
-    engine.lists++
     response.end(JSON.stringify({ data: ['base', ...engine.loaded].map((id) => ({ id })) }))
     return
   }
