@@ -1,13 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientTimeoutMs, runNode, runPython } from '../support/client-scripts.ts'
-import { isDeep } from '../support/random-cases.ts'
+import { chooseShare, isDeep } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { teachModel } from '../support/taught-model.ts'
 import { agentConversations, loopsInTwoTurns } from './agents/conversations.ts'
 
-// Each of these loads a large library for seconds, to do what others in this file do too.
+// Each framework loads a large library for seconds, to do what others in this file do too.
 const deepTest = test.runIf(isDeep())
+const frameworks = ['pydantic-ai', 'LangChain', 'openai-agents', 'Strands', 'Instructor'] as const
+const chosen = chooseShare(frameworks, 2)
+const testOf = (framework: (typeof frameworks)[number]) => test.runIf(chosen.includes(framework))
 
 const stack = useStack()
 const rest = createRest(stack)
@@ -32,7 +35,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
   const runAgent = (script: string) => runPython(stack, script, { packages: 'agents', env })
   const runAgentOnOpenai2 = (script: string) => runPython(stack, script, { packages: 'agents-openai-2', env })
 
-  test('by pydantic-ai', async ({ expect: expectIt }) => {
+  testOf('pydantic-ai')('by pydantic-ai', async ({ expect: expectIt }) => {
     expectIt(await runAgent('pydantic_ai_agent')).toEqual({
       calls: [['garden'], ['garden']],
       texts: [sunny, sunny],
@@ -42,7 +45,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  test("by LangChain's bind_tools and its agent", async ({ expect: expectIt }) => {
+  testOf('LangChain')("by LangChain's bind_tools and its agent", async ({ expect: expectIt }) => {
     expectIt(await runAgent('langchain_agent')).toEqual({
       calls: [['garden'], ['garden'], ['garden']],
       in_pieces: true,
@@ -64,7 +67,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  test('by openai-agents over /v1/responses, its default', async ({ expect: expectIt }) => {
+  testOf('openai-agents')('by openai-agents over /v1/responses, its default', async ({ expect: expectIt }) => {
     expectIt(await runAgent('openai_agents_responses')).toEqual({
       calls: ['garden', 'garden', 'garden', 'garden'],
       texts: [sunny, sunny, sunny, sunny],
@@ -95,7 +98,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     expectIt(referring).toBe(chained)
   })
 
-  test('by Strands, which always streams', async ({ expect: expectIt }) => {
+  testOf('Strands')('by Strands, which always streams', async ({ expect: expectIt }) => {
     expectIt(await runAgentOnOpenai2('strands_agent')).toEqual({
       calls: ['garden'],
       reason: 'end_turn',
@@ -115,7 +118,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  test('by Instructor, complete and partial', async ({ expect: expectIt }) => {
+  testOf('Instructor')('by Instructor, complete and partial', async ({ expect: expectIt }) => {
     const cities = [city, city, city, city]
     expectIt(await runAgentOnOpenai2('instructor_models')).toEqual({ cities, in_pieces: true, error: true })
   })

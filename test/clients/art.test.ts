@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { ensureClientPython } from '../support/client-python.ts'
 import { isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
@@ -48,24 +48,59 @@ async function runArt<Seen>(folder: string, script: string, options: ArtRun = {}
   }
 }
 
-test("ART's ServerlessBackend registers, rolls out, trains twice, reads step 2 and infers on :step1", async () => {
-  const seen = await runArt<{
-    entity: string
-    artifact_names: string[]
-    metrics: string[]
-    early_model: string
-    early_name: string
-    early_text: string
-  }>('art', 'main_job.py')
-  expect(seen).toMatchObject({
-    step: 2,
-    trained_steps: [1, 2],
-    early_model: seen.early_name,
-    early_has_logprobs: true,
+interface MainJob {
+  entity: string
+  artifact_names: string[]
+  metrics: string[]
+  early_model: string
+  early_name: string
+  early_text: string
+}
+
+interface ToolRollouts {
+  /** the mean reward before each step */
+  rewards: number[]
+  jobs: { step: number; metrics: Record<string, number>; called: number; sampled_tokens: number }[]
+}
+
+describe("ART's ServerlessBackend without wandb", () => {
+  const steps = isDeep() ? 6 : 1
+  let seen: MainJob
+  let tools: ToolRollouts
+
+  beforeAll(async () => {
+    const scripts = [['main_job.py'], ['tool_rollouts.py', `${steps}`]]
+    const args = scripts.map((script) => JSON.stringify(script))
+    const { results } = await runArt<{ results: [MainJob, ToolRollouts] }>('art', 'in_turn.py', { args })
+    ;[seen, tools] = results
   })
-  expect(seen.artifact_names[1]).toMatch(new RegExp(`^${seen.entity}/art-test/art-[0-9a-f]{8}:step2$`))
-  expect(seen.metrics).toContain('loss/train')
-  expect(seen.early_text).not.toBe('')
+
+  test('registers, rolls out, trains twice, reads step 2 and infers on :step1', () => {
+    expect(seen).toMatchObject({
+      step: 2,
+      trained_steps: [1, 2],
+      early_model: seen.early_name,
+      early_has_logprobs: true,
+    })
+    expect(seen.artifact_names[1]).toMatch(new RegExp(`^${seen.entity}/art-test/art-[0-9a-f]{8}:step2$`))
+    expect(seen.metrics).toContain('loss/train')
+    expect(seen.early_text).not.toBe('')
+  })
+
+  test(`has an agent that learns which tool to call${isDeep() ? '' : ', and trains all tokens of its turns'}`, () => {
+    const { rewards, jobs } = tools
+    expect(jobs.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, index) => index + 1))
+    for (const { step, metrics, called, sampled_tokens: sampled } of jobs) {
+      // An agent that has learned it has the same reward in all rollouts of a question, which then train nothing.
+      if (step > 1 && sampled === 0) continue
+      expect(called).toBeGreaterThan(0)
+      const tokens = metrics['data/step_trainer_tokens']! * metrics['data/step_num_gradient_steps']!
+      expect(Math.round(tokens)).toBe(sampled)
+      expect(Number.isFinite(metrics['loss/train'])).toBe(true)
+    }
+    // One step teaches less than chance moves the mean of its rollouts.
+    if (isDeep()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! + 0.2)
+  })
 })
 
 const lora = ['adapter_config.json', 'adapter_model.safetensors']
@@ -111,26 +146,4 @@ const seenOldLife = { trained_step: 1, sft_events: sftEvents, listed: [1, 2], le
 
 test('ART of the oldest version with the serverless client trains, and trains SFT by address', async () => {
   expect(await runArt('art-oldest', 'whole_life.py', { wandb: withKey })).toEqual(seenOldLife)
-})
-
-interface ToolRollouts {
-  /** the mean reward before each step */
-  rewards: number[]
-  jobs: { step: number; metrics: Record<string, number>; called: number; sampled_tokens: number }[]
-}
-
-test(`an agent of ART learns which tool to call${isDeep() ? '' : ', and trains all tokens of its turns'}`, async () => {
-  const steps = isDeep() ? 6 : 1
-  const { rewards, jobs } = await runArt<ToolRollouts>('art', 'tool_rollouts.py', { args: [`${steps}`] })
-  expect(jobs.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, index) => index + 1))
-  for (const { step, metrics, called, sampled_tokens: sampled } of jobs) {
-    // An agent that has learned it has the same reward in all rollouts of a question, which then train nothing.
-    if (step > 1 && sampled === 0) continue
-    expect(called).toBeGreaterThan(0)
-    const tokens = metrics['data/step_trainer_tokens']! * metrics['data/step_num_gradient_steps']!
-    expect(Math.round(tokens)).toBe(sampled)
-    expect(Number.isFinite(metrics['loss/train'])).toBe(true)
-  }
-  // One step teaches less than chance moves the mean of its rollouts.
-  if (isDeep()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! + 0.2)
 })

@@ -15,6 +15,8 @@ const made: string[] = []
 let entity: string
 let baseModelName: string
 let input: StoredArtifact
+// It is what the first tests look at, in their order.
+let trained: Awaited<ReturnType<typeof trainWithKubectl>>
 
 beforeAll(async () => {
   const model = await rest.createModel()
@@ -23,6 +25,7 @@ beforeAll(async () => {
   const group = await sampleGroup(rest, model.address, 'Tell me about the sea.', (_, index) => index % 2)
   const payload = new TextEncoder().encode(JSON.stringify({ trajectory_groups: [group] }))
   input = await putPayload(new FolderStore(stack.artifacts), entity, payload)
+  trained = await trainWithKubectl()
 })
 
 afterAll(async () => {
@@ -79,7 +82,7 @@ const patch = (resource: string, spec: object) =>
   stack.kubectl('patch', resource, '--type=merge', '-p', JSON.stringify({ spec }))
 
 test('a model and a job from kubectl train like those of REST, and are in its lists', async () => {
-  const { finished, model } = await trainWithKubectl()
+  const { finished, model } = trained
   const { id = '' } = finished.status ?? {}
   expect(finished.status).toMatchObject({
     phase: 'Succeeded',
@@ -94,7 +97,7 @@ test('a model and a job from kubectl train like those of REST, and are in its li
 })
 
 test('kubectl get and kubectl describe show what happened', async () => {
-  const { job, model } = await trainWithKubectl()
+  const { job, model } = trained
   const name = job.metadata.name ?? ''
   const [head, row] = (await stack.kubectl('get', 'tj', name)).trim().split('\n')
   expect(head?.split(/\s+/)).toEqual(['NAME', 'PHASE', 'MODEL', 'METHOD', 'PROGRESS', 'ATTEMPT', 'REASON', 'AGE'])
@@ -105,20 +108,8 @@ test('kubectl get and kubectl describe show what happened', async () => {
   expect(Math.min(...told)).toBeGreaterThan(story.indexOf('Events:'))
 })
 
-test('a finished job that is deleted and applied again does not train, and has its status again', async () => {
-  const { job, finished, model } = await trainWithKubectl()
-  const name = job.metadata.name ?? ''
-  const events = await rest.listEvents(finished.status?.id ?? '')
-  await stack.kubectl('delete', 'tj', name)
-  await stack.apply(job)
-  const again = await waitForPhase(name, 'Succeeded')
-  expect(again.status).toMatchObject({ id: finished.status?.id, reason: 'AlreadyRan', checkpoint: { step: 1 } })
-  expect(await rest.listEvents(finished.status?.id ?? '')).toEqual(events)
-  expect((await rest.listCheckpoints(model.status?.id ?? '')).map(({ step }) => step)).toEqual([1])
-})
-
 test('a finished job stays finished without its trainer, and a changed specification replaces the trainer', async () => {
-  const { finished, model } = await trainWithKubectl()
+  const { finished, model } = trained
   const podName = () =>
     stack.kubectl('get', 'pod', '-l', 'trainyard.dev/component=trainer', '-o', 'jsonpath={.items[*].metadata.name}')
   const before = await podName()
@@ -131,8 +122,20 @@ test('a finished job stays finished without its trainer, and a changed specifica
   expect((await rest.listCheckpoints(model.status?.id ?? '')).map(({ step }) => step)).toEqual([1])
 })
 
+test('a finished job that is deleted and applied again does not train, and has its status again', async () => {
+  const { job, finished, model } = trained
+  const name = job.metadata.name ?? ''
+  const events = await rest.listEvents(finished.status?.id ?? '')
+  await stack.kubectl('delete', 'tj', name)
+  await stack.apply(job)
+  const again = await waitForPhase(name, 'Succeeded')
+  expect(again.status).toMatchObject({ id: finished.status?.id, reason: 'AlreadyRan', checkpoint: { step: 1 } })
+  expect(await rest.listEvents(finished.status?.id ?? '')).toEqual(events)
+  expect((await rest.listCheckpoints(model.status?.id ?? '')).map(({ step }) => step)).toEqual([1])
+})
+
 test('a model that is deleted is hidden; applied again it is the same one, with its steps', async () => {
-  const { model } = await trainWithKubectl()
+  const { model } = trained
   const { name = '' } = model.metadata
   const id = model.status?.id ?? ''
   await stack.kubectl('delete', 'models.trainyard.dev', name)

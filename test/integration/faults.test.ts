@@ -4,7 +4,7 @@ import { listChildren } from '../support/child-processes.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart, killProgram, mainPid, podSelectors, waitUntilWhole } from '../support/kill.ts'
 import { listLoadedAdapters } from '../support/loaded-adapters.ts'
-import { isDeep } from '../support/random-cases.ts'
+import { chooseShare, isDeep } from '../support/random-cases.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -38,7 +38,8 @@ async function expectOneEnd({ model, jobId }: Awaited<ReturnType<typeof startLon
 }
 
 describe('a job survives kill -9, ends once and has one checkpoint', () => {
-  test.for(['trainer', 'operator', 'apiserver', 'status server'] as const)('of the %s', async (part) => {
+  const parts = ['trainer', 'operator', 'apiserver', 'status server'] as const
+  test.for(chooseShare(parts, 2))('of the %s', async (part) => {
     const job = await startLongJob()
     await killPart(stack, part)
     await expectOneEnd(job)
@@ -97,14 +98,9 @@ function findEngineCore(engine: number): number {
 }
 
 describe('a killed part answers again at the same address', () => {
-  test.for([
-    ['etcd', 15_000],
-    ['kube-apiserver', 15_000],
-    ['kube-controller-manager', 15_000],
-    ['kube-scheduler', 15_000],
-    ['postgres', 15_000],
-    ['node-agent', 15_000],
-  ] as const)('%s', async ([name, goalMs]) => {
+  const goalMs = 15_000
+  const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'postgres', 'node-agent']
+  test.for(chooseShare(programs, 2))('%s', async (name) => {
     const started = Date.now()
     await killProgram(stack, name)
     await waitUntilWhole(stack, 10 * goalMs)

@@ -5,7 +5,7 @@ import { TrainyardClient } from '../../local/demo/client.ts'
 import { tasks } from '../../local/demo/rewards.ts'
 import { runMainJob } from '../../local/demo/run.ts'
 import { eventually } from '../support/eventually.ts'
-import { isDeep } from '../support/random-cases.ts'
+import { chooseShare } from '../support/random-cases.ts'
 import { createRest, sampleGroup, type Choice, type TrainingEvent, type TrajectoryGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -119,8 +119,9 @@ test('a choice rebuilt from a stream trains like a plain one', async () => {
   expect(sum(trained)).toBe(sum(sampled))
 })
 
-// The opposite of the first reward is learned in deep runs only.
-const learned = isDeep() ? tasks : tasks.filter(({ name }) => name !== 'other')
+// A run learns the demo's reward and one more. Of the other rewards, a deep run learns all.
+const others = chooseShare(['other', 'tool', 'letter'], 1)
+const learned = tasks.filter(({ name }) => name === 'warm' || others.includes(name))
 
 test.for(learned)('the main job learns the reward "$name"', async (task) => {
   const client = new TrainyardClient(stack.url, stack.apiKey)
@@ -130,38 +131,41 @@ test.for(learned)('the main job learns the reward "$name"', async (task) => {
   expect(mean(rewards.slice(-3))).toBeGreaterThan((rewards[0] ?? 1) + task.promisedRise)
 })
 
-test('a reward that pretraining does not favour rises by more than three standard errors in 12 steps', async () => {
-  const model = await rest.createModel()
-  const prompts = [
-    'Tell me about the sea.',
-    'Tell me about a horse.',
-    'What did you see today?',
-    'Say something about music.',
-    'Tell me a story.',
-    'How was your day?',
-    'Tell me about the garden.',
-    'What do you think of the city?',
-  ]
-  const share = (text: string) =>
-    text.replaceAll(/[^e]/gi, '').length / Math.max(1, text.replaceAll(/[^a-z]/gi, '').length)
-  const rollOut = () => Promise.all(prompts.map((prompt) => sampleGroup(rest, model.address, prompt, share)))
+test.runIf(others.includes('letter'))(
+  'a reward that pretraining does not favour rises by more than three standard errors in 12 steps',
+  async () => {
+    const model = await rest.createModel()
+    const prompts = [
+      'Tell me about the sea.',
+      'Tell me about a horse.',
+      'What did you see today?',
+      'Say something about music.',
+      'Tell me a story.',
+      'How was your day?',
+      'Tell me about the garden.',
+      'What do you think of the city?',
+    ]
+    const share = (text: string) =>
+      text.replaceAll(/[^e]/gi, '').length / Math.max(1, text.replaceAll(/[^a-z]/gi, '').length)
+    const rollOut = () => Promise.all(prompts.map((prompt) => sampleGroup(rest, model.address, prompt, share)))
 
-  // With this many answers, noise is small compared to the effect of 12 steps.
-  const measure = async () => {
-    const rewards: number[] = []
-    for (let round = 0; round < 4; round++) rewards.push(...rewardsOf(await rollOut()))
-    return rewards
-  }
+    // With this many answers, noise is small compared to the effect of 12 steps.
+    const measure = async () => {
+      const rewards: number[] = []
+      for (let round = 0; round < 4; round++) rewards.push(...rewardsOf(await rollOut()))
+      return rewards
+    }
 
-  const first = await measure()
-  for (let step = 0; step < 12; step++) {
-    const job = await rest.startJob(model.id, await rollOut(), { learning_rate: 4e-3 })
-    expect((await rest.waitForEnd(job)).at(-1)?.type).toBe('training_ended')
-  }
-  const last = await measure()
-  const standardError = Math.sqrt(variance(first) / first.length + variance(last) / last.length)
-  expect(mean(last) - mean(first)).toBeGreaterThan(3 * standardError)
-})
+    const first = await measure()
+    for (let step = 0; step < 12; step++) {
+      const job = await rest.startJob(model.id, await rollOut(), { learning_rate: 4e-3 })
+      expect((await rest.waitForEnd(job)).at(-1)?.type).toBe('training_ended')
+    }
+    const last = await measure()
+    const standardError = Math.sqrt(variance(first) / first.length + variance(last) / last.length)
+    expect(mean(last) - mean(first)).toBeGreaterThan(3 * standardError)
+  },
+)
 
 function readAdapter(checkpointId: string): Promise<Buffer> {
   return readFile(path.join(stack.artifacts, 'checkpoints', checkpointId, 'adapter_model.safetensors'))

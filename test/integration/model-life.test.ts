@@ -24,8 +24,13 @@ const rest = createRest(stack)
 const alternating = (_: string, index: number) => index % 2
 
 let folder: string
+// Its first step is enough for tests that do not delete it.
+let trained: Awaited<ReturnType<typeof rest.createModel>>
+
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'model-life-'))
+  trained = await rest.createModel()
+  await train(trained)
 })
 afterAll(() => rm(folder, { recursive: true }))
 
@@ -56,8 +61,7 @@ print(float((model(tokens).logits - before).abs().max()))
 `
 
 test('a trained checkpoint can be downloaded as files or as a tar, and PEFT loads it on the base model', async () => {
-  const model = await rest.createModel()
-  await train(model)
+  const model = trained
   const url = `/v1/preview/models/${model.id}/checkpoints/latest`
   const files = await rest.call<{ data: { path: string; size: number; digest: string }[] }>('GET', `${url}/files`)
   const contents = new Map<string, Buffer>()
@@ -100,8 +104,7 @@ test('a deleted model is removed from the engine and the store, and is no longer
 })
 
 test('a model shows how many engines have its newest step, and its resource too', async () => {
-  const model = await rest.createModel()
-  await train(model)
+  const model = trained
   const url = `/v1/preview/models/${model.id}`
   await eventually(async () => expect(await rest.call('GET', url)).toMatchObject({ loaded_engines: 1 }), 10_000)
   const wide = await stack.kubectl('get', 'tym', '-l', `trainyard.dev/id=${model.id}`, '-o', 'wide', '--no-headers')
@@ -109,8 +112,7 @@ test('a model shows how many engines have its newest step, and its resource too'
 })
 
 test('an alias is served and can be moved at once, and a deleted step is unloaded while others stay', async () => {
-  const model = await rest.createModel()
-  await train(model)
+  const model = trained
   await train(model)
   const [first, second] = await rest.listCheckpoints(model.id)
   const path1 = `/v1/preview/models/${model.id}`

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { chooseCases, ensureSeed } from './random-cases.ts'
+import { chooseCases, chooseShare, ensureSeed } from './random-cases.ts'
 
 afterEach(() => vi.unstubAllEnvs())
 
@@ -21,6 +21,20 @@ test('a deep run has ten times the cases', () => {
   vi.stubEnv('TRAINYARD_TEST_SEED', '7')
   vi.stubEnv('TRAINYARD_TEST_DEEP', '1')
   expect(chooseCases(30)).toEqual({ seed: 7, numRuns: 300 })
+})
+
+test('a run has a share of the cases, which its seed chooses, and a deep run has all', () => {
+  const cases = ['a', 'b', 'c', 'd', 'e']
+  vi.stubEnv('TRAINYARD_TEST_DEEP', undefined)
+  const shares = Array.from({ length: 50 }, (_, seed) => {
+    vi.stubEnv('TRAINYARD_TEST_SEED', String(seed))
+    expect(chooseShare(cases, 2)).toEqual(chooseShare(cases, 2))
+    return chooseShare(cases, 2)
+  })
+  for (const share of shares) expect([share.length, share.toSorted()]).toEqual([2, share])
+  expect(new Set(shares.flat())).toEqual(new Set(cases))
+  vi.stubEnv('TRAINYARD_TEST_DEEP', '1')
+  expect(chooseShare(cases, 2)).toEqual(cases)
 })
 
 test.each(['', 'abc', '-1', '1.5', '2147483648'])('"%s" is not a seed', (text) => {

@@ -1,4 +1,4 @@
-import { randomInt } from 'node:crypto'
+import { createHash, randomInt } from 'node:crypto'
 
 /** `npm run test:deep` makes this many times the random cases of `npm test`. */
 const deepFactor = 10
@@ -12,6 +12,17 @@ export interface RandomCases {
 /** Chooses a test's share of random cases from the run's seed. Without a fixed seed, each run has other cases. */
 export function chooseCases(share: number): RandomCases {
   return { seed: ensureSeed(), numRuns: isDeep() ? share * deepFactor : share }
+}
+
+/** Chooses a test's share of cases that are always the same. The run's seed decides which; a deep run has all. */
+export function chooseShare<Case>(cases: readonly Case[], share: number): Case[] {
+  const seed = ensureSeed()
+  const place = (each: Case) =>
+    createHash('sha256')
+      .update(`${seed} ${JSON.stringify(each)}`)
+      .digest('hex')
+  const chosen = new Set(cases.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, share))
+  return cases.filter((each) => isDeep() || chosen.has(each))
 }
 
 /** Returns the seed in TRAINYARD_TEST_SEED, or sets a new one there. Child processes inherit it. */
