@@ -119,8 +119,8 @@ describe('requests and chats, on two processes', () => {
     })
     for (const each of leaving) each.abort()
     await Promise.all(waiting)
-    // A chat with a permit waits for an engine and then gets 503.
-    expect((await chat()).status).toBe(503)
+    // A chat with a permit waits for an engine and then gets 503. The server hears of the end of a connection a moment later.
+    await eventually(async () => expect((await chat()).status).toBe(503))
   })
 
   test('requests are counted in portions of a large limit', async () => {
