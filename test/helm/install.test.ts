@@ -65,7 +65,7 @@ test('an upgrade changes the definitions', async () => {
 test('an operator with older definitions says so, writes nothing, and works when they are upgraded', async () => {
   const earlier = createHelm(cluster, await copyEarlierChart())
   await earlier.upgrade('first', { ...values(), operator: quiet })
-  const { databaseUrl, pool, drop } = await createEmptyDatabase()
+  const { databaseUrl, pool, drop } = await createEmptyDatabase(cluster.databaseUrl)
   onTestFinished(drop)
   await cluster.kubectl('create', 'namespace', 'third')
   const operator = await startOperator(cluster, { databaseUrl, namespace: 'third' })

@@ -16,13 +16,12 @@ export function createTestDatabase(): Promise<TestDatabase> {
   return copyDatabase(templateDatabase)
 }
 
-/** Creates a database without tables. */
-export function createEmptyDatabase(): Promise<TestDatabase> {
-  return copyDatabase('template1')
+/** Creates a database without tables, on the stack's Postgres or on that of a cluster of the test's own. */
+export function createEmptyDatabase(serverUrl?: string): Promise<TestDatabase> {
+  return copyDatabase('template1', serverUrl)
 }
 
-async function copyDatabase(source: string): Promise<TestDatabase> {
-  const serverUrl = useStack().databaseUrl
+async function copyDatabase(source: string, serverUrl = useStack().databaseUrl): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await runOnServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${source}`)
   const databaseUrl = nameDatabase(serverUrl, name)
