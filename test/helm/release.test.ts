@@ -66,7 +66,7 @@ test('an installed release answers chats and trains', async () => {
 
 test('a job that runs during an upgrade ends once', async () => {
   const group = await sampleGroup(rest, model.address, 'Tell me about the sea.', (_, index) => index % 2)
-  const job = await rest.startJob(model.id, Array(100).fill(group))
+  const job = await rest.startJob(model.id, Array(400).fill(group))
   const readJob = () => rest.call<{ state: string }>('GET', `/v1/preview/training-jobs/${job}`)
   await eventually(async () => expect((await readJob()).state).toBe('Running'), startMs)
   await helm.upgrade(namespace, { ...cluster.values, logLevel: 'debug' })
