@@ -11,6 +11,7 @@ import { buildTrainerPod } from '../../operator/base-model/pods.ts'
 import { installGoTool } from '../support/go-tool.ts'
 import { createHelm } from '../support/helm.ts'
 import { useStack } from '../support/stack.ts'
+import { podSettings } from '../support/pod-settings.ts'
 
 const run = promisify(execFile)
 const helm = createHelm(useStack())
@@ -92,11 +93,7 @@ const baseModel: BaseModel = {
   spec: { names: ['tiny'], source: { path: 'models/tiny' } },
 }
 const settings = {
-  images: { engine: { cpu: 'e:1', cuda: 'e:1' }, trainer: { cpu: 't:1', cuda: 't:1' } },
-  pullPolicy: 'IfNotPresent' as const,
-  engineKeys: ['key'],
-  artifacts: { volume: { emptyDir: {} } },
-  listenOnPodIp: false,
+  ...podSettings,
   // As the chart's.
   podSecurityContext: { runAsNonRoot: true, runAsUser: 1000, runAsGroup: 1000, fsGroup: 1000 },
 }

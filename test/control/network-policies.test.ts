@@ -6,6 +6,7 @@ import { buildTrainerPod } from '../../operator/base-model/pods.ts'
 import { createHelm, parseManifests, type Manifest } from '../support/helm.ts'
 import { NetworkPolicies, type NetworkPolicySpec, type PolicedPod } from '../support/network-policies.ts'
 import { useStack } from '../support/stack.ts'
+import { podSettings } from '../support/pod-settings.ts'
 
 const stack = useStack()
 const helm = createHelm(stack)
@@ -26,13 +27,6 @@ const readPod = ({ metadata, spec }: Template): PolicedPod => ({
   ),
 })
 
-const settings = {
-  images: { engine: { cpu: 'e', cuda: 'e' }, trainer: { cpu: 't', cuda: 't' } },
-  pullPolicy: 'IfNotPresent' as const,
-  engineKeys: ['key'],
-  artifacts: { volume: { emptyDir: {} } },
-  listenOnPodIp: false,
-}
 const describe = (source: object, colocated = false) =>
   ({
     metadata: { name: 'base', namespace, generation: 1, uid: 'u' },
@@ -40,9 +34,9 @@ const describe = (source: object, colocated = false) =>
   }) as unknown as BaseModel
 const rollout = { replicas: 1, rollingUpdate: { maxSurge: 1, maxUnavailable: 0 }, rolledOutAt: '' }
 const buildEngine = (baseModel: BaseModel) =>
-  readPod((buildEngineDeployment(baseModel, settings, rollout).spec as unknown as { template: Template }).template)
+  readPod((buildEngineDeployment(baseModel, podSettings, rollout).spec as unknown as { template: Template }).template)
 const buildTrainer = (baseModel: BaseModel) =>
-  readPod(buildTrainerPod(baseModel, settings, { name: 'trainer' }) as unknown as Template)
+  readPod(buildTrainerPod(baseModel, podSettings, { name: 'trainer' }) as unknown as Template)
 
 const hub = { hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' } }
 const madePods = {
