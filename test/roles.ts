@@ -10,6 +10,7 @@ import {
   type Call,
   type RoleRule,
 } from './support/kubernetes-calls.ts'
+import { isDeep } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
 
 // The status server reads only what every service account may read.
@@ -41,7 +42,9 @@ async function readPermissions(): Promise<Map<string, Call[]>> {
 
 /** What does not fit between a part's calls, its permissions and the reasons of some of these. */
 function judge(part: (typeof parts)[number], calls: Call[], permissions: Call[]): string[] {
-  const { missing, unused } = comparePermissions(calls, permissions)
+  const { missing, unused: notUsed } = comparePermissions(calls, permissions)
+  // A run without all files leaves calls out.
+  const unused = isDeep() ? notUsed : []
   const known = new Set(permissions.map(describeCall))
   return [
     ...missing.map((call) => `the Role of the ${part} does not allow a call that it makes: ${call}`),
@@ -54,7 +57,7 @@ function judge(part: (typeof parts)[number], calls: Call[], permissions: Call[])
   ]
 }
 
-/** Compares the calls in the audit logs of a folder with the Roles of the chart, both ways. */
+/** Compares the calls in the audit logs of a folder with the Roles of the chart. A deep run does it both ways. */
 export async function checkRoles(auditLogs: string): Promise<Outcome> {
   const [calls, permissions] = await Promise.all([readKubernetesCalls(auditLogs), readPermissions()])
   const failures = parts.flatMap((part) => judge(part, calls.get(part) ?? [], permissions.get(part) ?? []))

@@ -7,6 +7,7 @@ import { Board } from '../local/terminal/board.ts'
 import { runChecks } from './check.ts'
 import { checkRoles } from './roles.ts'
 import { ensurePeersPython } from './support/client-python.ts'
+import { findLeftOut } from './support/file-shares.ts'
 import { recordKubernetesCalls } from './support/kubernetes-calls.ts'
 import { isDeep } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
@@ -17,7 +18,8 @@ import { runPytest, runSuites, runVitest, trainer } from './support/suites.ts'
 
 const root = path.dirname(import.meta.dirname)
 
-const vitest = (name: string, project = name): Suite => ({ name, run: (suite) => runVitest(suite, { project }) })
+const leftOut = findLeftOut()
+const vitest = (project: string): Suite => ({ name: project, run: (suite) => runVitest(suite, { project, leftOut }) })
 
 /** Lints, type-checks and tests the Python packages; each check counts as one. */
 async function runPython(suite: SuiteContext): Promise<Outcome> {
@@ -53,20 +55,19 @@ const lanes = [
   [vitest('integration'), ...(isDeep() ? [vitest('hostile')] : [])],
   [vitest('control')],
   [
-    { name: 'python', run: runPython },
-    { name: 'oracles', run: runOracles },
-  ],
-  [
     { name: 'checks', run: async () => ({ ...noTests(), ...(await runChecks(root)) }) },
     vitest('unit'),
     vitest('store'),
     vitest('faults'),
+    { name: 'python', run: runPython },
+    { name: 'oracles', run: runOracles },
   ],
 ]
 
 // An engine and a trainer take five, the trainer's own tests four, and each of three stacks with its tests two.
 const minGibSideBySide = 16
 const isRoomy = totalmem() >= minGibSideBySide * 2 ** 30
+for (const file of leftOut) console.log(`left to other runs: ${file}`)
 const auditLogs = await mkdtemp(path.join(tmpdir(), 'trainyard-calls-'))
 await recordKubernetesCalls(auditLogs)
 await runSuites(isRoomy ? lanes : [lanes.flat()], [{ name: 'roles', run: () => checkRoles(auditLogs) }])

@@ -12,6 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { readMetrics, valueOf } from '../support/metrics.ts'
 import { ModelRows } from '../support/model-rows.ts'
+import { chooseShare } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -52,10 +53,12 @@ const rows = [
 ]
 const missing = ['sweep', 'sweeps', 'agent', 'reports', 'queue', 'run_queue', 'automations']
 
-describe.each([
+const versions = [
   ['0.25.0', 'wandb-oldest'],
   ['0.31.0', 'wandb'],
-])('wandb %s', (version, packages) => {
+] as const
+
+describe.each(chooseShare(versions, 1))('wandb %s', (version, packages) => {
   test(
     'writes runs, resumes them, and reads, finds, changes and deletes them',
     async () => {

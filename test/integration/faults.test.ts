@@ -39,7 +39,7 @@ async function expectOneEnd({ model, jobId }: Awaited<ReturnType<typeof startLon
 
 describe('a job survives kill -9, ends once and has one checkpoint', () => {
   const parts = ['trainer', 'operator', 'apiserver', 'status server'] as const
-  test.for(chooseShare(parts, 2))('of the %s', async (part) => {
+  test.for(chooseShare(parts, 1))('of the %s', async (part) => {
     const job = await startLongJob()
     await killPart(stack, part)
     await expectOneEnd(job)
@@ -100,7 +100,7 @@ function findEngineCore(engine: number): number {
 describe('a killed part answers again at the same address', () => {
   const goalMs = 15_000
   const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'postgres', 'node-agent']
-  test.for(chooseShare(programs, 2))('%s', async (name) => {
+  test.for(chooseShare(programs, 1))('%s', async (name) => {
     const started = Date.now()
     await killProgram(stack, name)
     await waitUntilWhole(stack, 10 * goalMs)

@@ -26,6 +26,7 @@ test('a deep run has ten times the cases', () => {
 test('a run has a share of the cases, which its seed chooses, and a deep run has all', () => {
   const cases = ['a', 'b', 'c', 'd', 'e']
   vi.stubEnv('TRAINYARD_TEST_DEEP', undefined)
+  vi.stubEnv('TRAINYARD_TEST_SHARE', undefined)
   const shares = Array.from({ length: 50 }, (_, seed) => {
     vi.stubEnv('TRAINYARD_TEST_SEED', String(seed))
     expect(chooseShare(cases, 2)).toEqual(chooseShare(cases, 2))
@@ -35,6 +36,17 @@ test('a run has a share of the cases, which its seed chooses, and a deep run has
   expect(new Set(shares.flat())).toEqual(new Set(cases))
   vi.stubEnv('TRAINYARD_TEST_DEEP', '1')
   expect(chooseShare(cases, 2)).toEqual(cases)
+})
+
+test('a share can follow from something else than the seed', () => {
+  const cases = ['a', 'b', 'c', 'd', 'e']
+  vi.stubEnv('TRAINYARD_TEST_DEEP', undefined)
+  vi.stubEnv('TRAINYARD_TEST_SHARE', '2026-11-24')
+  const shares = ['1', '2', '3'].map((seed) => {
+    vi.stubEnv('TRAINYARD_TEST_SEED', seed)
+    return chooseShare(cases, 2).join()
+  })
+  expect(new Set(shares).size).toBe(1)
 })
 
 test.each(['', 'abc', '-1', '1.5', '2147483648'])('"%s" is not a seed', (text) => {

@@ -14,9 +14,12 @@ export function chooseCases(share: number): RandomCases {
   return { seed: ensureSeed(), numRuns: isDeep() ? share * deepFactor : share }
 }
 
-/** Chooses a test's share of cases that are always the same. The run's seed decides which; a deep run has all. */
+/**
+ * Chooses a test's share of cases that are always the same. TRAINYARD_TEST_SHARE decides which, or else the run's seed; a
+ * deep run has all.
+ */
 export function chooseShare<Case>(cases: readonly Case[], share: number): Case[] {
-  const seed = ensureSeed()
+  const seed = process.env.TRAINYARD_TEST_SHARE ?? ensureSeed()
   const place = (each: Case) =>
     createHash('sha256')
       .update(`${seed} ${JSON.stringify(each)}`)

@@ -20,6 +20,8 @@ interface VitestRun {
   project: string
   /** Without names, all files of the project. */
   files?: string[]
+  /** Files that do not run. */
+  leftOut?: string[]
   env?: NodeJS.ProcessEnv
   /** A command that starts the one behind it, such as `unshare --net`. */
   through?: readonly string[]
@@ -27,10 +29,11 @@ interface VitestRun {
 
 /** Runs a vitest project and reads its counts from its own report. */
 export async function runVitest(suite: SuiteContext, run: VitestRun): Promise<Outcome> {
-  const { project, files = [], env = {}, through = [] } = run
+  const { project, files = [], leftOut = [], env = {}, through = [] } = run
   const report = path.join(suite.reports, `${project}.json`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const args = ['run', '--project', project, ...reporters, ...(suite.files ?? files)]
+  const excludes = leftOut.map((file) => `--exclude=${file}`)
+  const args = ['run', '--project', project, ...reporters, ...excludes, ...(suite.files ?? files)]
   const [program, ...rest] = [...through, path.join(root, 'node_modules/.bin/vitest'), ...args]
   const code = await runCommand({ program: program!, args: rest, cwd: root, env, prefix: suite.name })
   const outcome = await readVitestReport(report, root).catch(() => crashed(`the ${project} tests made no report`))

@@ -20,8 +20,9 @@ export function printSummary(suites: readonly FinishedSuite[]): void {
     for (const failure of outcome.flaky) print(`flaky: failed once, and passed alone: ${failure}`)
     for (const failure of outcome.failures) print(`✗ ${failure}`)
   }
-  const deep = isDeep() ? 'TRAINYARD_TEST_DEEP=1 ' : ''
-  console.log(`${deep}TRAINYARD_TEST_SEED=${process.env.TRAINYARD_TEST_SEED} makes the same random cases again.`)
+  const { TRAINYARD_TEST_SHARE: share } = process.env
+  const choice = isDeep() ? 'TRAINYARD_TEST_DEEP=1 ' : share === undefined ? '' : `TRAINYARD_TEST_SHARE=${share} `
+  console.log(`${choice}TRAINYARD_TEST_SEED=${process.env.TRAINYARD_TEST_SEED} makes the same random cases again.`)
   for (const { outcome } of suites) for (const skip of outcome.skipped) console.log(`skipped: ${skip}`)
   const sum = (field: 'passed' | 'failed') => suites.reduce((total, { outcome }) => total + outcome[field], 0)
   console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)
