@@ -59,6 +59,8 @@ const lanes = [
     vitest('unit'),
     vitest('store'),
     vitest('faults'),
+  ],
+  [
     { name: 'python', run: runPython },
     { name: 'oracles', run: runOracles },
   ],

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
 import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
 import { TrainingRows } from '../support/training-rows.ts'
-import { removeNamespace } from '../support/namespace.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 // Node keeps idle connections open for this time. A server that waited for them would take as long to stop.
@@ -220,7 +220,7 @@ describe('a caller that is not a trainer pod is rejected with 401', () => {
 
   test('a trainer of another namespace', async () => {
     const namespace = `${server.namespace}-other`
-    await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+    await createNamespace(stack, namespace)
     try {
       await stack.apply({
         apiVersion: 'v1',

@@ -21,7 +21,7 @@ import { noImages } from '../support/operator-process.ts'
 import { openSeverableProxy, type SeverableProxy } from '../support/severable-proxy.ts'
 import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
-import { removeNamespace } from '../support/namespace.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const log = createLogger('test', 'silent')
@@ -98,7 +98,7 @@ test('the operator leads without it, and migrates it when it becomes available',
   late.cut()
   url.host = `127.0.0.1:${late.port}`
   const [namespace, port] = [`operator-${randomUUID().slice(0, 8)}`, await findFreePort()]
-  await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  await createNamespace(stack, namespace)
   // Another installation has its own store.
   const artifacts = await mkdtemp(join(tmpdir(), 'operator-'))
   const operator = spawn(process.execPath, ['operator/main.ts'], {

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { layoutOf } from '../../local/stack/layout.ts'
 import { eventually } from '../support/eventually.ts'
 import { killProgram, mainPid } from '../support/kill.ts'
+import { createNamespace } from '../support/namespace.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -15,7 +16,7 @@ const image = 'trainyard.dev/local-shell:1'
 const mountV = { volumeMounts: [{ name: 'v', mountPath: '/v' }] }
 
 beforeAll(async () => {
-  await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  await createNamespace(stack, namespace)
 })
 
 // Waits for the end of all pods: a pod that stays is a fault.

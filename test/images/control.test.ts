@@ -20,10 +20,8 @@ test('its processes are those of an unprivileged user, and it is small', async (
 })
 
 describe('a process starts in it with a read-only root file system, and names the settings that it lacks', () => {
-  // The first one starts the second one when it has its own settings.
   test.each([
     'apiserver/main.ts',
-    'apiserver/serve.ts',
     'operator/main.ts',
     'operator/status-server/main.ts',
     'operator/uninstall/main.ts',

@@ -7,7 +7,8 @@ interface FileGroup {
 }
 
 /**
- * The groups take half of the time of all tests. Rules, errors, tenants and the main job are not in them: their tests run each time.
+ * The groups take half of the time of all tests. Rules, errors, tenants, ART and the main job are not in them: their tests run
+ * each time.
  * `npm run test:deep` runs all files, and so does a run that names them.
  */
 export const fileGroups: readonly FileGroup[] = [
@@ -80,6 +81,11 @@ export const fileGroups: readonly FileGroup[] = [
       'test/control/monitors.test.ts',
       'test/control/operator-rules.test.ts',
     ],
+  },
+  {
+    // Random and hostile requests to the whole server.
+    share: 1,
+    files: ['test/control/contract.test.ts', 'test/control/hostile.test.ts'],
   },
   {
     // Lost parts, requests and resources.

@@ -9,7 +9,7 @@ import { findFreePort } from './free-port.ts'
 import { nodeEnv } from './node-env.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
-import { removeNamespace } from './namespace.ts'
+import { createNamespace, removeNamespace } from './namespace.ts'
 
 /**
  * A running status server for one test, with its own namespace and database. The test can cut the connections to both.
@@ -44,7 +44,7 @@ export async function startStatusServer(
   databaseUrl: string,
   { namespace = `status-${randomUUID().slice(0, 8)}`, root, env }: Wanted = {},
 ): Promise<RunningStatusServer> {
-  await stack.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  await createNamespace(stack, namespace)
   for (const name of ['trainyard-status-server', 'trainyard-trainer', 'somebody']) {
     await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
   }
