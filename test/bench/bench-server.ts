@@ -7,6 +7,7 @@ import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { findFreePort } from '../support/free-port.ts'
 import type { StackHandle } from '../support/global-setup.ts'
+import { apiServerFlags } from '../support/node-env.ts'
 import { nameDatabase, runOnServer, templateDatabase } from '../support/template-database.ts'
 import { createNamespace } from '../support/namespace.ts'
 
@@ -68,7 +69,7 @@ interface ServerStart extends Required<BenchServerOptions> {
 
 async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions, env }: ServerStart) {
   const port = await findFreePort()
-  const child = spawn(process.execPath, ['--max-semi-space-size=8', ...nodeOptions, 'apiserver/main.ts'], {
+  const child = spawn(process.execPath, [...apiServerFlags, ...nodeOptions, 'apiserver/main.ts'], {
     env: {
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),

@@ -9,7 +9,7 @@ import { generateKey } from '../../apiserver/accounts/keys/secret.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './free-port.ts'
-import { nodeEnv } from './node-env.ts'
+import { apiServerFlags, nodeEnv } from './node-env.ts'
 import { createRest, type Rest } from './rest.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
@@ -89,7 +89,7 @@ export async function startApiServer(
   wrap: (command: Command) => Command = (command) => command,
 ): Promise<RunningApiServer> {
   const { postgres, variables, url } = await prepare(stack, databaseUrl, env)
-  const [program, ...args] = wrap([process.execPath, '--max-semi-space-size=8', 'apiserver/main.ts'])
+  const [program, ...args] = wrap([process.execPath, ...apiServerFlags, 'apiserver/main.ts'])
   const child = spawn(program, args, { env: { ...nodeEnv, ...variables }, stdio: 'inherit' })
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   const remove = async () => {
