@@ -364,7 +364,7 @@ describe('on S3', () => {
     for (const fault of faults) {
       expect(fault).toBeInstanceOf(StoreFailed)
       expect(fault.message).toMatch(/the artifact store$/)
-      expect((fault.cause as { code?: string }).code).toBe('ECONNRESET')
+      expect((fault.cause as { code?: string }).code).toBe('UND_ERR_SOCKET')
     }
     await proxy.close()
   })
