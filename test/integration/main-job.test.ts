@@ -119,18 +119,18 @@ test('a choice rebuilt from a stream trains like a plain one', async () => {
   expect(sum(trained)).toBe(sum(sampled))
 })
 
-const rewards = chooseShare(['warm', 'other', 'tool', 'letter'], 1)
-const learned = tasks.filter(({ name }) => rewards.includes(name))
+const chosen = chooseShare(['warm', 'other', 'tool', 'letter'], 1)
+const learned = tasks.filter(({ name }) => chosen.includes(name))
 
 test.for(learned)('the main job learns the reward "$name"', async (task) => {
   const client = new TrainyardClient(stack.url, stack.apiKey)
   // A tool call has four times the tokens of an answer, and is learned sooner.
   const steps = task.tools ? 7 : 12
-  const { rewards: means } = await runMainJob(client, { task, steps, baseModel: stack.baseModel, print: () => {} })
-  expect(mean(means.slice(-3))).toBeGreaterThan((means[0] ?? 1) + task.promisedRise)
+  const { rewards } = await runMainJob(client, { task, steps, baseModel: stack.baseModel, print: () => {} })
+  expect(mean(rewards.slice(-3))).toBeGreaterThan((rewards[0] ?? 1) + task.promisedRise)
 })
 
-test.runIf(rewards.includes('letter'))(
+test.runIf(chosen.includes('letter'))(
   'a reward that pretraining does not favour rises by more than three standard errors in 12 steps',
   async () => {
     const model = await rest.createModel()
