@@ -20,16 +20,14 @@ test('its processes are those of an unprivileged user, and it is small', async (
 })
 
 describe('a process starts in it with a read-only root file system, and names the settings that it lacks', () => {
-  test.each([
-    'apiserver/main.ts',
-    'operator/main.ts',
-    'operator/status-server/main.ts',
-    'operator/uninstall/main.ts',
-  ])('%s', async (main) => {
-    const { code, tail } = await runInImage(tag, ['node', main])
-    expect(tail).toMatch(/ConfigError: bad configuration: .*\w is not set/)
-    expect(code).not.toBe(0)
-  })
+  test.each(['apiserver/main.ts', 'operator/main.ts', 'operator/status-server/main.ts', 'operator/uninstall/main.ts'])(
+    '%s',
+    async (main) => {
+      const { code, tail } = await runInImage(tag, ['node', main])
+      expect(tail).toMatch(/ConfigError: bad configuration: .*\w is not set/)
+      expect(code).not.toBe(0)
+    },
+  )
 })
 
 test('the commands of administrators describe themselves', async () => {

@@ -99,4 +99,18 @@ export const localMutations: Mutation[] = [
     replace: 'responseStatus?.code === 0',
     test: 'test/support/kubernetes-calls.test.ts',
   },
+  {
+    fault: 'a deep run leaves files out',
+    file: 'test/support/random-cases.ts',
+    find: 'isDeep() || chosen.has(each)',
+    replace: 'chosen.has(each)',
+    test: 'test/support/file-shares.test.ts',
+  },
+  {
+    fault: 'a run has the files that it leaves to others',
+    file: 'test/support/file-shares.ts',
+    find: '!chosen.includes(file)',
+    replace: 'chosen.includes(file)',
+    test: 'test/support/file-shares.test.ts',
+  },
 ]
