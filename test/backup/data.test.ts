@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -10,87 +9,35 @@ import { restore } from '../../operator/backup/restore.ts'
 import { wantClaim } from '../../db/store/installation.ts'
 import { createLogger } from '../../lib/log.ts'
 import { StoreGuard } from '../../operator/gc/guard.ts'
-import { addKey, startApiServer } from '../support/api-server.ts'
-import { createEmptyDatabase, createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { addKey } from '../support/api-server.ts'
+import {
+  download,
+  openBackupSide,
+  readCalls,
+  readLists,
+  upload,
+  write,
+  type BackupSide,
+} from '../support/backup-side.ts'
+import { createEmptyDatabase, createTestDatabase } from '../support/database.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { describeSchema, installationOf } from '../support/own-installation.ts'
 import { makeFolder, makeStoreFolder } from '../support/own-store.ts'
-import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { planWrites, projectId, type TraceWrite } from '../support/trace-writes.ts'
+import { planWrites } from '../support/trace-writes.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const log = createLogger('test', 'silent')
-const hosts = { TRAINYARD_WEBHOOK_HOSTS: 'http://*:*', TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8' }
-const listNames = ['models', 'training-jobs', 'webhooks', 'keys']
 
-/** An apiserver with its database and store. */
-interface Side {
-  database: TestDatabase
-  store: string
-  url: string
-  rest: Rest
-  key: string
-}
-
-async function open(database: TestDatabase, store: string, key: string): Promise<Side> {
-  const env = { TRAINYARD_ARTIFACTS: store, ...hosts }
-  const server = await startApiServer({ ...stack, artifacts: store }, database.databaseUrl, env)
-  onTestFinished(server.remove)
-  return { database, store, key, url: server.url, rest: createRest({ ...stack, url: server.url }, key) }
-}
-
-const guardOf = ({ database: { pool }, store }: Pick<Side, 'database' | 'store'>) =>
+const guardOf = ({ database: { pool }, store }: Pick<BackupSide, 'database' | 'store'>) =>
   new StoreGuard({ pool, tracing: pool, artifacts: new FolderStore(store), log })
-
-async function write({ url, key }: Side, { path: to, body, headers }: TraceWrite): Promise<void> {
-  const content = body()
-  const type = content instanceof FormData ? {} : { 'content-type': 'application/json' }
-  const response = await fetch(url + to, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, ...type, ...headers },
-    body: Buffer.isBuffer(content) ? new Uint8Array(content) : content,
-  })
-  expect([to, response.status]).toEqual([to, 200])
-}
-
-const dataOf = (name: string) => `${JSON.stringify({ messages: [{ role: 'assistant', content: name }] })}\n`
-const upload = ({ rest }: Side, name: string) =>
-  rest.upload(`/v1/preview/artifacts/team/tests/${name}?file=a.jsonl`, dataOf(name))
-
-async function download({ url, key }: Side, from: string): Promise<string> {
-  const response = await fetch(url + from, { headers: { authorization: `Bearer ${key}` } })
-  expect([from, response.status]).toEqual([from, 200])
-  return createHash('sha256')
-    .update(Buffer.from(await response.arrayBuffer()))
-    .digest('hex')
-}
-
-/** Calls of the traces with their payloads, by id. */
-async function readCalls({ url, key }: Side): Promise<Map<string, string>> {
-  const response = await fetch(`${url}/traces/calls/stream_query`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ project_id: projectId }),
-  })
-  const lines = (await response.text()).split('\n').filter((line) => line !== '')
-  return new Map(lines.map((line) => [(JSON.parse(line) as { id: string }).id, line]))
-}
-
-const readLists = async ({ rest }: Side) =>
-  Promise.all(
-    listNames.map(async (list) => {
-      const all = await rest.listAll<{ id: string; last_used_at?: string }>(`/v1/preview/${list}`)
-      return all.map((each) => ({ ...each, last_used_at: undefined }))
-    }),
-  )
 
 test('a backup that is made while others write contains whole data, and is restored into an empty installation', async () => {
   const source = await createTestDatabase()
   onTestFinished(source.drop)
   const key = await addKey(source.pool, 'team', 'admin')
-  const from = await open(source, await makeStoreFolder(), key)
+  const from = await openBackupSide(stack, { database: source, store: await makeStoreFolder(), key })
   const rows = new ModelRows(source.pool, from.store)
   const modelId = await new TrainingRows(source.pool).addModel('tests')
   const checkpointId = await rows.addCheckpoint(modelId, 1, { metrics: { reward: 0.5 } })
@@ -137,7 +84,7 @@ test('a backup that is made while others write contains whole data, and is resto
   const to = { database: target, store: await makeStoreFolder() }
   await restore(installationOf(to.database, to.store), folder)
   expect(await describeSchema(target.pool)).toEqual(await describeSchema(source.pool))
-  const restored = await open(to.database, to.store, key)
+  const restored = await openBackupSide(stack, { ...to, key })
 
   // Everything from before the backup is there, and what was written meanwhile is whole.
   const lists = await readLists(restored)
