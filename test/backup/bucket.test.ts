@@ -40,7 +40,11 @@ test('a bucket and a database of traces are restored into others', async () => {
   onTestFinished(s3.stop)
   Object.assign(process.env, s3.credentials)
   const open = ({ main, traces, store }: Place, key: string) => {
-    const variables = { TRACING_DATABASE_URL: traces.databaseUrl, TRAINYARD_S3_ENDPOINT: s3.endpoint, ...s3.credentials }
+    const variables = {
+      TRACING_DATABASE_URL: traces.databaseUrl,
+      TRAINYARD_S3_ENDPOINT: s3.endpoint,
+      ...s3.credentials,
+    }
     return openBackupSide(stack, { database: main, store, key, env: variables })
   }
   const source = await makePlace(`s3://${s3.bucket}/source`, createTestDatabase)
