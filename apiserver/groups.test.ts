@@ -24,6 +24,7 @@ test.each<[string, GroupName | undefined]>([
   ['/traces', 'tracing'],
   ['/traces/completions/create', 'tracing'],
   ['/calls/query', 'tracing'],
+  ['/trace/usage', 'tracing'],
   ['/v1/preview/keys', undefined],
   ['/v1/health', undefined],
   ['/callsign', undefined],

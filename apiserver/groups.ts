@@ -18,6 +18,7 @@ const paths: [RegExp, readonly GroupName[]][] = [
   [/^\/files\/[^/]+\/[^/]+\/[^/]+\/(file_stream|run_files)(\/|$)/, ['training']],
   [/^\/(traces|v2|calls?|objs?|tables?|files?|cost|feedback|refs|threads|otel|agents|tags|aliases)(\/|$)/, ['tracing']],
   [/^\/(project|service|server_info|health)(\/|$)/, ['tracing']],
+  [/^\/(actions|annotation_queues|dataset_sources|evaluations|image|trace)(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/projects\/[^/]+\/trace-retention(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/(models|artifacts|runs|training-jobs|sft-training-jobs|webhooks)(\/|$)/, ['training']],
   [/^\/v1\/preview\/(entities|projects|erasures)(\/|$)/, ['training']],

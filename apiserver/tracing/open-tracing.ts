@@ -44,6 +44,9 @@ import { createTraceApi, type TraceApi, type TraceApiDeps } from './trace-api.ts
 // The SDKs use this prefix by default. Clients that are configured with an address for traces use the root.
 const mount = '/traces'
 
+// First names of operations that weave has and this group lacks. Their errors are in the form of the group too.
+const otherNames = ['actions', 'annotation_queues', 'dataset_sources', 'evaluations', 'image', 'trace']
+
 export interface TracingDeps extends AuthDeps, TraceApiDeps {
   artifacts: ArtifactStore
   /** Answers completions. Without it, there are no operations for completions. */
@@ -107,14 +110,14 @@ function routeTraces(api: TraceApi, main: TracingDeps): void {
   routeService(api, deps)
 }
 
-/** Answers below the prefix and, where a path begins as one of an operation, at the root. */
+/** Answers below the prefix and, where a path begins as one of an operation of weave, at the root. */
 function mountRoutes(
   routes: Koa.Middleware,
   guards: Koa.Middleware<RequestState>[],
   operations: readonly PlacedOperation[],
 ): Koa.Middleware {
   const others = rejectUnknownPaths(guards, operations)
-  const names = new Set(operations.map(({ path }) => readFirst(path)))
+  const names = new Set([...otherNames, ...operations.map(({ path }) => readFirst(path))])
   return (ctx, next) => {
     const { path } = ctx
     const isMounted = path.startsWith(`${mount}/`)

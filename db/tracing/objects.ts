@@ -44,7 +44,7 @@ const sameVersion = 'project = $1 AND object_id = $2 AND kind = $3 AND digest = 
 /**
  * Publishes a value. The lock on the name's row orders concurrent publications and deletions, so indexes have no gaps
  * and each version exists once. An existing version becomes the latest. If it was deleted, it is restored with its
- * index, and with its value, which may have been removed.
+ * index, and with its value, which may have been removed. Its time and user are then those of this publication.
  */
 export async function publishVersion(pool: Pool, project: number, version: NewVersion): Promise<void> {
   if (await isLatestAlready(pool, project, version)) return
@@ -82,9 +82,11 @@ async function reviveVersion(connection: Connection, project: number, version: P
   const { rowCount } = await connection.query(
     `UPDATE tracing.object_versions SET publication = $5, deleted_at = NULL,
        val = CASE WHEN deleted_at IS NULL THEN val ELSE $6::text::json END,
-       size = CASE WHEN deleted_at IS NULL THEN size ELSE octet_length($6) END
+       size = CASE WHEN deleted_at IS NULL THEN size ELSE octet_length($6) END,
+       created_at = CASE WHEN deleted_at IS NULL THEN created_at ELSE clock_timestamp() END,
+       wb_user_id = CASE WHEN deleted_at IS NULL THEN wb_user_id ELSE $7 END
      WHERE ${sameVersion}`,
-    [project, version.objectId, version.kind, version.digest, version.publication, version.val],
+    [project, version.objectId, version.kind, version.digest, version.publication, version.val, version.wbUserId],
   )
   return rowCount === 1
 }

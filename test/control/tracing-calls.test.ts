@@ -350,6 +350,17 @@ describe('finding', () => {
     })
   })
 
+  test('payloads have the names of columns of production too', async () => {
+    const [call] = await query({ project_id: project, columns: ['inputs_dump', 'output_dump.x'], limit: 1 })
+    expect(call).toMatchObject({ inputs: { index: 0 }, output: expect.anything() as unknown })
+    const condition = { $expr: { $eq: [{ $getField: 'inputs_dump.index' }, { $literal: 3 }] } }
+    const sort_by = [{ field: 'inputs_dump.index', direction: 'desc' }]
+    const found = await query({ project_id: project, query: condition, sort_by })
+    expect(found).toMatchObject([{ inputs: { index: 3 } }])
+    const sorted = await query({ project_id: project, columns: ['inputs'], sort_by, limit: 2 })
+    expect(sorted.map(({ inputs }) => (inputs as { index: number }).index)).toEqual([24, 23])
+  })
+
   test('counts', async () => {
     const stats = async (more: object) => (await post('/calls/query_stats', { project_id: project, ...more })).body
     expect(await stats({})).toEqual({ count: 25, total_storage_size_bytes: null })

@@ -66,7 +66,8 @@ describe('a file', () => {
     const [small, large] = [randomBytes(10), randomBytes(400_000)]
     for (const bytes of [small, large, small, large]) await keep(bytes)
     await Promise.all(Array.from({ length: 8 }, () => keep(large)))
-    expect(await client.call('/files/query_stats', { project_id })).toEqual({ total_size_bytes: 400_010 })
+    for (const address of ['/files/query_stats', '/files/stats'])
+      expect(await client.call(address, { project_id })).toEqual({ total_size_bytes: 400_010 })
     expect(await client.call('/files/query_stats', { project_id: 'team/none' })).toEqual({ total_size_bytes: 0 })
   })
 

@@ -153,6 +153,7 @@ const nothingInProject: Record<string, unknown> = {
   '/tags': { tags: [] },
   '/aliases': { aliases: [] },
   '/files/query_stats': { total_size_bytes: 0 },
+  '/files/stats': { total_size_bytes: 0 },
   '/feedback/query': { result: [] },
   '/cost/query': { results: [] },
   '/project/stats': {

@@ -214,6 +214,20 @@ describe('deletion', () => {
     expect((await read('back', 'latest')).deleted_at).toBeNull()
   })
 
+  test('leaves the time and the user of the later publication', async () => {
+    const digest = await create('again', 'x')
+    const before = await read('again', digest)
+    await remove('again')
+    const colleague = createTraceClient(own.server.url, await addKey(own.database.pool, 'team'))
+    await colleague.call('/obj/create', { obj: { project_id, object_id: 'again', val: 'x' } })
+    const after = await read('again', digest)
+    expect(String(after['created_at']) > String(before['created_at'])).toBe(true)
+    expect(after['wb_user_id']).not.toBe(before['wb_user_id'])
+    // What is live keeps both.
+    await create('again', 'x')
+    expect(await read('again', digest)).toEqual(after)
+  })
+
   test('is all or nothing', async () => {
     const digest = await create('some', 1)
     for (const digests of [['nothing'], [digest, 'nothing'], ['v0', 'v7'], ['v7']]) {

@@ -4,6 +4,7 @@ import { addKey, useApiServer } from '../support/api-server.ts'
 import { type Export, Exporter, json, protobuf, requestOf, resourceOf, spanOf } from '../support/exporter.ts'
 import { encodeOtlp, type OtlpRequest, type OtlpSpan, toAttributes } from '../support/otlp.ts'
 import { useStack } from '../support/stack.ts'
+import { createTraceClient } from '../support/trace-client.ts'
 
 const own = useApiServer(useStack())
 const exporter = new Exporter(own)
@@ -60,6 +61,35 @@ describe('an export', () => {
     await exporter.post({ body: encodeOtlp(requestOf(span, span)) })
     await exporter.post({ body: encodeOtlp(requestOf({ ...span, name: 'second' })) })
     expect(await readCalls(span)).toMatchObject([{ op_name: 'second' }])
+  })
+
+  test('is found by the name of an op, as calls of published ops are', async () => {
+    const [small, large] = [spanOf({ name: 'plan a/b' }), spanOf({ name: 'plan a/b' })]
+    large.attributes = toAttributes({ input: 'x'.repeat(300 * 1024) })
+    const other = spanOf({ name: 'plan a/b', traceId: small.traceId! })
+    const key = await exporter.key()
+    const client = createTraceClient(own.server.url, key)
+    await exporter.post({ body: encodeOtlp(requestOf(small, large)) })
+    await client.call('/call/start', {
+      start: {
+        project_id: 'team/p',
+        id: `no-${other.spanId}`,
+        trace_id: other.traceId,
+        op_name: 'plan a/b',
+        started_at: '2026-11-21T10:00:00Z',
+        attributes: {},
+        inputs: {},
+      },
+    })
+    const find = async (...op_names: string[]) =>
+      (await client.call<{ id: string }[]>('/calls/stream_query', { project_id: 'team/p', filter: { op_names } })).map(
+        ({ id }) => id,
+      )
+    const ids = [small.spanId!, large.spanId!].toSorted()
+    expect((await find('weave:///team/p/op/plan%20a%2Fb:*')).toSorted()).toEqual(ids)
+    expect((await find('weave:///team/p/op/plan a/b:*', 'weave:///team/p/op/x:*')).toSorted()).toEqual(ids)
+    expect(await find('weave:///team/p/op/plan:*', 'weave:///team/p/op/%zz:*')).toEqual([])
+    expect(await find('weave:///team/p/object/plan a/b:*')).toEqual([])
   })
 
   test('without spans is accepted', async () => {

@@ -47,6 +47,9 @@ describe('an unknown path', () => {
     ['a path of a newer server', 'POST', '/traces/v2/team/p/evaluation_runs', 404],
     ['a path of a newer server at the root', 'POST', '/v2/team/p/evaluation_runs', 404],
     ['a name of the group with another one after it', 'POST', '/calls/unknown', 404],
+    ['annotation queues at the root', 'POST', '/annotation_queues', 404],
+    ['an action at the root', 'POST', '/actions/execute_batch', 404],
+    ['usage at the root', 'POST', '/trace/usage', 404],
     ['another method', 'GET', '/calls/stream_query', 405],
     ['another method below /traces', 'DELETE', '/traces/calls/stream_query', 405],
     ['another method of a read', 'POST', '/server_info', 405],
@@ -149,12 +152,26 @@ describe('GraphQL', () => {
 test("internal ids are returned for existing projects of the key's entity", async () => {
   await complete('team/one', 'a', {})
   await complete('team/two', 'a', {})
-  const ids = ['team/one', 'team/two', 'team/none', 'others/x', 'team', '', 'team/a/b', 'team/\0', '\ud800/x']
+  // weave creates its project at its start.
+  const variables = { name: 'begun', entity: 'team' }
+  await member.call('/graphql', { query: upsertQuery, variables })
+  const ids = [
+    'team/one',
+    'team/two',
+    'team/begun',
+    'team/none',
+    'others/x',
+    'team',
+    '',
+    'team/a/b',
+    'team/\0',
+    '\ud800/x',
+  ]
   const { status, body } = await member.post('/service/projects_info', { project_ids: ids })
   const found = body as { external_project_id: string; internal_project_id: string }[]
   expect(status).toBe(200)
-  expect(found.map(({ external_project_id: id }) => id).sort()).toEqual(['team/one', 'team/two'])
-  expect(new Set(found.map(({ internal_project_id: id }) => id)).size).toBe(2)
+  expect(found.map(({ external_project_id: id }) => id).sort()).toEqual(['team/begun', 'team/one', 'team/two'])
+  expect(new Set(found.map(({ internal_project_id: id }) => id)).size).toBe(3)
   expect(await member.post('/service/projects_info', { project_ids: ids })).toEqual({ status, body })
   expect((await others.post('/service/projects_info', { project_ids: ids })).body).toEqual([])
   expect((await member.post('/service/projects_info', { project_ids: 'team/one' })).status).toBe(422)

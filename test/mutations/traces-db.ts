@@ -32,6 +32,20 @@ export const traceDatabaseMutations: Mutation[] = [
     test: isolation,
   },
   {
+    fault: 'a version that is published again after its deletion keeps its old time',
+    file: 'db/tracing/objects.ts',
+    find: 'THEN created_at ELSE clock_timestamp() END',
+    replace: 'THEN created_at ELSE created_at END',
+    test: 'test/control/tracing-objects.test.ts',
+  },
+  {
+    fault: 'a version that is published again after its deletion keeps its old user',
+    file: 'db/tracing/objects.ts',
+    find: 'THEN wb_user_id ELSE $7 END',
+    replace: 'THEN wb_user_id ELSE coalesce(wb_user_id, $7) END',
+    test: 'test/control/tracing-objects.test.ts',
+  },
+  {
     fault: 'an object of a foreign project is read',
     file: 'db/tracing/objects.ts',
     find: 'WHERE v.project = $1 AND v.object_id = $2 AND ${condition}',

@@ -1,4 +1,5 @@
 import { clientColumns, clientPayloads, columnsOfEveryCall } from '../../../db/tracing/call-columns.ts'
+import { renameDump } from '../query/field.ts'
 
 const always: readonly string[] = columnsOfEveryCall
 const others = [...clientColumns.map(({ name }) => name), ...clientPayloads].filter((name) => !always.includes(name))
@@ -21,7 +22,7 @@ export interface WantedColumns {
 
 /** The columns to read. */
 export function selectColumns(wanted: WantedColumns): string[] {
-  const asked = wanted.columns?.length ? wanted.columns.map((path) => path.split('.', 1)[0]!) : others
+  const asked = wanted.columns?.length ? wanted.columns.map((path) => renameDump(path).split('.', 1)[0]!) : others
   const names = asked.filter((name) => others.includes(name))
   if (wanted.include_costs || wanted.include_feedback) names.push('summary')
   if (wanted.include_storage_size) names.push('storage_size_bytes')

@@ -31,8 +31,13 @@ export function routeFiles(api: TraceApi, deps: FileRequestDeps): void {
     routeCreate(api, deps, `${folder}/create`)
     routeContent(api, deps, `${folder}/content`)
   }
+  // The SDK for Python uses the second path. weave's published interface has the first.
+  for (const path of ['/files/query_stats', '/files/stats']) routeSize(api, deps, path)
+}
+
+function routeSize(api: TraceApi, deps: ProjectDeps, path: string): void {
   api.post(
-    '/files/query_stats',
+    path,
     {
       tag,
       summary: "Get the size of a project's files",

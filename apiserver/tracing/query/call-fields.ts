@@ -7,7 +7,7 @@ import {
 } from '../../../db/tracing/call-columns.ts'
 import { expandPath } from './expanded.ts'
 import { readFeedbackField } from './feedback-field.ts'
-import { splitPath, unknownField, type Field, type Fields, type PlainField } from './field.ts'
+import { renameDump, splitPath, unknownField, type Field, type Fields, type PlainField } from './field.ts'
 import type { SqlParams } from './params.ts'
 
 const text = (sql: string): PlainField => ({ kind: 'text', sql })
@@ -60,7 +60,8 @@ export class CallFields implements Fields {
     this.#params = params
   }
 
-  resolve(path: string): Field {
+  resolve(name: string): Field {
+    const path = renameDump(name)
     const column = columns.get(path)
     if (column) return column
     if (path === 'project_id') return text(`${this.#params.add(this.#projectId)}::text`)

@@ -68,7 +68,7 @@ function isOneOf(column: string) {
 
 /**
  * `…:*` matches any version of an op. The condition is a range from `…:` to `…;`, the next character, so that an index
- * serves it.
+ * serves it. It also matches spans of OpenTelemetry with the name of the op.
  */
 function writeOpNames(values: string[], params: SqlParams): string {
   const exact = values.filter((value) => !value.endsWith(':*'))
@@ -77,5 +77,24 @@ function writeOpNames(values: string[], params: SqlParams): string {
     (name) => `(c.op_name >= ${params.add(`${name}:`)}::text AND c.op_name < ${params.add(`${name};`)}::text)`,
   )
   const parts = exact.length > 0 ? [isOneOf('c.op_name')(exact, params), ...ranges] : ranges
+  const spans = anyVersion.flatMap(readOpName)
+  if (spans.length > 0) parts.push(`(${isOneOf('c.op_name')(spans, params)} AND ${isSpan})`)
   return parts.length === 1 ? parts[0]! : planOnce(`(${parts.join(' OR ')})`)
+}
+
+// A large span is in the artifact store.
+const isSpan = "(c.otel_dump IS NOT NULL OR c.spilled ? 'otel_dump')"
+
+/** The name in a reference to an op. A list, which is empty for other texts. */
+function readOpName(reference: string): string[] {
+  const written = /^weave:\/\/\/[^/]+\/[^/]+\/op\/(.+)$/s.exec(reference)?.[1]
+  return written === undefined ? [] : [decodeName(written)]
+}
+
+function decodeName(written: string): string {
+  try {
+    return decodeURIComponent(written)
+  } catch {
+    return written
+  }
 }

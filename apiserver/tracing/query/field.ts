@@ -42,6 +42,13 @@ export function unknownField(path: string): HttpError {
 const maxSegments = 512
 const maxPathLength = 64 * 1024
 
+const dumpName = /^(attributes|inputs|output|summary)_dump(?=\.|$)/
+
+/** Production stores the payload `inputs` in a column `inputs_dump`. Clients use both names. */
+export function renameDump(path: string): string {
+  return path.replace(dumpName, '$1')
+}
+
 /** Splits a path at its dots. A backslash before a dot keeps the dot in the name: `a.b\.c.0` is a, b.c, 0. */
 export function splitPath(path: string): string[] {
   if (path.length > maxPathLength) throw badRequest(`A field has at most ${maxPathLength} characters.`)

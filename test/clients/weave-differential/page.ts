@@ -15,11 +15,23 @@ the order of lists without a sort order. The reference computes digests over key
 references in its own form. The tests make it compute them as newer releases do.
 `
 
+// Weave's own test suite showed these, on a server with the behaviour of production.
+const production = `
+## Differences from production
+
+- **Names of spans**: Production publishes an empty op for each name of a span, and a reference to it is the span's \`op_name\`. Here
+  the \`op_name\` of a span is its name as it was sent, and nothing is published. Filters with a reference to an op, such as
+  \`weave:///ENTITY/PROJECT/op/NAME:*\`, find such spans here too.
+- **Conditions below expanded columns**: In production, a condition below a path of \`expand_columns\` matches only calls that
+  hold a reference at that path. Here it also matches calls that hold the value itself, as on the reference server. One
+  condition then finds calls of programs that publish their values and of programs that do not.
+`
+
 /** The text of docs/tracing-differences.md. */
 export function writePage(): string {
   const sections = Object.entries(differences).map(([title, list]) => {
     const rows = list.map(({ name, reference, trainyard }) => `| ${name} | ${reference} | ${trainyard} |`)
     return `\n## ${title}\n\n| case | the reference server | Trainyard |\n|---|---|---|\n${rows.join('\n')}\n`
   })
-  return head + sections.join('')
+  return head + sections.join('') + production
 }

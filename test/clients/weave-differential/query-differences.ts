@@ -86,6 +86,11 @@ export const queryDifferences: Difference[] = [
     trainyard: 'It matches versions of `amber` only.',
   },
   {
+    name: 'spans in filters of ops',
+    reference: '`NAME:*` matches calls of published ops only.',
+    trainyard: 'It also matches spans of OpenTelemetry with this name.',
+  },
+  {
     name: 'prefixes of references',
     reference: 'References in filters match every reference that contains them.',
     trainyard: 'Whole references are compared, as in production.',

@@ -94,6 +94,14 @@ export const queryProbes = (place: Place): Probe[] => {
       reference: [place.id(701)],
     },
     {
+      shows: 'spans in filters of ops',
+      before: [start(place, 721, { op_name: 'spanned', otel_dump: { name: 'spanned' } })],
+      request: list(place, { filter: { op_names: [`weave:///${place.project}/op/spanned:*`] } }),
+      see: see.ids,
+      ours: [place.id(721)],
+      reference: [],
+    },
+    {
       shows: 'prefixes of references',
       before: [start(place, 702, { inputs: { ref: `weave:///${place.project}/object/o:digest` } })],
       request: list(place, { filter: { input_refs: [`weave:///${place.project}/object/o:dig`] } }),
