@@ -1,4 +1,7 @@
-/** Keys that different instrumentations use for the same fact. The first key with a value wins. */
+/**
+ * Keys that different instrumentations use for the same fact. The first key with a value wins. Those of the GenAI
+ * conventions, of pydantic-ai and of the Vercel AI SDK's tools come after those that production reads.
+ */
 export type Keys = readonly string[]
 
 export const inputKeys: Keys = [
@@ -11,6 +14,11 @@ export const inputKeys: Keys = [
   'gcp.vertex.agent.llm_request',
   'input',
   'inputs',
+  'gen_ai.input.messages',
+  'gen_ai.tool.call.arguments',
+  'pydantic_ai.all_messages',
+  'tool_arguments',
+  'ai.toolCall.args',
 ]
 
 export const outputKeys: Keys = [
@@ -24,23 +32,51 @@ export const outputKeys: Keys = [
   'gcp.vertex.agent.llm_response',
   'output',
   'outputs',
+  'gen_ai.output.messages',
+  'gen_ai.tool.call.result',
+  'final_result',
+  'tool_response',
+  'ai.toolCall.result',
 ]
+
+/** It belongs to the messages, and stands beside them. */
+export const systemInstructions = 'gen_ai.system_instructions'
+
+/** What is under these keys is the inputs or the output, without its key: arguments of tools have names themselves. */
+export const unwrappedKeys: ReadonlySet<string> = new Set([
+  'input',
+  'inputs',
+  'gen_ai.tool.call.arguments',
+  'tool_arguments',
+  'ai.toolCall.args',
+  'output',
+  'outputs',
+  'gen_ai.tool.call.result',
+  'final_result',
+  'tool_response',
+  'ai.toolCall.result',
+])
 
 /** Keys for the kinds of tokens in a call's usage. */
 export const usageKeys = {
-  input_tokens: ['gen_ai.usage.input_tokens'],
+  input_tokens: ['gen_ai.usage.input_tokens', 'ai.usage.inputTokens'],
   prompt_tokens: ['gen_ai.usage.prompt_tokens', 'llm.token_count.prompt', 'ai.usage.promptTokens'],
   completion_tokens: ['gen_ai.usage.completion_tokens', 'llm.token_count.completion', 'ai.usage.completionTokens'],
-  output_tokens: ['gen_ai.usage.output_tokens'],
-  total_tokens: ['llm.usage.total_tokens', 'llm.token_count.total'],
+  output_tokens: ['gen_ai.usage.output_tokens', 'ai.usage.outputTokens'],
+  total_tokens: [
+    'llm.usage.total_tokens',
+    'llm.token_count.total',
+    'gen_ai.usage.total_tokens',
+    'ai.usage.totalTokens',
+  ],
 } satisfies Record<string, Keys>
 
 /** Keys for the members of a call's attributes. */
 export const attributeKeys: Record<string, Keys> = {
   system: ['gen_ai.system', 'llm.system'],
-  kind: ['weave.span.kind', 'traceloop.span.kind', 'openinference.span.kind'],
+  kind: ['weave.span.kind', 'traceloop.span.kind', 'openinference.span.kind', 'gen_ai.operation.name'],
   model: ['gen_ai.response.model', 'llm.model_name', 'ai.model.id'],
-  provider: ['llm.provider', 'ai.model.provider'],
+  provider: ['llm.provider', 'ai.model.provider', 'gen_ai.provider.name'],
   model_parameters: ['gen_ai.request', 'llm.invocation_parameters'],
 }
 
@@ -48,6 +84,8 @@ export const attributeKeys: Record<string, Keys> = {
 export const callKeys = {
   displayName: ['wandb.display_name'],
   threadId: ['gcp.vertex.agent.session_id', 'wandb.thread_id'],
+  conversationId: ['gen_ai.conversation.id', 'session.id', 'ai.telemetry.metadata.sessionId'],
+  operation: ['gen_ai.operation.name'],
   isTurn: ['gcp.vertex.agent.session_id', 'wandb.is_turn'],
   attributes: ['wandb.attributes'],
   runId: ['wandb.wb_run_id'],

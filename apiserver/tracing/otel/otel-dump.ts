@@ -1,7 +1,7 @@
 import { addMember } from '../../../lib/json/raw.ts'
 import { JsonNumber, type Value, type ValueBudget, writeValue } from '../../../lib/json/value.ts'
 import { type Members, nestAttributes, nestIfPossible } from './nest.ts'
-import { createSpanBudget, type Resource, type Span, type SpanEvent, type SpanLink } from './span.ts'
+import { createSpanBudget, type Resource, type Span, type SpanLink } from './span.ts'
 import { toInstant } from './time.ts'
 
 /** Writes a resource as it appears in the dumps of all its spans, as JSON text. */
@@ -15,16 +15,17 @@ export function writeResource(resource: Resource): string {
   )
 }
 
-/** The parts of a dump beside the span: its nested attributes, and its resource as text. */
+/** The parts of a dump beside the span: its nested attributes, those of its events, and its resource as text. */
 interface Parts {
   attributes: Members
+  events: readonly Members[]
   resource: string
-  /** For the attributes of events and links. */
+  /** For the attributes of links. */
   budget: ValueBudget
 }
 
 /** Writes a whole span as JSON text. Clients find it in the call's attributes as `otel_span`. */
-export function dumpSpan(span: Span, { attributes, resource, budget }: Parts): string {
+export function dumpSpan(span: Span, { attributes, events, resource, budget }: Parts): string {
   const dump = new Map<string, Value>([
     ['name', span.name],
     [
@@ -47,17 +48,17 @@ export function dumpSpan(span: Span, { attributes, resource, budget }: Parts): s
       ]),
     ],
     ['attributes', attributes],
-    ['events', span.events.map((event) => dumpEvent(event, budget))],
+    ['events', span.events.map((event, index) => dumpEvent(event, events[index]!))],
     ['links', span.links.map((link) => dumpLink(link, budget))],
   ])
   return addMember(writeValue(dump), 'resource', resource)
 }
 
-function dumpEvent(event: SpanEvent, budget: ValueBudget): Value {
+function dumpEvent(event: Span['events'][0], attributes: Members): Value {
   return new Map<string, Value>([
     ['name', event.name],
     ['timestamp', number(event.timeUnixNano)],
-    ['attributes', nestAttributes(event.attributes, budget)],
+    ['attributes', attributes],
     ['dropped_attributes_count', number(event.droppedAttributesCount)],
   ])
 }

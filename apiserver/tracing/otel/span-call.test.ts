@@ -73,7 +73,7 @@ test('a span becomes a whole call', () => {
     endedAt: '2026-01-31T12:00:01.000000Z',
     output: { 'output.value': { text: 'ho' } },
     exception: null,
-    summary: { usage: { usage: tokens({}) } },
+    summary: {},
     wbRunStepEnd: undefined,
   })
 })
@@ -130,11 +130,109 @@ test.each<[string, Plain, unknown]>([
     { usage: tokens({ prompt_tokens: 1, completion_tokens: 2, total_tokens: 9 }) },
   ],
   ['no number', { 'gen_ai.usage.prompt_tokens': 'many' }, { usage: tokens({}) }],
-  ['under the answering model', { 'gen_ai.response.model': 'm', 'gen_ai.request.model': 'n' }, { m: tokens({}) }],
-  ['under the requested model', { 'gen_ai.request.model': 'n' }, { n: tokens({}) }],
-  ['names of prototypes', { 'ai.model.id': '__proto__' }, JSON.parse(`{"__proto__":${JSON.stringify(tokens({}))}}`)],
+  [
+    'under the answering model',
+    { 'gen_ai.response.model': 'm', 'gen_ai.request.model': 'n', 'gen_ai.usage.total_tokens': 4n },
+    { m: tokens({ total_tokens: 4 }) },
+  ],
+  [
+    'under the requested model',
+    { 'gen_ai.request.model': 'n', 'ai.usage.inputTokens': 1n, 'ai.usage.outputTokens': 2n },
+    { n: tokens({ input_tokens: 1, output_tokens: 2, total_tokens: 3 }) },
+  ],
+  [
+    'names of prototypes',
+    { 'ai.model.id': '__proto__', 'llm.token_count.total': 4n },
+    JSON.parse(`{"__proto__":${JSON.stringify(tokens({ total_tokens: 4 }))}}`),
+  ],
 ])('usage: %s', (_, values, expected) => {
   expect(plain(callOf(values).end.summary)).toEqual({ usage: expected })
+})
+
+test.each<[string, Plain]>([
+  ['nothing', {}],
+  ['a model', { 'gen_ai.request.model': 'm' }],
+  ['no tokens', { 'gen_ai.usage.input_tokens': 0n, 'gen_ai.response.model': 'm' }],
+])('a span that reports %s has no usage', (_, values) => {
+  expect(plain(callOf(values).end.summary)).toEqual({})
+})
+
+const messages = '[{"role": "user", "parts": []}]'
+
+test.each<[string, Plain, unknown, unknown]>([
+  [
+    'messages with instructions',
+    { 'gen_ai.system_instructions': '[1]', 'gen_ai.input.messages': messages, 'gen_ai.output.messages': messages },
+    { 'gen_ai.system_instructions': [1], 'gen_ai.input.messages': [{ role: 'user', parts: [] }] },
+    { 'gen_ai.output.messages': [{ role: 'user', parts: [] }] },
+  ],
+  [
+    "an agent's conversation",
+    { 'gen_ai.system_instructions': '[1]', 'pydantic_ai.all_messages': messages, final_result: 'seven' },
+    { 'gen_ai.system_instructions': [1], 'pydantic_ai.all_messages': [{ role: 'user', parts: [] }] },
+    'seven',
+  ],
+  ['a tool', { 'gen_ai.tool.call.arguments': '{"a": 1}', 'gen_ai.tool.call.result': '[2]' }, { a: 1 }, [2]],
+  ['arguments without names', { 'gen_ai.tool.call.arguments': 'a' }, { 'gen_ai.tool.call.arguments': 'a' }, {}],
+  ['an older tool', { tool_arguments: '{"a": 1}', tool_response: 'b' }, { a: 1 }, 'b'],
+  ['a tool with a JSON text', { 'ai.toolCall.args': '{"a": 1}', 'ai.toolCall.result': '"b"' }, { a: 1 }, 'b'],
+  ['a tool with a quotation', { 'ai.toolCall.args': '{"a": 1}', 'ai.toolCall.result': '"b" c' }, { a: 1 }, '"b" c'],
+  [
+    'keys of production come first',
+    { 'input.value': 'a', 'gen_ai.input.messages': messages },
+    { 'input.value': 'a' },
+    {},
+  ],
+])('today: %s', (_, values, inputs, output) => {
+  const { start, end } = callOf(values)
+  expect([plain(start.inputs), plain(end.output)]).toEqual([inputs, output])
+})
+
+const eventOf = (name: string, attributes: Span['attributes']) => ({
+  timeUnixNano: 1n,
+  name,
+  attributes,
+  droppedAttributesCount: 0,
+})
+
+test('messages in events become inputs and output, unless the span has them', () => {
+  const events = [
+    eventOf('gen_ai.system.message', [{ key: 'content', value: 'be brief' }]),
+    eventOf('gen_ai.user.message', [{ key: 'content', value: '[{"text": "hi"}]' }]),
+    eventOf('gen_ai.tool.message', [{ key: 'role', value: 'function' }]),
+    eventOf('gen_ai.other.message', []),
+    eventOf('gen_ai.choice', [{ key: 'message', value: '{"content": "ho"}' }]),
+  ]
+  const { start, end } = callOf({}, { events })
+  expect([plain(start.inputs), plain(end.output)]).toEqual([
+    {
+      messages: [
+        { role: 'system', content: 'be brief' },
+        { role: 'user', content: [{ text: 'hi' }] },
+        { role: 'function' },
+      ],
+    },
+    { choices: [{ message: { content: 'ho' } }] },
+  ])
+  const own = callOf({ 'gen_ai.input.messages': messages, output: 'x' }, { events })
+  expect(plain(own.start.inputs)).toEqual({ 'gen_ai.input.messages': JSON.parse(messages) as unknown })
+  expect(plain(own.end.output)).toBe('x')
+})
+
+test('messages may be in the event of details', () => {
+  const details = ['gen_ai.system_instructions', 'gen_ai.input.messages', 'gen_ai.output.messages']
+  const events = [
+    eventOf(
+      'gen_ai.client.inference.operation.details',
+      details.map((key) => ({ key, value: '[1]' })),
+    ),
+  ]
+  const { start, end } = callOf({ 'gen_ai.provider.name': 'p' }, { events })
+  expect([plain(start.attributes), plain(start.inputs), plain(end.output)]).toEqual([
+    { provider: 'p' },
+    { 'gen_ai.system_instructions': [1], 'gen_ai.input.messages': [1] },
+    { 'gen_ai.output.messages': [1] },
+  ])
 })
 
 test.each<[string, Plain, unknown]>([
@@ -172,6 +270,21 @@ test.each<[string, Plain, Partial<Span>, object]>([
   ['a turn of a thread', { 'wandb.thread_id': 't', 'wandb.is_turn': true }, {}, { threadId: 't', turnId: 'bb' }],
   ['a turn without a thread', { 'wandb.is_turn': true }, {}, { threadId: undefined, turnId: undefined }],
   ['a session', { 'gcp.vertex.agent.session_id': 7n }, {}, { threadId: '7', turnId: 'bb' }],
+  ['a conversation', { 'gen_ai.conversation.id': 'c' }, {}, { threadId: 'c', turnId: 'bb' }],
+  ['a step of a conversation', { 'session.id': 'c' }, { parentSpanId: 'aa' }, { threadId: 'c', turnId: undefined }],
+  [
+    'an agent in a conversation',
+    { 'ai.telemetry.metadata.sessionId': 'c', 'gen_ai.operation.name': 'invoke_agent' },
+    { parentSpanId: 'aa' },
+    { threadId: 'c', turnId: 'bb' },
+  ],
+  [
+    'a thread in a conversation',
+    { 'session.id': 'c', 'wandb.thread_id': 't' },
+    {},
+    { threadId: 't', turnId: undefined },
+  ],
+  ['a conversation with a long id', { 'session.id': 'c'.repeat(257) }, {}, { threadId: undefined, turnId: undefined }],
   ['a run', { 'wandb.wb_run_id': 'r', 'wandb.wb_run_step': 3n }, {}, { wbRunId: 'e/p/r', wbRunStep: 3 }],
   ['a full run id', { 'wandb.wb_run_id': 'e/p/r' }, {}, { wbRunId: 'e/p/r' }],
   ["another project's run", { 'wandb.wb_run_id': 'e/q/r' }, {}, { wbRunId: undefined }],

@@ -6,8 +6,10 @@ import { OtlpError } from './otlp-error.ts'
 import { findFirst, findInteger, findText } from './find.ts'
 import { truncateName } from './kinds.ts'
 import { shortenDisplayName, shortenOpName } from './names.ts'
+import { listMessages, type NestedEvent } from './message-events.ts'
 import { type Members, nestAttributes } from './nest.ts'
 import { dumpSpan } from './otel-dump.ts'
+import { readInputs, readOutput } from './payloads.ts'
 import { createSpanBudget, type Span } from './span.ts'
 import { findInstant, toInstant } from './time.ts'
 import { readUsage } from './usage.ts'
@@ -34,39 +36,50 @@ export function createCall(span: Span, context: CallContext): CallPart {
   if (span.spanId === '' || span.traceId === '') throw new OtlpError('a span needs a span_id and a trace_id')
   const budget = createSpanBudget()
   const attributes = nestAttributes(span.attributes, budget)
-  const otelDump = dumpSpan(span, { attributes, resource: context.resource, budget })
-  const start = { ...createStart(span, attributes, context), otelDump: new JsonText(Buffer.from(otelDump)) }
+  const events = span.events.map(({ name, attributes: own }) => ({ name, attributes: nestAttributes(own, budget) }))
+  const otelDump = dumpSpan(span, {
+    attributes,
+    events: events.map((event) => event.attributes),
+    resource: context.resource,
+    budget,
+  })
+  const nested = { attributes, events }
+  const start = { ...createStart(span, nested, context), otelDump: new JsonText(Buffer.from(otelDump)) }
   const endedAt = findInstant(attributes, timeKeys.end) ?? findEnd(span)
-  return { id: span.spanId, start, ...(endedAt && { end: createEnd(span, attributes, endedAt) }) }
+  return { id: span.spanId, start, ...(endedAt && { end: createEnd(span, nested, endedAt) }) }
+}
+
+/** The attributes of a span and of its events, nested. */
+interface Nested {
+  attributes: Members
+  events: readonly NestedEvent[]
 }
 
 function findEnd({ endTimeUnixNano }: Span): string | undefined {
   return endTimeUnixNano === 0n ? undefined : toInstant(endTimeUnixNano)
 }
 
-function createStart(span: Span, attributes: Members, context: CallContext): CallStart {
-  const threadId = checkId('a thread', findText(attributes, callKeys.threadId))
+function createStart(span: Span, { attributes, events }: Nested, context: CallContext): CallStart {
   const displayName = findText(attributes, callKeys.displayName)
   return {
     traceId: span.traceId,
     opName: shortenOpName(span.name),
     displayName: displayName && shortenDisplayName(truncateName(displayName)),
     parentId: span.parentSpanId || null,
-    threadId,
-    turnId: threadId !== undefined && findFirst(attributes, callKeys.isTurn) ? span.spanId : undefined,
+    ...readThread(span, attributes),
     startedAt: findInstant(attributes, timeKeys.start) ?? toInstant(span.startTimeUnixNano),
-    attributes: toText(readAttributes(attributes)),
-    inputs: toText(readInputs(attributes)),
+    attributes: toText(readAttributes({ attributes, events })),
+    inputs: toText(readInputs(attributes, events)),
     wbUserId: context.wbUserId,
     wbRunId: checkId('a run', readRunId(attributes, context)),
     wbRunStep: toStep(findInteger(attributes, callKeys.runStep)),
   }
 }
 
-function createEnd(span: Span, attributes: Members, endedAt: string): CallEnd {
+function createEnd(span: Span, { attributes, events }: Nested, endedAt: string): CallEnd {
   return {
     endedAt,
-    output: toText(readOutput(attributes)),
+    output: toText(readOutput(attributes, events)),
     // A call without an exception text would look successful.
     exception: span.status.code === 'ERROR' ? span.status.message || 'ERROR' : null,
     summary: toText(readSummary(attributes)),
@@ -78,12 +91,13 @@ function createEnd(span: Span, attributes: Members, endedAt: string): CallEnd {
  * Reads the attributes that the conventions name, or all attributes if the span follows no convention.
  * `wandb.attributes` overrides both.
  */
-function readAttributes(attributes: Members): Members {
+function readAttributes({ attributes, events }: Nested): Members {
   const read = readConventional(attributes)
   const isConventional =
     read.size > 0 ||
     [inputKeys, outputKeys].some((keys) => findFirst(attributes, keys)) ||
-    readUsage(attributes).isReported
+    listMessages(events).size > 0 ||
+    readUsage(attributes) !== undefined
   if (!isConventional) return attributes
   const own = findFirst(attributes, callKeys.attributes)?.[1]
   return own instanceof Map ? new Map([...read, ...own]) : read
@@ -94,24 +108,30 @@ function readConventional(attributes: Members): Members {
   return new Map(found.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 
-/** An object under `input` or `inputs` becomes the inputs. Any other value becomes a member under its key. */
-function readInputs(attributes: Members): Members {
-  const [key, value] = findFirst(attributes, inputKeys) ?? []
-  if (key === undefined || value === undefined) return new Map()
-  return (key === 'input' || key === 'inputs') && value instanceof Map ? value : new Map([[key, value]])
-}
-
-/** Reads the output as `readInputs` does, but `output` and `outputs` may have any type. */
-function readOutput(attributes: Members): Value {
-  const [key, value] = findFirst(attributes, outputKeys) ?? []
-  if (key === undefined || value === undefined) return new Map()
-  return key === 'output' || key === 'outputs' ? value : new Map([[key, value]])
-}
-
 /** The usage is stored under the model's name, which costs are looked up by. */
 function readSummary(attributes: Members): Members {
-  const { usage } = readUsage(attributes)
-  return new Map([['usage', new Map([[findModel(attributes) ?? 'usage', usage]])]])
+  const usage = readUsage(attributes)
+  return usage ? new Map([['usage', new Map([[findModel(attributes) ?? 'usage', usage]])]]) : new Map()
+}
+
+/**
+ * A thread and its turns as weave names them, or else a conversation. In a conversation, the spans of agents are turns,
+ * and spans without a parent.
+ */
+function readThread(span: Span, attributes: Members): Pick<CallStart, 'threadId' | 'turnId'> {
+  const own = checkId('a thread', findText(attributes, callKeys.threadId))
+  const threadId = own ?? readConversation(attributes)
+  if (threadId === undefined) return { threadId, turnId: undefined }
+  const isTurn =
+    findFirst(attributes, callKeys.isTurn) !== undefined ||
+    (own === undefined && (span.parentSpanId === '' || findText(attributes, callKeys.operation) === 'invoke_agent'))
+  return { threadId, turnId: isTurn ? span.spanId : undefined }
+}
+
+/** Instrumentations know no limit for it. A call without its thread is better than none. */
+function readConversation(attributes: Members): string | undefined {
+  const id = findText(attributes, callKeys.conversationId)
+  return id !== undefined && id.length > maxIdLength ? undefined : id
 }
 
 function findModel(attributes: Members): string | undefined {

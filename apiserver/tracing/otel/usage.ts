@@ -4,17 +4,19 @@ import { findFirst, findInteger } from './find.ts'
 import type { Members } from './nest.ts'
 
 /**
- * Reads the usage for a call's summary. It has all kinds of tokens, with null for unknown counts. `isReported` is false if
- * the span reports no tokens.
+ * Reads the usage for a call's summary. It has all kinds of tokens, with null for unknown counts. Undefined if the span
+ * reports no tokens.
  */
-export function readUsage(attributes: Members): { isReported: boolean; usage: Members } {
+export function readUsage(attributes: Members): Members | undefined {
+  const kinds = Object.keys(usageKeys) as (keyof typeof usageKeys)[]
+  if (!kinds.some((kind) => isReported(attributes, kind))) return undefined
   const tokens = (kind: keyof typeof usageKeys) => findInteger(attributes, usageKeys[kind])
   const [input, output] = [tokens('input_tokens'), tokens('output_tokens')]
   const [prompt, completion] = [tokens('prompt_tokens'), tokens('completion_tokens')]
   const total = isReported(attributes, 'total_tokens')
     ? tokens('total_tokens')
     : (sum(prompt, completion) ?? sum(input, output))
-  const usage: Members = new Map([
+  return new Map<string, Value>([
     ['prompt_tokens', toValue(prompt)],
     ['input_tokens', toValue(input)],
     ['completion_tokens', toValue(completion)],
@@ -22,8 +24,6 @@ export function readUsage(attributes: Members): { isReported: boolean; usage: Me
     ['requests', null],
     ['total_tokens', toValue(total)],
   ])
-  const kinds = Object.keys(usageKeys) as (keyof typeof usageKeys)[]
-  return { isReported: kinds.some((kind) => isReported(attributes, kind)), usage }
 }
 
 function isReported(attributes: Members, kind: keyof typeof usageKeys): boolean {
