@@ -73,5 +73,5 @@ export function findExisting(folder) {
 export function observeDisk(folder) {
   const existing = findExisting(folder)
   const { bavail, bsize } = statfsSync(existing)
-  return { device: statSync(existing).dev, freeGib: (Number(bavail) * Number(bsize)) / 2 ** 30 }
+  return { device: statSync(existing).dev, freeGib: (bavail * bsize) / 2 ** 30 }
 }
