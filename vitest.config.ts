@@ -17,7 +17,7 @@ export default defineConfig({
           name: 'unit',
           // No file leaves anything behind in its process that another one would see, so that modules are loaded once.
           isolate: false,
-          include: ['{lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
+          include: ['{console,lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
           testTimeout: 120_000 * deepTimes,
         },
       },
@@ -39,6 +39,14 @@ export default defineConfig({
           maxWorkers: 3,
           testTimeout: 300_000,
           hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
+          // What the build of the console weighs and contains.
+          name: 'console',
+          include: ['test/console/*.test.ts'],
+          globalSetup: ['test/support/console-setup.ts'],
         },
       },
       {

@@ -31,6 +31,7 @@ const commands = {
   'test:upgrade': 'test/upgrade.ts',
   'test:backup': 'test/backup.ts',
   'test:kubernetes-versions': 'test/kubernetes-versions.ts',
+  'build:console': 'console/build.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
   bench: 'test/bench/run.ts',

@@ -6,10 +6,12 @@ type Command = readonly [string, ...string[]]
 /** The checks of `npm run check`, each with its tool. */
 const checks: readonly { name: string; command: Command }[] = [
   { name: 'types', command: ['tsc', '-p', '.'] },
+  { name: 'types of the console', command: ['tsc', '-p', 'console'] },
   { name: 'lint', command: ['oxlint', '--type-aware', '--deny-warnings'] },
   { name: 'format', command: ['oxfmt', '--check', '.'] },
   { name: 'dead code', command: ['knip'] },
   { name: 'generated files', command: ['node', 'crds/generate.ts', '--check'] },
+  { name: 'API of the console', command: ['node', 'test/console-types.ts', '--check'] },
   { name: 'layers', command: ['node', 'test/layers.ts'] },
   { name: 'page of errors', command: ['node', 'test/errors-page.ts', '--check'] },
   { name: 'page of metrics', command: ['node', 'test/metrics-page.ts', '--check'] },

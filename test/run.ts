@@ -57,6 +57,7 @@ const lanes = [
   [
     { name: 'checks', run: async () => ({ ...noTests(), ...(await runChecks(root)) }) },
     vitest('unit'),
+    vitest('console'),
     vitest('store'),
     vitest('faults'),
   ],

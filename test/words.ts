@@ -5,7 +5,7 @@ import path from 'node:path'
 const root = path.dirname(import.meta.dirname)
 
 interface Language {
-  files: string
+  files: string[]
   /** Matches comments and texts, which may use these words. */
   textsAndComments: RegExp
   /** Headings of the glossary's sections that do not apply to the language. */
@@ -14,12 +14,12 @@ interface Language {
 
 const languages: Language[] = [
   {
-    files: '*.ts',
+    files: ['*.ts', '*.tsx'],
     textsAndComments: /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g,
     otherSections: ['The trainer'],
   },
   {
-    files: 'trainer/*.py',
+    files: ['trainer/*.py'],
     textsAndComments: /"""[\s\S]*?"""|#[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"/g,
     otherSections: [],
   },
@@ -43,7 +43,7 @@ function findReplaced(language: Language): string[] {
   // `mostLines` in TypeScript; `most_lines` and `MOST_LINES` in Python.
   const begins = new RegExp(`^(?:(?:${beginnings.join('|')})[A-Z_]|(?:${beginnings.join('|').toUpperCase()})_)`)
   const isReplaced = (name: string) => names.has(name) || begins.test(name)
-  const listing = spawnSync('git', ['ls-files', language.files], { cwd: root, encoding: 'utf8' })
+  const listing = spawnSync('git', ['ls-files', ...language.files], { cwd: root, encoding: 'utf8' })
   return listing.stdout
     .trim()
     .split('\n')

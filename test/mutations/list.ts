@@ -1,6 +1,7 @@
 import { apiserverMutations } from './apiserver.ts'
 import { artifactMutations } from './artifacts.ts'
 import { chartPodMutations } from './chart-pods.ts'
+import { consoleMutations } from './console.ts'
 import { crdMutations } from './crds.ts'
 import { databaseMutations } from './db.ts'
 import { engineMutations } from './engine.ts'
@@ -20,6 +21,7 @@ export const mutations: Mutation[] = [
   ...libMutations,
   ...artifactMutations,
   ...crdMutations,
+  ...consoleMutations,
   ...operatorMutations,
   ...apiserverMutations,
   ...inferenceMutations,

@@ -1,0 +1,38 @@
+import { expect, test } from 'vitest'
+import fc from 'fast-check'
+import { diffWords, splitWords, type Change } from './diff.ts'
+
+const join = (changes: Change[], without: Change['kind']) =>
+  changes
+    .filter(({ kind }) => kind !== without)
+    .map(({ text }) => text)
+    .join('')
+
+test('words keep their spaces and their letters of any script', () => {
+  expect(splitWords('Red, größer 色')).toEqual(['Red', ',', ' ', 'größer', ' ', '色'])
+  expect(splitWords('')).toEqual([])
+})
+
+test('a replaced word is one removal and one addition', () => {
+  expect(diffWords(splitWords('It is blue.'), splitWords('It is red.'))).toEqual([
+    { kind: 'same', text: 'It is ' },
+    { kind: 'removed', text: 'blue' },
+    { kind: 'added', text: 'red' },
+    { kind: 'same', text: '.' },
+  ])
+})
+
+test('both texts can be read from their difference', () => {
+  const words = fc.array(fc.constantFrom('a', 'b', 'c', ' '), { maxLength: 30 })
+  fc.assert(
+    fc.property(words, words, (a, b) => {
+      const changes = diffWords(a, b)
+      expect([join(changes, 'added'), join(changes, 'removed')]).toEqual([a.join(''), b.join('')])
+    }),
+  )
+})
+
+test('texts that share nothing are replaced as a whole, in bounded time', () => {
+  const [a, b] = [Array.from({ length: 5_000 }, (_, i) => `a${i}`), Array.from({ length: 5_000 }, (_, i) => `b${i}`)]
+  expect(diffWords(a, b).map(({ kind }) => kind)).toEqual(['removed', 'added'])
+})

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest'
+import { groupTrajectories, sortTrajectories, type ListedTrajectory } from './groups.ts'
+
+const row = (changes: Partial<ListedTrajectory>): ListedTrajectory => ({
+  id: 'a',
+  job_id: 'job',
+  log_id: null,
+  group_index: 0,
+  group_exceptions: 0,
+  scenario_id: null,
+  prompt_hash: 'ab'.repeat(32),
+  reward: 0,
+  advantage: null,
+  push: null,
+  tokens: 1,
+  flags: [],
+  ...changes,
+})
+
+test('trajectories of one job and index are a group', () => {
+  const groups = groupTrajectories([
+    row({ reward: 1, scenario_id: 'warm', group_exceptions: 2 }),
+    row({ reward: 0, scenario_id: 'warm' }),
+    row({ group_index: 1, reward: 3 }),
+    row({ job_id: null, log_id: 'log', reward: 3 }),
+  ])
+  expect(
+    groups.map(({ name, meanReward, deviation, exceptions, dropped, trajectories }) => [
+      name,
+      meanReward,
+      deviation,
+      exceptions,
+      dropped,
+      trajectories.length,
+    ]),
+  ).toEqual([
+    ['warm', 0.5, 0.5, 2, undefined, 2],
+    ['prompt abababab', 3, 0, 0, 'equal rewards', 1],
+    ['prompt abababab', 3, 0, 0, undefined, 1],
+  ])
+})
+
+test('a flag that all of a group have says why it taught nothing', () => {
+  const flags = ['no_logprobs']
+  expect(groupTrajectories([row({ reward: 1, flags }), row({ flags })])[0]!.dropped).toBe('no logprobs')
+  expect(groupTrajectories([row({ reward: 1, flags }), row({})])[0]!.dropped).toBeUndefined()
+})
+
+test('pushes and advantages are ranked by their size, rewards by their value, unknown ones last', () => {
+  const rows = [
+    row({ id: 'a', push: -3, reward: -3 }),
+    row({ id: 'b', push: 2, reward: 2 }),
+    row({ id: 'c', reward: 5 }),
+  ]
+  const ids = (order: 'push' | 'reward' | 'group') =>
+    sortTrajectories(rows, order)
+      .map(({ id }) => id)
+      .join('')
+  expect([ids('push'), ids('reward'), ids('group')]).toEqual(['abc', 'cba', 'abc'])
+})

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest'
+import { countOf, formatBytes, formatMetric, formatSigned, mean, standardDeviation } from './numbers.ts'
+
+test.each([
+  [0, '0'],
+  [0.5, '0.500'],
+  [-0.5, '−0.500'],
+  [12.3456, '12.35'],
+  [123.456, '123.5'],
+  [12, '12'],
+  [-12, '−12'],
+  [12_345, '12.3K'],
+  [0.00012, '1.2e-4'],
+  [-0.00012, '−1.2e-4'],
+  [3e-12, '3.0e-12'],
+  [Number.NaN, '–'],
+  [undefined, '–'],
+])('the metric %s is %s', (value, text) => {
+  expect(formatMetric(value)).toBe(text)
+})
+
+test('signs are shown for advantages', () => {
+  expect([0.25, -0.25, 0, null].map(formatSigned)).toEqual(['+0.250', '−0.250', '0', '–'])
+})
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1500, '1.5 kB'],
+  [250e6, '250 MB'],
+  [3e15, '3000 TB'],
+])('%s bytes are %s', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text)
+})
+
+test('means and deviations of nothing are unknown', () => {
+  expect([mean([]), standardDeviation([])]).toEqual([undefined, undefined])
+  expect([mean([1, 3]), standardDeviation([1, 3])]).toEqual([2, 1])
+})
+
+test('a word follows its count', () => {
+  expect([countOf(1, 'job'), countOf(1200, 'trajectory', 'trajectories')]).toEqual(['1 job', '1,200 trajectories'])
+})

@@ -1,0 +1,91 @@
+export interface Point {
+  step: number
+  value: number
+}
+
+/** Columns with one common x, as charts need them. A series without a value at an x has null there. */
+export interface Columns {
+  x: number[]
+  ys: (number | null)[][]
+}
+
+/** Joins series by their steps. If a step occurs twice in a series, its last value counts. */
+export function joinSeries(series: readonly (readonly Point[])[]): Columns {
+  const x = [...new Set(series.flatMap((points) => points.map(({ step }) => step)))].toSorted((a, b) => a - b)
+  const ys = series.map((points) => {
+    const values = new Map(points.map(({ step, value }) => [step, value]))
+    return x.map((step) => values.get(step) ?? null)
+  })
+  return { x, ys }
+}
+
+/** Two series that bound a band around another: value plus and minus its deviation. */
+export function makeBand(middle: readonly Point[], deviation: readonly Point[]): { low: Point[]; high: Point[] } {
+  const deviations = new Map(deviation.map(({ step, value }) => [step, value]))
+  const known = middle.flatMap(({ step, value }) => {
+    const around = deviations.get(step)
+    return around === undefined ? [] : [{ step, value, around }]
+  })
+  return {
+    low: known.map(({ step, value, around }) => ({ step, value: value - around })),
+    high: known.map(({ step, value, around }) => ({ step, value: value + around })),
+  }
+}
+
+/** Describes a series in one sentence, for those who do not see its chart. */
+export function describeSeries(name: string, points: readonly Point[], format: (value: number) => string): string {
+  const [first, last] = [points[0], points.at(-1)]
+  if (!first || !last) return `${name}: no values yet.`
+  if (first === last) return `${name}: ${format(first.value)} at step ${first.step}.`
+  const highest = points.reduce((best, point) => (point.value > best.value ? point : best))
+  const lowest = points.reduce((best, point) => (point.value < best.value ? point : best))
+  return (
+    `${name}: ${format(first.value)} at step ${first.step}, ${format(last.value)} at step ${last.step}; ` +
+    `lowest ${format(lowest.value)}, highest ${format(highest.value)}.`
+  )
+}
+
+/** The line of a small chart as the points of an SVG polyline in a box of this size. */
+export function drawSparkline(points: readonly Point[], width: number, height: number): string {
+  if (points.length === 0) return ''
+  const values = points.map(({ value }) => value)
+  const [low, high] = [Math.min(...values), Math.max(...values)]
+  const [begin, end] = [points[0]!.step, points.at(-1)!.step]
+  const across = (step: number) => (end === begin ? width : ((step - begin) / (end - begin)) * width)
+  const down = (value: number) => (high === low ? height / 2 : height - ((value - low) / (high - low)) * height)
+  return points.map(({ step, value }) => `${across(step).toFixed(1)},${down(value).toFixed(1)}`).join(' ')
+}
+
+const firstCharts: readonly (readonly string[])[] = [
+  ['reward', 'train/reward', 'val/reward'],
+  ['loss', 'train/loss'],
+  ['entropy', 'train/entropy'],
+  ['kl_div', 'train/kl_div'],
+  ['kl_policy_ref'],
+  ['grad_norm', 'train/grad_norm'],
+  ['clip_fraction'],
+  ['num_trainable_tokens'],
+  ['tokens_per_second'],
+  ['exception_rate', 'val/exception_rate'],
+]
+
+/**
+ * Arranges the metrics of a run as charts: the known ones first, train and val in one chart, then all others by their
+ * names. `words` leaves the charts with a metric that has all these words.
+ */
+export function arrangeCharts(keys: readonly string[], words = ''): string[][] {
+  const known = firstCharts
+    .map((chart) => chart.filter((key) => keys.includes(key)))
+    .filter((chart) => chart.length > 0)
+  const placed = new Set([...known.flat(), 'reward_std_dev'])
+  const others = keys
+    .filter((key) => !placed.has(key))
+    .toSorted()
+    .map((key) => [key])
+  const wanted = words
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const fits = (chart: string[]) => chart.some((key) => wanted.every((word) => key.toLowerCase().includes(word)))
+  return [...known, ...others].filter(fits)
+}

@@ -1,0 +1,187 @@
+import 'uplot/dist/uPlot.min.css'
+import { useEffect, useRef } from 'react'
+import UPlot, { type AlignedData, type Options } from 'uplot'
+import { formatMetric } from '../logic/numbers.ts'
+import { joinSeries } from '../logic/series.ts'
+import type { ChartProps, Marker, Series } from './chart.tsx'
+
+const none: readonly Marker[] = []
+
+/** Draws series with uPlot. New points are added to the chart that is there. */
+export default function Plot({ series, markers = none, onStep, onZoom, range }: ChartProps) {
+  const place = useRef<HTMLDivElement>(null)
+  const chart = useRef<UPlot>(undefined)
+  // A chart is made again when its series change, and not when their points do.
+  const shape = JSON.stringify([series.map(({ name, band }) => [name, band !== undefined]), range])
+  const calls = useRef({ onStep, onZoom, markers })
+  calls.current = { onStep, onZoom, markers }
+
+  useEffect(() => {
+    const host = place.current!
+    const make = () => {
+      chart.current?.destroy()
+      chart.current = new UPlot(makeOptions(host, series, calls, range), readData(series), host)
+    }
+    make()
+    const observer = new ResizeObserver(() =>
+      chart.current?.setSize({ width: host.clientWidth, height: host.clientHeight }),
+    )
+    observer.observe(host)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', make)
+    addEventListener('trainyard:theme', make)
+    return () => {
+      observer.disconnect()
+      scheme.removeEventListener('change', make)
+      removeEventListener('trainyard:theme', make)
+      chart.current?.destroy()
+      chart.current = undefined
+    }
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [shape])
+
+  useEffect(() => chart.current?.setData(readData(series), range === undefined), [series, range])
+  return <div ref={place} style={{ height: '100%' }} />
+}
+
+/** The columns of the chart: those of the series first, then the bounds of their bands. */
+function readData(series: readonly Series[]): AlignedData {
+  const bands = series.flatMap(({ band }) => (band ? [band.high, band.low] : []))
+  const { x, ys } = joinSeries([...series.map(({ points }) => points), ...bands])
+  return [x, ...ys] as AlignedData
+}
+
+interface Calls {
+  current: { onStep: ChartProps['onStep']; onZoom: ChartProps['onZoom']; markers: readonly Marker[] }
+}
+
+function makeOptions(host: HTMLElement, series: readonly Series[], calls: Calls, range: ChartProps['range']): Options {
+  const colours = readColours(host)
+  const axis = {
+    stroke: colours.muted,
+    grid: { stroke: colours.line, width: 1 },
+    ticks: { show: false },
+    font: colours.font,
+  }
+  const lines = series.map(({ name }, index) => ({
+    label: name,
+    stroke: colours.series[index % colours.series.length]!,
+    width: 1.5,
+    spanGaps: true,
+    points: { show: series.every(({ points }) => points.length < 60), size: 4 },
+  }))
+  const banded = series.flatMap(({ band }, index) => (band ? [index] : []))
+  const bounds = banded.flatMap(() => [0, 1].map(() => ({ stroke: 'transparent', width: 0, points: { show: false } })))
+  return {
+    width: host.clientWidth,
+    height: host.clientHeight,
+    legend: { show: false },
+    padding: [8, 8, 0, 0],
+    cursor: { y: false, drag: { setScale: false, x: true, y: false }, points: { size: 7 } },
+    scales: { x: { time: false, ...(range && { min: range.from, max: range.to }) } },
+    axes: [
+      {
+        ...axis,
+        size: 24,
+        gap: 4,
+        space: 48,
+        values: (_, steps) => steps.map((step) => (Number.isInteger(step) ? String(step) : '')),
+      },
+      { ...axis, size: 46, gap: 4, space: 28, values: (_, values) => values.map((value) => formatMetric(value)) },
+    ],
+    series: [{}, ...lines, ...bounds],
+    bands: banded.map((index, place) => ({
+      series: [lines.length + 1 + 2 * place, lines.length + 2 + 2 * place] as [number, number],
+      fill: `${colours.series[index % colours.series.length]!}26`,
+    })),
+    hooks: {
+      setSelect: [(plot) => readZoom(plot, calls)],
+      ready: [(plot) => followPointer(plot, series, calls)],
+      draw: [(plot) => drawMarkers(plot, calls.current.markers, colours)],
+    },
+  }
+}
+
+function readZoom(plot: UPlot, calls: Calls): void {
+  const { left, width } = plot.select
+  if (width < 4) return
+  const [from, to] = [Math.floor(plot.posToVal(left, 'x')), Math.ceil(plot.posToVal(left + width, 'x'))]
+  plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false)
+  if (to > from) calls.current.onZoom?.({ from, to })
+}
+
+/** Shows the values under the pointer. A click opens the step, a double click ends the zoom. */
+function followPointer(plot: UPlot, series: readonly Series[], calls: Calls): void {
+  const tip = document.createElement('div')
+  tip.className = 'plot-tip'
+  plot.over.append(tip)
+  let pressed = 0
+  plot.over.addEventListener('mousedown', ({ clientX }) => (pressed = clientX))
+  plot.over.addEventListener('click', ({ clientX }) => {
+    const step = plot.data[0][plot.cursor.idx ?? -1]
+    if (step !== undefined && Math.abs(clientX - pressed) < 4) calls.current.onStep?.(step)
+  })
+  plot.over.addEventListener('dblclick', () => calls.current.onZoom?.(undefined))
+  plot.over.addEventListener('mousemove', () => {
+    const index = plot.cursor.idx
+    const step = index === null || index === undefined ? undefined : plot.data[0][index]
+    tip.hidden = step === undefined
+    if (step === undefined) return
+    const values = series.map(({ name }, at) => `${name}  ${formatMetric(plot.data[at + 1]![index!])}`)
+    const marks = calls.current.markers.filter((marker) => marker.step === step).map(({ name }) => name)
+    tip.textContent = [`step ${step}`, ...values, ...marks].join('\n')
+    const x = plot.valToPos(step, 'x')
+    tip.style.transform = `translate(${x > plot.over.clientWidth / 2 ? x - tip.offsetWidth - 10 : x + 10}px, 4px)`
+  })
+  plot.over.addEventListener('mouseleave', () => (tip.hidden = true))
+  tip.hidden = true
+}
+
+function drawMarkers(plot: UPlot, markers: readonly Marker[], colours: Colours): void {
+  const { ctx, bbox } = plot
+  ctx.save()
+  ctx.strokeStyle = colours.orange
+  ctx.fillStyle = colours.orange
+  ctx.font = colours.font.replace('11px', `${11 * devicePixelRatio}px`)
+  ctx.textAlign = 'left'
+  ctx.textBaseline = 'alphabetic'
+  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio])
+  for (const { step, name } of markers) {
+    const x = plot.valToPos(step, 'x', true)
+    if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.beginPath()
+    ctx.moveTo(x, bbox.top)
+    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.stroke()
+    ctx.fillText(name, x + 3 * devicePixelRatio, bbox.top + 10 * devicePixelRatio)
+  }
+  ctx.restore()
+}
+
+interface Colours {
+  muted: string
+  line: string
+  orange: string
+  font: string
+  series: string[]
+}
+
+/** Reads the colours of the tokens in the theme that is shown, as #rrggbb. */
+function readColours(host: HTMLElement): Colours {
+  const probe = document.createElement('span')
+  host.append(probe)
+  const read = (name: string) => {
+    probe.style.color = `var(${name})`
+    const parts = getComputedStyle(probe).color.match(/\d+/g)!.slice(0, 3)
+    return `#${parts.map((part) => Number(part).toString(16).padStart(2, '0')).join('')}`
+  }
+  const colours = {
+    muted: read('--muted'),
+    line: read('--line'),
+    orange: read('--orange'),
+    font: `11px ${getComputedStyle(host).fontFamily}`,
+    series: Array.from({ length: 8 }, (_, index) => read(`--series-${index}`)),
+  }
+  probe.remove()
+  return colours
+}

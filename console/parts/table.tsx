@@ -1,0 +1,109 @@
+import { useRef, type CSSProperties, type ReactNode } from 'react'
+import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import type { Order } from '../logic/search.ts'
+import classes from './table.module.css'
+
+export interface Column<Row> {
+  id: string
+  head: string
+  /** Its width, as a track of a CSS grid. */
+  width: string
+  isNumber?: boolean
+  isSortable?: boolean
+  cell: (row: Row) => ReactNode
+}
+
+interface TableProps<Row> {
+  label: string
+  columns: readonly Column<Row>[]
+  rows: readonly Row[]
+  keyOf: (row: Row) => string
+  order?: Order
+  onOrder?: (column: string) => void
+  /** The row that is selected, by its key. */
+  selected?: string | undefined
+  /** How many rows there are, if more than these. */
+  total?: number
+}
+
+const rowHeight = 32
+
+/** A table that draws only the rows that are near the screen. The first column stays while others scroll sideways. */
+export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, selected, total }: TableProps<Row>) {
+  const body = useRef<HTMLDivElement>(null)
+  const virtual = useWindowVirtualizer({
+    count: rows.length,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollMargin: body.current?.offsetTop ?? 0,
+    // Without this, the first rows would come with the second frame.
+    initialRect: { width: innerWidth, height: innerHeight },
+  })
+  const tracks = { '--tracks': columns.map(({ width }) => width).join(' ') } as CSSProperties
+  const items = virtual.getVirtualItems()
+  return (
+    <div className={classes.scroll}>
+      <div
+        role="table"
+        aria-label={label}
+        aria-rowcount={(total ?? rows.length) + 1}
+        className={classes.table}
+        style={tracks}
+      >
+        <div role="row" aria-rowindex={1} className={classes.head}>
+          {columns.map((column) => (
+            <Head key={column.id} column={column} order={order} onOrder={onOrder} />
+          ))}
+        </div>
+        <div ref={body} role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
+          {items.map(({ index, start }) => {
+            const row = rows[index]!
+            const key = keyOf(row)
+            const place = { transform: `translateY(${start - virtual.options.scrollMargin}px)` }
+            return (
+              <div
+                key={key}
+                role="row"
+                aria-rowindex={index + 2}
+                data-selected={key === selected}
+                className={classes.row}
+                style={place}
+              >
+                {columns.map(({ id, isNumber, cell }) => (
+                  <div key={id} role="cell" className={classes.cell} data-number={isNumber}>
+                    {cell(row)}
+                  </div>
+                ))}
+              </div>
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Head<Row>({
+  column: { id, head, isNumber, isSortable },
+  order,
+  onOrder,
+}: {
+  column: Column<Row>
+  order: Order | undefined
+  onOrder: ((column: string) => void) | undefined
+}) {
+  const isOrdered = order?.column === id
+  const sort = isOrdered ? { 'aria-sort': order.descending ? ('descending' as const) : ('ascending' as const) } : {}
+  return (
+    <div role="columnheader" className={classes.cell} data-number={isNumber} {...sort}>
+      {isSortable && onOrder ? (
+        <button type="button" onClick={() => onOrder(id)}>
+          {head}
+          <span aria-hidden="true">{isOrdered ? (order.descending ? ' ↓' : ' ↑') : ''}</span>
+        </button>
+      ) : (
+        head
+      )}
+    </div>
+  )
+}

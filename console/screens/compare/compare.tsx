@@ -1,0 +1,81 @@
+import { useMemo } from 'react'
+import { useQueries } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { metricKeysQuery, metricsQuery } from '../../data/metrics.ts'
+import { runQuery, type Model } from '../../data/models.ts'
+import { readList } from '../../logic/search.ts'
+import { arrangeCharts } from '../../logic/series.ts'
+import { AsCommand } from '../../parts/command.tsx'
+import { Chart } from '../../parts/chart.tsx'
+import { FilterField } from '../../parts/controls.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Empty, Failure, Loading } from '../../parts/state.tsx'
+import classes from '../run/charts.module.css'
+
+const route = '/inside/$entity/$project/compare'
+const maxRuns = 8
+
+/** Up to eight runs in the same charts. */
+export function CompareScreen() {
+  const { entity, project } = useParams({ from: route })
+  const search = useSearch({ from: route })
+  const names = readList(search.runs, maxRuns)
+  const results = useQueries({ queries: names.map((name) => runQuery(project, name)) })
+  const failed = results.find(({ error }) => error !== null)
+  const models = results.flatMap(({ data }) => (data ? [data] : []))
+  return (
+    <Page
+      title={`Compare ${names.length} runs`}
+      trail={
+        <Link to="/$entity/$project/runs" params={{ entity, project }} search={{ pick: search.runs }}>
+          Runs
+        </Link>
+      }
+      actions={
+        <AsCommand
+          requests={models.map(({ id }) => ({ address: `/v1/preview/models/${id}/metrics?keys=reward,loss` }))}
+        />
+      }
+    >
+      {names.length === 0 && <Empty title="No runs are picked">Pick them in the table of runs.</Empty>}
+      {failed?.error && <Failure error={failed.error} />}
+      {models.length < names.length && !failed ? <Loading rows={10} /> : <Compared models={models} />}
+    </Page>
+  )
+}
+
+function Compared({ models }: { models: readonly Model[] }) {
+  const search = useSearch({ from: route })
+  const navigate = useNavigate({ from: '/$entity/$project/compare' })
+  const results = useQueries({ queries: models.map(({ id }) => metricKeysQuery(id)) })
+  const keys = [...new Set(results.flatMap(({ data }) => data?.map(({ key }) => key) ?? []))]
+  return (
+    <>
+      <div className={classes.bar}>
+        <FilterField
+          label="Find a metric"
+          value={search.q}
+          onChange={(q) => void navigate({ search: (all) => ({ ...all, q }), replace: true })}
+        />
+      </div>
+      <div className={classes.charts}>
+        {arrangeCharts(keys, search.q)
+          .flat()
+          .map((key) => (
+            <ComparedChart key={key} metric={key} models={models} />
+          ))}
+      </div>
+    </>
+  )
+}
+
+function ComparedChart({ metric, models }: { metric: string; models: readonly Model[] }) {
+  const results = useQueries({ queries: models.map(({ id }) => metricsQuery(id, [metric])) })
+  const points = results.map(({ data }) => data?.[metric] ?? [])
+  const series = useMemo(
+    () => models.map(({ name }, index) => ({ name, points: points[index]! })),
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+    [models, JSON.stringify(points)],
+  )
+  return <Chart title={metric} series={series} />
+}

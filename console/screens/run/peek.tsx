@@ -1,0 +1,48 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { apiQuery } from '../../data/queries.ts'
+import { readTurns } from '../../logic/chat.ts'
+import { formatMetric, formatSigned } from '../../logic/numbers.ts'
+import { Conversation } from '../../parts/conversation.tsx'
+import controls from '../../parts/controls.module.css'
+import { Answered } from '../../parts/state.tsx'
+import { useModel } from './use-model.ts'
+import classes from './trajectories.module.css'
+
+/** A trajectory beside the list. */
+export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
+  const model = useModel()
+  const params = useParams({ from: '/inside/$entity/$project/runs/$run' })
+  const path = { model_id: model.id, trajectory_id: id }
+  const result = useQuery(apiQuery('GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}', { path }))
+  return (
+    <aside className={classes.peek} aria-label="Trajectory">
+      <header>
+        <Link
+          to="/$entity/$project/runs/$run/trajectories/$trajectory"
+          params={{ ...params, trajectory: id }}
+          className={controls.button}
+        >
+          Open
+        </Link>
+        <span className={classes.keys}>
+          <kbd>j</kbd> <kbd>k</kbd> next, previous
+        </span>
+        <button type="button" className={controls.quiet} aria-label="Close" onClick={onClose}>
+          ✕
+        </button>
+      </header>
+      <Answered result={result} rows={4}>
+        {(trajectory) => (
+          <>
+            <p className={classes.summary}>
+              reward {formatMetric(trajectory.reward)} · advantage {formatSigned(trajectory.advantage)} · push{' '}
+              {formatSigned(trajectory.push)}
+            </p>
+            <Conversation turns={readTurns(trajectory.trajectory['messages_and_choices'])} />
+          </>
+        )}
+      </Answered>
+    </aside>
+  )
+}

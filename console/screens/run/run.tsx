@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, Outlet, useMatchRoute, useParams } from '@tanstack/react-router'
+import { usePolling } from '../../data/live.ts'
+import { runQuery } from '../../data/models.ts'
+import { apiQuery } from '../../data/queries.ts'
+import { isFinal } from '../../logic/jobs.ts'
+import { Chip, StateBadge } from '../../parts/badges.tsx'
+import { AsCommand } from '../../parts/command.tsx'
+import { Page } from '../../parts/page.tsx'
+import { Answered } from '../../parts/state.tsx'
+import tabs from '../../parts/tabs.module.css'
+
+/** A run: its head, and the tab of its address. */
+export function RunScreen() {
+  const { entity, project, run } = useParams({ from: '/inside/$entity/$project/runs/$run' })
+  const model = useQuery({ ...runQuery(project, run), refetchInterval: usePolling() })
+  const id = model.data?.id ?? '$MODEL'
+  return (
+    <Page
+      title={run}
+      trail={
+        <Link to="/$entity/$project/runs" params={{ entity, project }}>
+          Runs
+        </Link>
+      }
+      marks={model.data && <Marks modelId={model.data.id} step={model.data.latest_step} aliases={model.data.aliases} />}
+      actions={
+        <AsCommand
+          requests={[
+            { address: `/v1/preview/models?project=${project}&name=${run}` },
+            { address: `/v1/preview/models/${id}/metrics?keys=reward,loss` },
+          ]}
+          kubectl={`kubectl get models.trainyard.dev,trainingjobs -l trainyard.dev/model-id=${id}`}
+        />
+      }
+      tabs={<Tabs />}
+    >
+      <Answered result={model} rows={10}>
+        {() => <Outlet />}
+      </Answered>
+    </Page>
+  )
+}
+
+function Marks({ modelId, step, aliases }: { modelId: string; step: number; aliases: Record<string, number> }) {
+  const { data } = useQuery({
+    ...apiQuery('GET /v1/preview/training-jobs', { query: { model_id: modelId, order: 'desc', limit: 1 } }),
+    refetchInterval: usePolling(),
+  })
+  const state = data?.data[0]?.state
+  return (
+    <>
+      <Chip>{`step ${step}`}</Chip>
+      {Object.entries(aliases).map(([alias, at]) => (
+        <Chip key={alias} tone="blue">{`${alias} ${at}`}</Chip>
+      ))}
+      {state !== undefined && !isFinal(state) && <StateBadge state={state} />}
+    </>
+  )
+}
+
+const places = [
+  ['Charts', '/$entity/$project/runs/$run'],
+  ['Trajectories', '/$entity/$project/runs/$run/trajectories'],
+  ['Checkpoints', '/$entity/$project/runs/$run/checkpoints'],
+  ['Jobs', '/$entity/$project/runs/$run/jobs'],
+] as const
+
+function Tabs() {
+  const params = useParams({ from: '/inside/$entity/$project/runs/$run' })
+  const matches = useMatchRoute()
+  return (
+    <nav aria-label="Run" className={tabs.tabs}>
+      {places.map(([name, to]) => (
+        <Link key={to} to={to} params={params} aria-current={matches({ to, params }) ? 'page' : undefined}>
+          {name}
+        </Link>
+      ))}
+    </nav>
+  )
+}

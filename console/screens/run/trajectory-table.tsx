@@ -1,0 +1,61 @@
+import { formatMetric, formatSigned } from '../../logic/numbers.ts'
+import { Chip } from '../../parts/badges.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import type { Trajectory } from '../../data/models.ts'
+import classes from './trajectories.module.css'
+
+interface TrajectoryTableProps {
+  rows: readonly Trajectory[]
+  selected: string | undefined
+  onOpen: (id: string) => void
+}
+
+/** The trajectories of a step, ranked. */
+export function TrajectoryTable({ rows, selected, onOpen }: TrajectoryTableProps) {
+  return (
+    <Table label="Trajectories" columns={listColumns(onOpen)} rows={rows} keyOf={({ id }) => id} selected={selected} />
+  )
+}
+
+const signOf = (value: number | null) => (value === null ? 0 : Math.sign(value))
+
+function listColumns(onOpen: (id: string) => void): Column<Trajectory>[] {
+  return [
+    {
+      id: 'name',
+      head: 'Scenario',
+      width: 'minmax(180px, 1fr)',
+      cell: ({ id, scenario_id, prompt_hash, group_index, trajectory_index }) => (
+        <button type="button" className={classes.open} onClick={() => onOpen(id)}>
+          {scenario_id ?? `prompt ${prompt_hash.slice(0, 8)}`}{' '}
+          <small>
+            {group_index}/{trajectory_index}
+          </small>
+        </button>
+      ),
+    },
+    { id: 'split', head: 'Split', width: '64px', cell: ({ split }) => split },
+    { id: 'reward', head: 'Reward', width: '84px', isNumber: true, cell: ({ reward }) => formatMetric(reward) },
+    {
+      id: 'advantage',
+      head: 'Advantage',
+      width: '96px',
+      isNumber: true,
+      cell: ({ advantage }) => <b data-sign={signOf(advantage)}>{formatSigned(advantage)}</b>,
+    },
+    {
+      id: 'push',
+      head: 'Push',
+      width: '84px',
+      isNumber: true,
+      cell: ({ push }) => <b data-sign={signOf(push)}>{formatSigned(push)}</b>,
+    },
+    { id: 'tokens', head: 'Tokens', width: '76px', isNumber: true, cell: ({ tokens }) => tokens },
+    {
+      id: 'flags',
+      head: 'Flags',
+      width: 'minmax(140px, 1fr)',
+      cell: ({ flags }) => flags.map((flag) => <Chip key={flag}>{flag.replaceAll('_', ' ')}</Chip>),
+    },
+  ]
+}

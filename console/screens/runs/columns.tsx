@@ -1,0 +1,109 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import { metricsQuery } from '../../data/metrics.ts'
+import { formatMetric } from '../../logic/numbers.ts'
+import type { Run } from '../../logic/runs.ts'
+import { Age, Chip, Sparkline, StateBadge } from '../../parts/badges.tsx'
+import type { Column } from '../../parts/table.tsx'
+import classes from './runs.module.css'
+
+interface Picking {
+  picked: readonly string[]
+  pick: (name: string) => void
+  isFull: boolean
+  hidden: readonly string[]
+}
+
+/** The columns that may be hidden. */
+export const optionalColumns = ['activity', 'step', 'reward', 'best', 'aliases', 'base', 'created'] as const
+
+export function listColumns({ picked, pick, isFull, hidden }: Picking): Column<Run>[] {
+  const name: Column<Run> = {
+    id: 'name',
+    head: 'Run',
+    width: 'minmax(220px, 2fr)',
+    isSortable: true,
+    cell: ({ name: run }) => (
+      <span className={classes.name}>
+        <input
+          type="checkbox"
+          aria-label={`Compare ${run}`}
+          checked={picked.includes(run)}
+          disabled={isFull && !picked.includes(run)}
+          onChange={() => pick(run)}
+        />
+        <RunLink run={run} />
+      </span>
+    ),
+  }
+  return [name, ...others].filter(({ id }) => !hidden.includes(id))
+}
+
+const others: Column<Run>[] = [
+  {
+    id: 'activity',
+    head: 'State',
+    width: '110px',
+    isSortable: true,
+    cell: ({ activity }) =>
+      activity === undefined ? <span className={classes.idle}>idle</span> : <StateBadge state={activity} />,
+  },
+  { id: 'step', head: 'Step', width: '72px', isNumber: true, isSortable: true, cell: ({ latest_step }) => latest_step },
+  { id: 'reward', head: 'Reward', width: '172px', isNumber: true, cell: ({ id }) => <Reward modelId={id} /> },
+  { id: 'best', head: 'Best val', width: '84px', isNumber: true, cell: ({ id }) => <BestReward modelId={id} /> },
+  {
+    id: 'aliases',
+    head: 'Aliases',
+    width: 'minmax(100px, 1fr)',
+    cell: ({ aliases }) => (
+      <span className={classes.aliases}>
+        {Object.entries(aliases).map(([alias, step]) => (
+          <Chip key={alias} tone="blue">{`${alias} ${step}`}</Chip>
+        ))}
+      </span>
+    ),
+  },
+  {
+    id: 'base',
+    head: 'Base model',
+    width: 'minmax(140px, 1fr)',
+    isSortable: true,
+    cell: ({ base_model }) => <span className={classes.idle}>{base_model}</span>,
+  },
+  {
+    id: 'created',
+    head: 'Created',
+    width: '104px',
+    isNumber: true,
+    isSortable: true,
+    cell: ({ created_at }) => <Age time={created_at} />,
+  },
+]
+
+function RunLink({ run }: { run: string }) {
+  const { entity, project } = useParams({ from: '/inside/$entity/$project/runs' })
+  return (
+    <Link to="/$entity/$project/runs/$run" params={{ entity, project, run }} data-row>
+      {run}
+    </Link>
+  )
+}
+
+const rewardKeys = ['reward', 'val/reward']
+
+function Reward({ modelId }: { modelId: string }) {
+  const { data } = useQuery(metricsQuery(modelId, rewardKeys, 60))
+  const points = data?.['reward'] ?? []
+  return (
+    <span className={classes.reward}>
+      {points.length > 1 && <Sparkline points={points} />}
+      <span>{formatMetric(points.at(-1)?.value)}</span>
+    </span>
+  )
+}
+
+function BestReward({ modelId }: { modelId: string }) {
+  const { data } = useQuery(metricsQuery(modelId, rewardKeys, 60))
+  const values = (data?.['val/reward'] ?? []).map(({ value }) => value)
+  return <span>{values.length === 0 ? '–' : formatMetric(Math.max(...values))}</span>
+}

@@ -1,0 +1,177 @@
+import { useCallback, useMemo } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { usePolling } from '../../data/live.ts'
+import { wholeListQuery } from '../../data/queries.ts'
+import { activeStates } from '../../logic/jobs.ts'
+import { countOf } from '../../logic/numbers.ts'
+import { filterRuns, newestFirst, putFirst, runColumns, sortRuns, type Run } from '../../logic/runs.ts'
+import { nextOrder, readList, readOrder, toggle, writeList } from '../../logic/search.ts'
+import { AsCommand } from '../../parts/command.tsx'
+import { FilterField } from '../../parts/controls.tsx'
+import controls from '../../parts/controls.module.css'
+import { Page } from '../../parts/page.tsx'
+import { Answered, Empty } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { listColumns, optionalColumns } from './columns.tsx'
+import classes from './runs.module.css'
+
+const route = '/inside/$entity/$project/runs'
+const maxCompared = 8
+
+/** The runs of a project: all that have a model. */
+export function RunsScreen() {
+  const { project } = useParams({ from: route })
+  const { result, isWhole } = useRuns(project)
+  return (
+    <Page
+      title="Runs"
+      trail={<span>{project}</span>}
+      actions={
+        <AsCommand
+          requests={[{ address: `/v1/preview/models?project=${project}&order=desc` }]}
+          kubectl="kubectl get models.trainyard.dev"
+        />
+      }
+    >
+      <Answered result={result} rows={10}>
+        {(runs) => <Runs runs={runs} isWhole={isWhole} />}
+      </Answered>
+    </Page>
+  )
+}
+
+/** The models of a project with the state of their newest unfinished job. */
+function useRuns(project: string) {
+  const refetchInterval = usePolling()
+  const models = useQuery({
+    ...wholeListQuery('GET /v1/preview/models', { query: { project, order: 'desc' } }),
+    refetchInterval,
+  })
+  const jobs = useQuery({
+    ...wholeListQuery('GET /v1/preview/training-jobs', { query: { project, state: activeStates.join(',') as never } }),
+    refetchInterval,
+  })
+  const data = useMemo(() => {
+    const activity = new Map(jobs.data?.items.map(({ model_id, state }) => [model_id, state]))
+    return models.data?.items.map((model): Run => ({ ...model, activity: activity.get(model.id) }))
+  }, [models.data, jobs.data])
+  return { result: { data, error: models.error, refetch: models.refetch }, isWhole: models.data?.isWhole ?? true }
+}
+
+function Runs({ runs, isWhole }: { runs: readonly Run[]; isWhole: boolean }) {
+  const { project } = useParams({ from: route })
+  const search = useSearch({ from: route })
+  const navigate = useNavigate({ from: '/$entity/$project/runs' })
+  const order = readOrder(search.sort, runColumns, newestFirst)
+  const picked = readList(search.pick, maxCompared)
+  const hidden = readList(search.cols)
+  const change = useCallback(
+    (changes: typeof search) => void navigate({ search: (all) => ({ ...all, ...changes }), replace: true }),
+    [navigate],
+  )
+  const shown = useMemo(
+    () =>
+      putFirst(
+        sortRuns(filterRuns(runs, search.q, search.base), readOrder(search.sort, runColumns, newestFirst)),
+        readList(search.pick),
+      ),
+    [runs, search],
+  )
+  const pick = (name: string) => change({ pick: writeList(toggle(picked, name)) })
+  const columns = listColumns({ picked, pick, isFull: picked.length >= maxCompared, hidden })
+  if (runs.length === 0)
+    return (
+      <Empty title="No runs yet" command="npm run demo">
+        A run is there as soon as a client creates a model in {project}.
+      </Empty>
+    )
+  return (
+    <>
+      <div className={classes.bar}>
+        <FilterField label="Filter runs" value={search.q} onChange={(q) => change({ q })} />
+        <BaseModels runs={runs} value={search.base} onChoose={(base) => change({ base })} />
+        <Columns hidden={hidden} onChange={(cols) => change({ cols: writeList(cols) })} />
+        <p role="status" className={classes.count}>
+          {shown.length === runs.length
+            ? countOf(runs.length, 'run')
+            : `${shown.length} of ${countOf(runs.length, 'run')}`}
+          {isWhole ? '' : '; there are more'}
+        </p>
+        <Compare picked={picked} />
+      </div>
+      {shown.length === 0 ? (
+        <Empty title="No run fits the filter" />
+      ) : (
+        <Table
+          label="Runs"
+          columns={columns}
+          rows={shown}
+          keyOf={({ id }) => id}
+          order={order}
+          onOrder={(column) => change({ sort: nextOrder(order, column) })}
+        />
+      )}
+    </>
+  )
+}
+
+function BaseModels({
+  runs,
+  value,
+  onChoose,
+}: {
+  runs: readonly Run[]
+  value: string | undefined
+  onChoose: (base: string | undefined) => void
+}) {
+  const names = [...new Set(runs.map(({ base_model }) => base_model))].toSorted()
+  if (names.length < 2) return null
+  return (
+    <select
+      aria-label="Base model"
+      className={controls.select}
+      value={value ?? ''}
+      onChange={(event) => onChoose(event.currentTarget.value === '' ? undefined : event.currentTarget.value)}
+    >
+      <option value="">All base models</option>
+      {names.map((name) => (
+        <option key={name}>{name}</option>
+      ))}
+    </select>
+  )
+}
+
+/** Which columns are shown. The address names the hidden ones. */
+function Columns({ hidden, onChange }: { hidden: readonly string[]; onChange: (hidden: string[]) => void }) {
+  return (
+    <>
+      <button type="button" className={controls.button} popoverTarget="columns">
+        Columns
+      </button>
+      <fieldset id="columns" popover="auto" className={classes.columns}>
+        <legend>Columns</legend>
+        {optionalColumns.map((id) => (
+          <label key={id}>
+            <input type="checkbox" checked={!hidden.includes(id)} onChange={() => onChange(toggle(hidden, id))} /> {id}
+          </label>
+        ))}
+      </fieldset>
+    </>
+  )
+}
+
+function Compare({ picked }: { picked: readonly string[] }) {
+  const { entity, project } = useParams({ from: route })
+  if (picked.length < 2) return <span className={classes.hint}>Pick two or more to compare</span>
+  return (
+    <Link
+      to="/$entity/$project/compare"
+      params={{ entity, project }}
+      search={{ runs: picked.join(',') }}
+      className={controls.primary}
+    >
+      Compare {picked.length}
+    </Link>
+  )
+}

@@ -1,0 +1,109 @@
+import { useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { logOut, sessionQuery, type Session } from '../data/session.ts'
+import { useConnection } from '../data/live.ts'
+import { Failure } from '../parts/state.tsx'
+import { Segments } from '../parts/controls.tsx'
+import { ApiError } from '../data/client.ts'
+import { chooseTheme, readTheme, themes, type Theme } from '../parts/theme.ts'
+import { useKeys } from './keys.ts'
+import { Mark } from '../parts/mark.tsx'
+import classes from './shell.module.css'
+
+/** The left rail, and the screen beside it. */
+export function EntityShell() {
+  const { data: session } = useQuery(sessionQuery)
+  const { entity, project } = useParams({ strict: false })
+  useKeys(project === undefined ? undefined : { entity: entity!, project })
+  if (!session) return null
+  const isForeign = entity !== undefined && entity !== session.entity
+  return (
+    <div className={classes.shell}>
+      <a href="#content" className={classes.skip}>
+        Skip to content
+      </a>
+      <Rail session={session} project={isForeign ? undefined : project} />
+      <main id="content" tabIndex={-1} className={classes.main}>
+        {isForeign ? (
+          <div className={classes.alone}>
+            <Failure
+              error={new ApiError(403, `Your key is of the entity ${session.entity}, and this is of ${entity}.`)}
+            />
+          </div>
+        ) : (
+          <Outlet />
+        )}
+      </main>
+    </div>
+  )
+}
+
+function Rail({ session, project }: { session: Session; project: string | undefined }) {
+  return (
+    <div className={classes.rail}>
+      <Link to="/" className={classes.brand}>
+        <Mark />
+        <span>{session.entity}</span>
+      </Link>
+      {project !== undefined && <ProjectLinks entity={session.entity} project={project} />}
+      <div className={classes.foot}>
+        <Connection isShown={project !== undefined} />
+        <ThemeChoice />
+        <LogOut role={session.role} />
+      </div>
+    </div>
+  )
+}
+
+function ProjectLinks({ entity, project }: { entity: string; project: string }) {
+  const params = { entity, project }
+  return (
+    <nav aria-label="Project" className={classes.links}>
+      <h2 title={project}>{project}</h2>
+      <Link to="/$entity/$project" params={params} activeOptions={{ exact: true }}>
+        Overview
+      </Link>
+      <Link to="/$entity/$project/runs" params={params}>
+        Runs
+      </Link>
+    </nav>
+  )
+}
+
+function Connection({ isShown }: { isShown: boolean }) {
+  const connection = useConnection()
+  if (!isShown || connection === 'connecting') return null
+  return (
+    <p className={classes.connection} data-lost={connection === 'lost'}>
+      {connection === 'live' ? 'Live' : 'Live updates lost; asking every 5 s'}
+    </p>
+  )
+}
+
+function ThemeChoice() {
+  const [theme, setTheme] = useState<Theme>(readTheme)
+  const choose = (next: Theme) => {
+    chooseTheme(next)
+    setTheme(next)
+  }
+  return <Segments label="Theme" choices={themes} value={theme} onChoose={choose} />
+}
+
+function LogOut({ role }: { role: string }) {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const leave = async () => {
+    await logOut()
+    queries.clear()
+    await navigate({ to: '/login' })
+  }
+  return (
+    <div className={classes.account}>
+      <span>{role} key</span>
+      <button type="button" onClick={() => void leave()}>
+        Log out
+      </button>
+    </div>
+  )
+}
