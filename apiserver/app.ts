@@ -13,6 +13,8 @@ import type { RequestState } from './accounts/context.ts'
 import type { AuthDeps } from './accounts/keys/authenticate.ts'
 import { requireKey } from './accounts/keys/require-key.ts'
 import { routeKeys } from './accounts/keys/routes.ts'
+import { routeLogin } from './accounts/sessions/login-route.ts'
+import { routeSessions } from './accounts/sessions/routes.ts'
 import { limitRequests } from './accounts/limits/limit-requests.ts'
 import type { RequestLimiter } from './accounts/limits/request-limiter.ts'
 import type { RequestMemory } from './accounts/limits/request-memory.ts'
@@ -62,7 +64,7 @@ const expectListeners: Koa.Middleware = (ctx, next) => {
 
 /** The public HTTP interface. Only what is registered before `requireKey` answers without a key. */
 function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
-  const { tracing, wandb } = groups
+  const { tracing, wandb, console } = groups
   const app = new Koa()
   const router = new Router<RequestState>({ methods })
   const api = createApi(router, deps, groups)
@@ -86,6 +88,7 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
 
   app.use(rejectUnanswered(api.operations))
 
+  routeLogin(open, deps)
   routeHealth(open)
   routeReadiness(open, deps)
   tracing?.routeOpen(open)
@@ -96,6 +99,7 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   if (wandb) app.use(wandb.routes)
   app.use(rejectMissingGroups(groups.names))
   if (tracing) app.use(tracing.routes)
+  if (console) app.use(console.serve)
 
   app.use(requireKey(deps))
   app.use(limitRequests(deps.requestLimiter))
@@ -113,7 +117,8 @@ function createApi(
   const api = createRestApi(router, deps)
   // Runs over REST belong to training.
   for (const group of [training, inference, tracing, training && wandb]) group?.route(api)
-  routeKeys(api, deps.pool)
+  routeKeys(api, deps)
+  routeSessions(api, deps)
   routeAuditLog(api, deps.pool)
   routeLimits(api, deps)
   routeUsage(api, deps.pool)

@@ -17,13 +17,15 @@ const abandonedMs = 6 * 60 * 60_000
 interface BackgroundDeps {
   artifacts: ArtifactStore
   lastUsed: LastUsedTracker
+  sessionsLastUsed: LastUsedTracker
   log: Logger
   responses: RevocableResponses
   usage: UsageLedger
 }
 
 /** Work that a server repeats. `close` ends it and writes the rest of the usage. */
-export function startBackground({ artifacts, lastUsed, log, responses, usage }: BackgroundDeps) {
+export function startBackground(deps: BackgroundDeps) {
+  const { artifacts, lastUsed, sessionsLastUsed, log, responses, usage } = deps
   const background = new AbortController()
   const start = (work: () => Promise<void>, pauseMs: number, failure: string) => {
     const onError = (error: unknown) => log.warn({ error }, failure)
@@ -32,6 +34,7 @@ export function startBackground({ artifacts, lastUsed, log, responses, usage }: 
   const flush = async () => {
     await usage.flush()
     await lastUsed.flush()
+    await sessionsLastUsed.flush()
   }
   const notFlushed = 'usage not written yet'
   const flushing = start(flush, flushMs, notFlushed)

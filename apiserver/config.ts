@@ -16,8 +16,10 @@ const schema = Type.Object({
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
   ...databaseSettings,
   ...tracingDatabaseSettings,
-  // Of training, inference and tracing, those that this server serves; separated by commas.
+  // Of training, inference, tracing and console, those that this server serves; separated by commas.
   TRAINYARD_GROUPS: Type.String({ default: groupNames.join(',') }),
+  // The built console. By default it lies beside the apiserver.
+  TRAINYARD_CONSOLE_FOLDER: Type.Optional(Type.String({ minLength: 1 })),
   // Enough for many concurrent chats. Each of them needs two short queries.
   TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(10),
   // A slow reader of traces holds one of them; see tracing/stream-semaphore.ts.

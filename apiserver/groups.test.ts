@@ -11,7 +11,9 @@ test.each<[string, GroupName[]]>([
 })
 
 test.each(['', ',', 'inference,', 'all', 'Inference', 'inference tracing'])('"%s" names no groups', (text) => {
-  expect(() => readGroups(text)).toThrow('TRAINYARD_GROUPS must be one or more of training, inference, tracing,')
+  expect(() => readGroups(text)).toThrow(
+    'TRAINYARD_GROUPS must be one or more of training, inference, tracing, console,',
+  )
 })
 
 test.each<[string, GroupName | undefined]>([
@@ -38,7 +40,7 @@ test.each<[string, GroupName | undefined]>([
 
 test.each(['/graphql', '/traces/graphql'])('%s needs training or tracing', (path) => {
   const missing = groupNames.map((name) => findMissingGroup(new Set([name]), path))
-  expect(missing).toEqual([undefined, 'training', undefined])
+  expect(missing).toEqual([undefined, 'training', undefined, 'training'])
 })
 
 test('completions of tracing need engines too', () => {

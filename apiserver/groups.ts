@@ -4,7 +4,7 @@ import { HttpError } from '../lib/http/http-error.ts'
 import type Koa from 'koa'
 
 /** The groups of operations that a server may be started without. Keys, limits, usage and health are in every server. */
-export const groupNames = ['training', 'inference', 'tracing'] as const
+export const groupNames = ['training', 'inference', 'tracing', 'console'] as const
 export type GroupName = (typeof groupNames)[number]
 export type Groups = ReadonlySet<GroupName>
 
@@ -20,10 +20,11 @@ const paths: [RegExp, readonly GroupName[]][] = [
   [/^\/(project|service|server_info|health)(\/|$)/, ['tracing']],
   [/^\/(actions|annotation_queues|dataset_sources|evaluations|image|trace)(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/projects\/[^/]+\/trace-retention(\/|$)/, ['tracing']],
-  [/^\/v1\/preview\/(models|artifacts|runs|training-jobs|sft-training-jobs|webhooks)(\/|$)/, ['training']],
+  [/^\/v1\/preview\/(models|artifacts|runs|training-jobs|sft-training-jobs|stream|webhooks)(\/|$)/, ['training']],
   [/^\/v1\/preview\/(entities|projects|erasures)(\/|$)/, ['training']],
   [/^\/v1\/(chat|completions|embeddings|responses|models)(\/|$)/, ['inference']],
   [/^(\/v1)?\/(de)?tokenize(\/|$)/, ['inference']],
+  [/^\/assets(\/|$)/, ['console']],
 ]
 
 /** Reads names that are separated by commas. @throws {ConfigError} */

@@ -1,4 +1,5 @@
 import type { Config } from './config.ts'
+import type { Console } from './console/open-console.ts'
 import type { openInference, Inference } from './inference/open-inference.ts'
 import type { ChatRecorder } from './tracing/chats/chat-recorder.ts'
 import type { openTracing, Tracing } from './tracing/open-tracing.ts'
@@ -22,6 +23,7 @@ export interface OpenGroups {
   tracing: Tracing | undefined
   /** What the wandb SDK speaks. It belongs to training and tracing, and has the subjects of those that are served. */
   wandb: Wandb | undefined
+  console: Console | undefined
   /** Records chats of the inference group. The shutdown waits for its end after the last answer. */
   chats: ChatRecorder | undefined
 }
@@ -34,12 +36,18 @@ export async function openGroups(config: Config, shared: SharedParts): Promise<O
   const tracing = names.has('tracing') && traces ? await loadTracing(shared, traces, inference) : undefined
   const training = names.has('training') ? await loadTraining(config, shared) : undefined
   const wandb = training || tracing ? await loadWandb(shared, tracing && traces, training !== undefined) : undefined
-  return { names, training, inference, tracing, wandb, chats: traces?.chats }
+  const console = names.has('console') ? await loadConsole(config) : undefined
+  return { names, training, inference, tracing, wandb, console, chats: traces?.chats }
 }
 
 async function loadTraining(config: Config, shared: SharedParts): Promise<Training> {
   const { openTraining } = await import('./training/open-training.ts')
   return openTraining(config, shared)
+}
+
+async function loadConsole(config: Config): Promise<Console> {
+  const { openConsole } = await import('./console/open-console.ts')
+  return openConsole(config.TRAINYARD_CONSOLE_FOLDER)
 }
 
 async function loadTraceWriting(shared: SharedParts): Promise<TraceWriting> {

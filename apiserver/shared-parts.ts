@@ -1,4 +1,6 @@
 import cluster from 'node:cluster'
+import { recordKeyUses } from '../db/accounts/api-keys.ts'
+import { recordSessionUses } from '../db/accounts/sessions.ts'
 import { ChangeFeed } from '../db/changes.ts'
 import { directUrlOf, readDatabases } from '../db/address.ts'
 import { createIdempotencyStore } from '../db/idempotent-requests.ts'
@@ -80,5 +82,7 @@ function createKeyParts(config: Config, pool: ReturnType<typeof createPool>, cha
   const apiKeys = new ApiKeyLookup({ pool, lease: changes, limitDefaults: config })
   const responses = new RevocableResponses(pool, changes)
   for (const follower of [apiKeys.known, responses]) changes.follow(follower)
-  return { apiKeys, responses, lastUsed: new LastUsedTracker(pool) }
+  const lastUsed = new LastUsedTracker((ids) => recordKeyUses(pool, ids))
+  const sessionsLastUsed = new LastUsedTracker((ids) => recordSessionUses(pool, ids))
+  return { apiKeys, responses, lastUsed, sessionsLastUsed }
 }

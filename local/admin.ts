@@ -7,10 +7,12 @@ import { withDatabase } from './stack/api-key.ts'
 import { databaseUrl } from './stack/programs/postgres.ts'
 import { requireRunning } from './stack/require-running.ts'
 
-/** Runs one of the administrator's commands, with the arguments of this process, on the database of the local stack. */
-export async function runLocally(command: AdminCommand): Promise<void> {
+/**
+ * Runs one of the administrator's commands, by default with the arguments of this process, on the database of the local
+ * stack.
+ */
+export async function runLocally(command: AdminCommand, args = process.argv.slice(2)): Promise<void> {
   await runCommand(async () => {
-    const args = process.argv.slice(2)
     const help = findHelp(command, args)
     if (help !== undefined) {
       process.stdout.write(help)

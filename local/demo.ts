@@ -6,6 +6,7 @@ import { describeNextSteps } from './demo/next-steps.ts'
 import { tasks, type Task } from './demo/rewards.ts'
 import { runMainJob } from './demo/run.ts'
 import { UserError } from './user-error.ts'
+import { describeConsole } from './stack/console-link.ts'
 import { ensureUp } from './stack/ensure-up.ts'
 import { layoutOf } from './stack/layout.ts'
 import { Board } from './terminal/board.ts'
@@ -25,6 +26,7 @@ await runCommand(async (signal) => {
   print(`mean reward: ${first.toFixed(3)} at first, ${last.toFixed(3)} over the last three steps`)
   const { kubectl } = installation.controlPlane
   print(describeNextSteps({ env, envFile: layoutOf(config.stateFolder).env, kubectl, servedName, task }))
+  print(await describeConsole(config.stateFolder, env))
   const { promisedRise } = task
   if (last - first < promisedRise) throw new UserError(`The mean reward did not rise by ${promisedRise}.`)
 })

@@ -12,6 +12,7 @@ const commands = {
   up: 'local/up.ts',
   down: 'local/down.ts',
   key: 'local/key.ts',
+  console: 'local/console.ts',
   limits: 'local/limits.ts',
   garbage: 'local/garbage.ts',
   put: 'local/put.ts',

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { runCommand } from './command.ts'
 import { readLocalConfig } from './config.ts'
 import { UserError } from './user-error.ts'
+import { describeConsole } from './stack/console-link.ts'
 import { ensureUp, type RunningStack } from './stack/ensure-up.ts'
 import { layoutOf } from './stack/layout.ts'
 import { Board } from './terminal/board.ts'
@@ -12,6 +13,7 @@ await runCommand(async (signal) => {
   const asked = readPort(process.argv.slice(2))
   const stack = await ensureUp({ ...config, port: asked ?? config.port }, new Board(), signal)
   process.stdout.write(`${describeStack(stack, layoutOf(config.stateFolder).env)}\n`)
+  process.stdout.write(`${await describeConsole(config.stateFolder, stack.env)}\n`)
 })
 
 function readPort(args: string[]): number | undefined {

@@ -55,7 +55,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['app.ts', 'server-settings.ts'],
     ['open-groups.ts'],
     ['wandb'],
-    ['health', 'metrics', 'openapi', 'tracing', 'training'],
+    ['console', 'health', 'metrics', 'openapi', 'tracing', 'training'],
     ['inference'],
     ['kube.ts'],
     ['config.ts'],

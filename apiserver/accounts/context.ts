@@ -8,6 +8,8 @@ export type Role = 'read' | 'member' | 'admin'
 /** The caller of a request: its key, the key's entity and role, and the entity's weight in shared queues. */
 export interface Caller {
   keyId: string
+  /** The browser's session, if the request has one instead of the key itself. */
+  sessionId?: string
   entity: string
   role: Role
   weight: number

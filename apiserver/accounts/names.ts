@@ -19,14 +19,16 @@ export const nameSchema = Type.String({ pattern: namePattern, minLength: 1, maxL
 /** The project of models that were created without one. */
 export const defaultProject = 'default'
 
-// Addresses of the service, or of the future web console, begin with these.
+// Addresses of the service begin with these.
 const reservedEntities = new Set(
   (
     'v1 v2 api graphql traces call calls obj objs table tables file files cost feedback refs threads otel agents ' +
     'completions annotation_queues artifactsv2 tags aliases project service health server_info oidc metrics assets static ' +
-    'login logout authorize settings admin console docs openapi.json chat models responses embeddings tokenize detokenize'
+    'console docs openapi.json chat models responses embeddings tokenize detokenize'
   ).split(' '),
 )
+// Pages of the console that belong to no entity.
+const consolePages = new Set(['login', 'logout', 'authorize', 'settings', 'admin'])
 
 const nameExpression = new RegExp(namePattern)
 
@@ -43,7 +45,12 @@ export function isTracedName(name: string): boolean {
 }
 
 export function isReservedEntity(name: string): boolean {
-  return reservedEntities.has(name.toLowerCase())
+  return reservedEntities.has(name.toLowerCase()) || consolePages.has(name.toLowerCase())
+}
+
+/** Whether the first part of a path is that of a page of the console: its own, or an entity's. */
+export function isConsolePage(first: string): boolean {
+  return !reservedEntities.has(first.toLowerCase())
 }
 
 /**

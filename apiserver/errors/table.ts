@@ -28,6 +28,18 @@ export const errors = {
       sentence: 'The API key is unknown, revoked or expired. Send a valid key as "Authorization: Bearer KEY".',
       retry: 'no',
     },
+    session_ended: { status: 401, sentence: 'The session has ended. Log in again.', retry: 'no' },
+    invalid_login: {
+      status: 401,
+      sentence:
+        'The API key is unknown, revoked or expired, or the code was used or has expired. Get another link with `npm run console`.',
+      retry: 'no',
+    },
+    cross_site_request: {
+      status: 403,
+      sentence: 'A session only allows requests of pages of this server. Send other requests with an API key.',
+      retry: 'no',
+    },
     insufficient_role: { status: 403, sentence: "The key's role does not allow this operation.", retry: 'no' },
     foreign_entity: {
       status: 403,
@@ -66,6 +78,11 @@ export const errors = {
     concurrency_limit_exceeded: {
       status: 429,
       sentence: 'The entity has reached its limit of concurrent operations of this kind.',
+      retry: 'retry-after',
+    },
+    login_rate_exceeded: {
+      status: 429,
+      sentence: 'Too many wrong keys or codes came from this address.',
       retry: 'retry-after',
     },
     job_limit_exceeded: {

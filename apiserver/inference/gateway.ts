@@ -105,8 +105,7 @@ export class Gateway {
 
   async #ask(exchange: Exchange, operation: Passthrough): Promise<EngineReply> {
     const deps = this.#deps
-    const key = readBearer(exchange)
-    const found = authenticate(deps, key, exchange.req.socket.remoteAddress ?? '')
+    const found = authenticate(deps, exchange, readBearer(exchange))
     const state = found instanceof Promise ? await found : found
     try {
       return await this.#askAs(exchange, operation, state)

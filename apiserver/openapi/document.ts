@@ -80,6 +80,7 @@ function describeOperation(operation: PlacedOperation, all: PlacedOperation[]) {
     summary,
     ...(description && { description }),
     operationId: nameOperation(operation),
+    ...(operation.needsNoKey && { security: [] }),
     parameters: [...describePath(operation.path), ...describeQuery(operation), ...describeHeaders(operation)],
     ...describeBody(operation),
     responses: {

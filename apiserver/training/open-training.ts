@@ -1,6 +1,7 @@
 import type { DatabaseUrl } from '../../db/address.ts'
 import { listEvents } from '../../db/jobs/events.ts'
 import { listen } from '../../db/listen.ts'
+import { numberedChannel } from '../../db/webhooks/read-outbox.ts'
 import { openDataSources, openEndpoint, openWebhooks } from '../../lib/outbound/open.ts'
 import { readSealingKeys } from '../../lib/sealing/settings.ts'
 import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
@@ -24,6 +25,8 @@ import { routeModels } from './models/routes.ts'
 import type { ModelDeps } from './models/service.ts'
 import { routeSftTrainingJobs } from './sft-training-jobs/routes.ts'
 import type { SftJobDeps } from './sft-training-jobs/service.ts'
+import { ChangeHub } from './stream/hub.ts'
+import { routeStream, type ChangeStreamDeps } from './stream/routes.ts'
 import { EventHub } from './training-jobs/events/hub.ts'
 import { routeTrainingJobs, type TrainingJobDeps } from './training-jobs/routes.ts'
 import { routeTrajectories } from './trajectories/routes.ts'
@@ -35,6 +38,7 @@ import type { WebhookDeps } from './webhooks/service.ts'
 interface TrainingDeps
   extends
     ArtifactDeps,
+    ChangeStreamDeps,
     CheckpointDeps,
     ErasureDeps,
     ForkDeps,
@@ -45,7 +49,7 @@ interface TrainingDeps
     WebhookDeps {}
 
 /** Parts that only this group has. */
-type OwnParts = 'baseModelMaker' | 'bodies' | 'events' | 'sealingKeys' | 'sources' | 'webhooks'
+type OwnParts = 'baseModelMaker' | 'bodies' | 'changeHub' | 'events' | 'sealingKeys' | 'sources' | 'webhooks'
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
@@ -68,12 +72,16 @@ export async function openTraining(config: Config, shared: SharedParts): Promise
   const { databaseUrl, heavyThreads, log, pool } = shared
   const sources = await openDataSources(config)
   const events = new EventHub((jobId, page) => listEvents(pool, jobId, page))
+  const changeHub = new ChangeHub(pool, log)
   const subscription = listen(
     databaseUrl,
-    ['training_events'],
+    ['training_events', numberedChannel],
     {
-      onNotify: (_channel, jobId) => events.notify(jobId),
-      onConnect: () => events.onConnect(),
+      onNotify: (channel, jobId) => (channel === numberedChannel ? changeHub.wake() : events.notify(jobId)),
+      onConnect: () => {
+        events.onConnect()
+        changeHub.wake()
+      },
       onDisconnect: () => events.onDisconnect(),
     },
     log,
@@ -82,6 +90,7 @@ export async function openTraining(config: Config, shared: SharedParts): Promise
   const own = {
     baseModelMaker: openMaker(config, shared, hub),
     bodies: new BodyChecker(heavyThreads),
+    changeHub,
     events,
     sources,
     webhooks: openWebhooks(config),
@@ -89,7 +98,10 @@ export async function openTraining(config: Config, shared: SharedParts): Promise
   }
   return {
     route: (api) => routeTraining(api, { ...shared, ...own }),
-    stopWaiting: () => events.close(),
+    stopWaiting: () => {
+      events.close()
+      changeHub.close()
+    },
     close: async () => {
       await subscription.close()
       await sources.outbound.close()
@@ -117,6 +129,7 @@ function routeTraining(api: RestApi, deps: TrainingDeps): void {
   routeErasures(api, deps)
   routeArtifacts(api, deps)
   routeTrainingJobs(api, deps)
+  routeStream(api, deps)
   routeSftTrainingJobs(api, deps)
   routeWebhooks(api, deps)
   routeLogs(api, deps)

@@ -107,7 +107,7 @@ function openRouter(guards: Koa.Middleware<WandbState>[], deps: Pick<WandbDeps, 
 function requireWandbKey(deps: AuthDeps): Koa.Middleware<WandbState> {
   return async (ctx, next) => {
     const key = readTraceKey(ctx)
-    const { caller, limits } = await authenticate(deps, key, ctx.ip)
+    const { caller, limits } = await authenticate(deps, ctx, key)
     const keyDigest = createHash('sha256')
       .update(key ?? '')
       .digest('base64url')

@@ -200,6 +200,12 @@ export interface Operations {
     body: undefined
     answer: { "object": "list"; "data": { "id": string; "attempt": number; "time": string; "level": "info" | "warn" | "error"; "text": string }[]; "has_more": boolean; "first_id": string; "last_id": string }
   }
+  "GET /v1/preview/stream": {
+    path: Record<never, never>
+    query: { "topics": string; "after"?: string }
+    body: undefined
+    answer: undefined
+  }
   "POST /v1/preview/sft-training-jobs": {
     path: Record<never, never>
     query: Record<never, never>
@@ -394,9 +400,15 @@ export interface Operations {
   }
   "GET /v1/preview/models/{model_id}/metrics": {
     path: { "model_id": string }
-    query: { "keys"?: string; "samples"?: number }
+    query: { "keys"?: string; "samples"?: number; "points"?: number; "x"?: "step" | "index" | "time"; "from"?: number; "to"?: number }
     body: undefined
-    answer: { "metrics": { "key": string; "source": "training" | "logged"; "count": number; "points": { "step": number; "value": number }[] }[] }
+    answer: { "metrics": { "key": string; "source": "training" | "gradient" | "logged"; "count": number; "points": { "step": number; "value": number }[]; "envelope"?: { "x": "index" | "step" | "time"; "exact": boolean; "width": number; "first": number[]; "last_x": number[]; "min": number[]; "max": number[]; "mean": number[]; "last": number[]; "count": number[] } }[] }
+  }
+  "GET /v1/preview/models/{model_id}/metric-keys": {
+    path: { "model_id": string }
+    query: Record<never, never>
+    body: undefined
+    answer: { "keys": { "key": string; "source": "training" | "gradient" | "logged"; "count": number; "last": number | null }[] }
   }
   "GET /v1/preview/runs/{run_id}/metrics": {
     path: { "run_id": string }
@@ -463,6 +475,24 @@ export interface Operations {
     query: Record<never, never>
     body: { "overlap_seconds"?: number | null }
     answer: { "id": string; "name": string | null; "role": "admin" | "member" | "read"; "prefix": string | null; "created_at": string; "expires_at": string | null; "revoked_at": string | null; "last_used_at": string | null; "replaced_by": string | null; "trace_project": string | null; "key": string }
+  }
+  "POST /v1/preview/session": {
+    path: Record<never, never>
+    query: Record<never, never>
+    body: { "api_key"?: string; "code"?: string }
+    answer: { "kind": "session" | "key"; "entity": string; "role": "admin" | "member" | "read"; "key_id": string; "created_at": string | null; "expires_at": string | null }
+  }
+  "GET /v1/preview/session": {
+    path: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: { "kind": "session" | "key"; "entity": string; "role": "admin" | "member" | "read"; "key_id": string; "created_at": string | null; "expires_at": string | null }
+  }
+  "DELETE /v1/preview/session": {
+    path: Record<never, never>
+    query: Record<never, never>
+    body: undefined
+    answer: undefined
   }
   "GET /v1/preview/audit-log": {
     path: Record<never, never>

@@ -63,19 +63,24 @@ export type Rotation = 'rotated' | 'missing' | 'unusable'
 
 const columns = selectColumns(keyColumns)
 
-const usable = 'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())'
+/** SQL: whether a key may be used. */
+export const usableKey =
+  'api_keys.revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > clock_timestamp())'
 
 // The setting of a key takes precedence over the setting of its entity.
 const traceSetting = 'coalesce(api_keys.trace_project, entities.trace_project)'
 const traceProject = `CASE ${traceSetting} WHEN '${tracesOff}' THEN NULL WHEN '${projectCalledOff}' THEN '${tracesOff}'
   ELSE ${traceSetting} END AS "traceProject"`
 
+/** SQL: a usable key without its expiry, from `auth.api_keys LEFT JOIN auth.entities USING (entity)`. */
+export const selectKnownKey = `api_keys.id AS "keyId", entity, role, ${traceProject}, ${selectLimits(limitNames)}`
+
 /** Finds the key with this SHA-256, unless it is revoked or has expired. */
 export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {
   const { rows } = await pool.query<KnownKey>({
     name: 'find_key',
-    text: `SELECT id AS "keyId", entity, role, expires_at AS "expiresAt", ${traceProject}, ${selectLimits(limitNames)}
-     FROM auth.api_keys LEFT JOIN auth.entities USING (entity) WHERE digest = $1 AND ${usable}`,
+    text: `SELECT ${selectKnownKey}, expires_at AS "expiresAt"
+     FROM auth.api_keys LEFT JOIN auth.entities USING (entity) WHERE digest = $1 AND ${usableKey}`,
     values: [digest],
   })
   return rows[0]
@@ -190,8 +195,8 @@ export async function rotateApiKey(
 /** Locks the key and all usable admin keys, in a fixed order. Of two concurrent revocations, one sees the other. */
 async function lockKeys(connection: Connection, entity: string, id: string) {
   const { rows } = await connection.query<ApiKeyRow & { usable: boolean }>(
-    `SELECT ${columns}, ${usable} AS usable FROM auth.api_keys
-     WHERE entity = $1 AND (id = $2 OR role = 'admin' AND ${usable}) ORDER BY id FOR UPDATE`,
+    `SELECT ${columns}, ${usableKey} AS usable FROM auth.api_keys
+     WHERE entity = $1 AND (id = $2 OR role = 'admin' AND ${usableKey}) ORDER BY id FOR UPDATE`,
     [entity, id],
   )
   const admins = rows.filter((row) => row.role === 'admin' && row.usable).map((row) => row.id)
@@ -235,7 +240,7 @@ export interface UsableKey {
 export async function listUsableKeys(pool: Pool, ids: string[]): Promise<UsableKey[]> {
   const { rows } = await pool.query<UsableKey>({
     name: 'list_usable_keys',
-    text: `SELECT id, expires_at AS "expiresAt" FROM auth.api_keys WHERE id = ANY ($1::uuid[]) AND ${usable}`,
+    text: `SELECT id, expires_at AS "expiresAt" FROM auth.api_keys WHERE id = ANY ($1::uuid[]) AND ${usableKey}`,
     values: [ids],
   })
   return rows

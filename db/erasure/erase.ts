@@ -45,6 +45,8 @@ const kinds: ErasedKind[] = [
   { kind: 'log_lines', table: 'training.job_logs', condition: `job_id IN (${jobs})` },
   { kind: 'checkpoints', table: 'training.checkpoints', condition: `model_id IN (${models})` },
   { kind: 'jobs', table: 'training.jobs', condition: `id IN (${jobs})` },
+  { kind: 'metric_buckets', table: 'training.metric_buckets', condition: `model_id IN (${models})` },
+  { kind: 'metric_heads', table: 'training.metric_heads', condition: `model_id IN (${models})` },
   { kind: 'models', table: 'training.models', condition: `id IN (${models})` },
   {
     kind: 'dataset_versions',

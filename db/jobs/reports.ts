@@ -4,6 +4,8 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from './attempts.ts'
 import { lockAttempt, type HeldJob } from './lock-attempt.ts'
 import { giveJobBack, releaseJob } from './requeue.ts'
+import { eventsKind } from '../webhooks/read-outbox.ts'
+import { countSteps, lockStepCount } from '../model-metrics/number-steps.ts'
 import { pickNewWarnings, type JobWarning } from './warnings.ts'
 import { chargeAttempt } from './charge-attempt.ts'
 
@@ -32,7 +34,7 @@ export async function recordEvents(pool: Pool, attempt: Attempt, events: Reporte
     if (!job) return 'fenced'
     if (!job.holds) return (await hasEvents(connection, job.id, events)) ? 'recorded' : 'fenced'
     const told = events.map((event) => (isStart(event) ? describeStart(job, event) : event))
-    await insertEvents(connection, job.id, told)
+    await insertEvents(connection, job, told)
     await moveProgress(connection, job.id, told)
     return 'recorded'
   })
@@ -93,12 +95,36 @@ function describeStart({ creationWarnings }: HeldJob, { warnings = [], ...start 
   return { ...start, data: { ...data, ...(all.length > 0 && { warnings: all }) }, warnings: own }
 }
 
-async function insertEvents(connection: Connection, jobId: string, events: ReportedEvent[]): Promise<void> {
+/** The job's row is locked: nobody else adds events that the job does not have. */
+async function insertEvents(connection: Connection, job: HeldJob, events: ReportedEvent[]): Promise<void> {
+  const earlier = await lockStepCount(connection, job.modelId)
+  const { rows } = await connection.query<{ seq: number; isStep: boolean }>(
+    `INSERT INTO training.events (job_id, seq, type, data, model_id, model_step, model_index)
+     SELECT $1, seq, type, data, CASE WHEN is_step THEN $3::uuid END, CASE WHEN is_step THEN $4::integer END,
+       CASE WHEN is_step THEN $5 + count(*) FILTER (WHERE is_step) OVER (ORDER BY seq) - 1 END
+     FROM (
+       SELECT DISTINCT ON (seq) seq, type, data, type = 'gradient_step' AS is_step
+       FROM jsonb_to_recordset($2) AS reported (seq integer, type text, data jsonb)
+       WHERE NOT EXISTS (SELECT FROM training.events e WHERE e.job_id = $1 AND e.seq = reported.seq) ORDER BY seq
+     ) AS fresh ORDER BY seq RETURNING seq, model_index IS NOT NULL AS "isStep"`,
+    [job.id, JSON.stringify(events), job.modelId, job.step, earlier],
+  )
+  await countSteps(connection, { modelId: job.modelId, earlier, added: rows.filter(({ isStep }) => isStep).length })
+  if (rows.length > 0) await recordNewEvents(connection, job, rows)
+}
+
+/** For those who follow the changes of an entity. */
+async function recordNewEvents(
+  connection: Connection,
+  job: HeldJob,
+  events: readonly { seq: number }[],
+): Promise<void> {
+  const seqs = events.map(({ seq }) => seq)
   await connection.query(
-    `INSERT INTO training.events (job_id, seq, type, data)
-     SELECT $1, seq, type, data FROM jsonb_to_recordset($2) AS reported (seq integer, type text, data jsonb)
-     ORDER BY seq ON CONFLICT (job_id, seq) DO NOTHING`,
-    [jobId, JSON.stringify(events)],
+    `INSERT INTO training.outbox (entity, project, kind, subject_id, data)
+     SELECT entity, project, '${eventsKind}', id, jsonb_build_object('model_id', model_id, 'from', $2::integer, 'to', $3::integer)
+     FROM training.jobs WHERE id = $1`,
+    [job.id, Math.min(...seqs), Math.max(...seqs)],
   )
 }
 

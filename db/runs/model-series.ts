@@ -4,6 +4,8 @@ import type { Pool } from '../pool.ts'
 export interface TrainedMetric {
   key: string
   count: number
+  /** That of the last step. */
+  last: number
 }
 
 /** The value of a metric at a step. */
@@ -19,7 +21,7 @@ const numbers = `FROM training.checkpoints c, jsonb_each(c.metrics) AS metric
 /** Lists the metrics of a model's training. */
 export async function listTrainedMetrics(pool: Pool, modelId: string): Promise<TrainedMetric[]> {
   const { rows } = await pool.query<TrainedMetric>(
-    `SELECT metric.key, count(*) ${numbers} GROUP BY metric.key ORDER BY metric.key`,
+    `SELECT metric.key, count(*), (array_agg(metric.value::float8 ORDER BY c.step DESC))[1] AS last ${numbers} GROUP BY metric.key ORDER BY metric.key`,
     [modelId],
   )
   return rows

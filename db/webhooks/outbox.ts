@@ -1,3 +1,4 @@
+import { eventsKind, numberedChannel } from './read-outbox.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
 /** Postgres notifies this channel when the outbox or the pending deliveries have changed. */
@@ -6,6 +7,8 @@ export const outboxChannel = 'training_outbox'
 const batchRows = 500
 // A day longer than what can be replayed, so that nobody asks for what is being removed.
 const keptFor = "interval '8 days'"
+// Longer than a stream can be continued.
+const eventsKeptFor = "interval '2 hours'"
 
 /**
  * Numbers the committed rows of the outbox that have no position, in order. Creates their deliveries for the subscribed
@@ -23,6 +26,7 @@ export async function numberOutbox(pool: Pool): Promise<number> {
     if (count === 0) return 0
     await connection.query('UPDATE training.outbox_head SET position = $1', [head + count])
     await insertDeliveries(connection, head)
+    await connection.query(`NOTIFY ${numberedChannel}`)
     return count
   })
 }
@@ -51,7 +55,10 @@ async function insertDeliveries(connection: Connection, head: number): Promise<v
   )
 }
 
-/** Removes old changes with their deliveries. */
+/** Removes old changes with their deliveries. Webhooks need none of those that say which events jobs have got. */
 export async function expireOutbox(pool: Pool): Promise<void> {
-  await pool.query(`DELETE FROM training.outbox WHERE position IS NOT NULL AND at < clock_timestamp() - ${keptFor}`)
+  await pool.query(
+    `DELETE FROM training.outbox WHERE position IS NOT NULL AND (at < clock_timestamp() - ${keptFor}
+       OR kind = '${eventsKind}' AND at < clock_timestamp() - ${eventsKeptFor})`,
+  )
 }

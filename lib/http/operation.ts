@@ -28,6 +28,8 @@ export interface Operation<
   errorStatuses?: readonly number[]
   /** Schemas of answers with other success statuses. */
   otherStatuses?: Record<number, TSchema>
+  /** Whether it is answered without a key. */
+  needsNoKey?: boolean
   /** The path parameter that takes the `id` of what was created, such as `model_id`. */
   idParameter?: string
   /**

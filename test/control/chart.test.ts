@@ -508,7 +508,7 @@ test.each([
 })
 
 test.each([
-  ['all', {}, 'training,inference,tracing'],
+  ['all', {}, 'training,inference,tracing,console'],
   ['some', { groups: ['inference', 'tracing'] }, 'inference,tracing'],
 ])('the apiserver gets its groups: %s', async (_, apiserver, expected) => {
   const manifests = await helm.render(namespace, { apiserver })

@@ -70,7 +70,7 @@ describe('a server of one group', () => {
     const ofSeveral = training!
       .concat(inference!)
       .filter((each) => lists.filter((list) => list.includes(each)).length > 1)
-    const inEvery = /^\w+ \/v1\/(preview\/(keys|audit-log|limits|usage)|system-check)(\/|$)/
+    const inEvery = /^\w+ \/v1\/(preview\/(keys|session|audit-log|limits|usage)|system-check)(\/|$)/
     expect(ofSeveral.filter((each) => !inEvery.test(each))).toEqual([])
     for (const list of lists) expect(list).toEqual(expect.arrayContaining(ofSeveral))
     const completions = ['post /traces/completions/create', 'post /traces/completions/create_stream']
@@ -132,7 +132,7 @@ test('a server of a group that there is not does not start, and says which there
   await expect(promisify(execFile)(process.execPath, ['apiserver/main.ts'], { env })).rejects.toMatchObject({
     code: 1,
     stderr: expect.stringContaining(
-      'TRAINYARD_GROUPS must be one or more of training, inference, tracing, separated by commas',
+      'TRAINYARD_GROUPS must be one or more of training, inference, tracing, console, separated by commas',
     ) as string,
   })
 })

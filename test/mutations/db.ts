@@ -117,8 +117,8 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'a key that has expired is accepted',
     file: 'db/accounts/api-keys.ts',
-    find: "'revoked_at IS NULL AND (expires_at IS NULL OR expires_at > clock_timestamp())'",
-    replace: "'revoked_at IS NULL'",
+    find: "'api_keys.revoked_at IS NULL AND (api_keys.expires_at IS NULL OR api_keys.expires_at > clock_timestamp())'",
+    replace: "'api_keys.revoked_at IS NULL'",
     test: keys,
   },
   {

@@ -2,6 +2,7 @@ import { apiserverMutations } from './apiserver.ts'
 import { artifactMutations } from './artifacts.ts'
 import { chartPodMutations } from './chart-pods.ts'
 import { consoleMutations } from './console.ts'
+import { consoleServerMutations } from './console-server.ts'
 import { crdMutations } from './crds.ts'
 import { databaseMutations } from './db.ts'
 import { engineMutations } from './engine.ts'
@@ -22,6 +23,7 @@ export const mutations: Mutation[] = [
   ...artifactMutations,
   ...crdMutations,
   ...consoleMutations,
+  ...consoleServerMutations,
   ...operatorMutations,
   ...apiserverMutations,
   ...inferenceMutations,

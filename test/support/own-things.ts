@@ -40,7 +40,7 @@ export async function makeThings(stack: Stack, pool: Pool, owner: { key: string;
   }
 }
 
-// All but the last answer 503 without an engine. The last one revokes the key of the request.
+// All but the last two answer 503 without an engine. The last ones take a key in the body, and revoke that of the request.
 const elsewhere = new Set([
   '/v1/chat/completions',
   '/v1/completions',
@@ -51,6 +51,7 @@ const elsewhere = new Set([
   '/tokenize',
   '/detokenize',
   '/v1/system-check',
+  '/v1/preview/session',
   '/v1/preview/entities/{entity}',
 ])
 
@@ -134,6 +135,8 @@ function listBodies(stack: Stack, ids: Record<string, string>): Record<string, B
   const data = { type: 'application/octet-stream', content: dataSet }
   return {
     'post models': json({ base_model: stack.baseModel }),
+    // It has no key in the header.
+    'post session': json({ api_key: 'ty_none' }),
     'post models/{model_id}/fork': json({}),
     'put models/{model_id}/retention': json({ keep_last: 5 }),
     'put models/{model_id}/aliases/{alias}': json({ step: 2 }),

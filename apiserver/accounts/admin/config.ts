@@ -13,3 +13,9 @@ export function loadDatabase(): Database {
 export function loadLimitDefaults(): LimitDefaults {
   return readConfig(Type.Object(limitSettings), process.env)
 }
+
+/** The address of the service as clients know it, if it is configured. */
+export function loadPublicUrl(): string | undefined {
+  return readConfig(Type.Object({ TRAINYARD_PUBLIC_URL: Type.Optional(Type.String()) }), process.env)
+    .TRAINYARD_PUBLIC_URL
+}

@@ -1,6 +1,7 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { CommandError, type Printed } from './command.ts'
+import { consoleUsage, prepareConsoleCommand } from './console-command.ts'
 import { garbageUsage, prepareGarbageCommand } from './garbage-command.ts'
 import { keyUsage, prepareKeyCommand } from './key-command.ts'
 import { limitsUsage, prepareLimitsCommand } from './limits-command.ts'
@@ -10,10 +11,11 @@ const commands = {
   key: prepareKeyCommand,
   limits: prepareLimitsCommand,
   garbage: prepareGarbageCommand,
+  console: prepareConsoleCommand,
   test: prepareTestCommand,
 }
 
-const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage, test: testUsage }
+const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage, console: consoleUsage, test: testUsage }
 
 export type AdminCommand = keyof typeof commands
 

@@ -1,13 +1,15 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findKey, type KnownKey } from '../../../db/accounts/api-keys.ts'
+import { findSession, type KnownSession } from '../../../db/accounts/sessions.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { LeasedCache, type Lease, type Loaded } from '../../../lib/leased-cache.ts'
 import { applyDefaults, type LimitDefaults } from '../limits/limits.ts'
 import type { RequestState } from '../context.ts'
+import { readDigest } from './credentials.ts'
 
-/** A usable key, with what its requests need. */
+/** A usable key or session, with what its requests need. */
 export interface KnownCaller extends Readonly<RequestState> {
   expiresAtMs: number
 }
@@ -29,6 +31,7 @@ const maxKept = 10_000
 
 /** The cached value of a key that does not exist. */
 const nobody = { caller: undefined }
+type Asked = KnownKey & Partial<Pick<KnownSession, 'sessionId'>>
 type Found = { caller: KnownCaller | undefined }
 
 /**
@@ -54,13 +57,14 @@ export class ApiKeyLookup {
     this.known = new LeasedCache(lease, maxKept)
   }
 
-  /** The caller with the key of this digest, if it is in memory and valid. */
+  /** The caller with the key or the session of this digest, if it is in memory and valid. */
   peek(digest: string): KnownCaller | undefined {
     return orExpired(this.known.peek(digest)?.caller)
   }
 
   /**
-   * Finds the caller with the key of this digest (SHA-256 in base64), unless the key is revoked or expired.
+   * Finds the caller with the key or the session of this digest (see credentials.ts), unless the key is revoked or
+   * expired.
    *
    * @throws {HttpError} 503 for a new key, if too many new keys are being looked up
    */
@@ -71,22 +75,29 @@ export class ApiKeyLookup {
   }
 
   async #load(digest: string, address: string): Promise<Loaded<Found>> {
-    const ask = () => findKey(this.#pool, Buffer.from(digest, 'base64'))
+    const ask = () => this.#ask(digest)
     const key = await (this.#right.has(digest) ? ask() : this.#askForStranger(address, ask))
     if (!key) {
       this.#markUnknown(digest)
       return { value: nobody }
     }
     this.#markKnown(digest)
-    const { entity, keyId } = key
-    return { value: { caller: this.#describe(key) }, owner: entity, tags: [`key:${keyId}`, `entity:${entity}`] }
+    const { entity, keyId, sessionId } = key
+    const tags = [`key:${keyId}`, `entity:${entity}`, ...(sessionId === undefined ? [] : [`session:${sessionId}`])]
+    return { value: { caller: this.#describe(key) }, owner: entity, tags }
   }
 
-  #describe({ keyId, entity, role, expiresAt, traceProject, ...set }: KnownKey): KnownCaller {
+  #ask(digest: string): Promise<Asked | undefined> {
+    const { isSession, bytes } = readDigest(digest)
+    return isSession ? findSession(this.#pool, bytes) : findKey(this.#pool, bytes)
+  }
+
+  #describe({ keyId, sessionId, entity, role, expiresAt, traceProject, ...set }: Asked): KnownCaller {
     const { weight, tokensPerMinute, ...limits } = applyDefaults(set, this.#limitDefaults)
+    const session = sessionId === undefined ? {} : { sessionId }
     // Many requests share this object.
     return Object.freeze({
-      caller: Object.freeze({ keyId, entity, role, weight, tokensPerMinute, traceProject }),
+      caller: Object.freeze({ keyId, ...session, entity, role, weight, tokensPerMinute, traceProject }),
       limits: Object.freeze(limits),
       expiresAtMs: expiresAt?.getTime() ?? Infinity,
     })

@@ -1,50 +1,90 @@
-import { hash } from 'node:crypto'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import type { ErrorDefinition } from '../../../lib/http/error-table.ts'
+import type { FindPublicBase } from '../../../lib/http/public-base.ts'
 import { errors } from '../../errors/table.ts'
+import type { Caller } from '../context.ts'
 import type { ApiKeyLookup, KnownCaller } from './api-key-lookup.ts'
+import { digestOfKey, digestOfSession } from './credentials.ts'
 import type { LastUsedTracker } from './last-used.ts'
+import { requireSameOrigin } from './same-origin.ts'
+import { readSessionCookie, type CredentialRequest } from './session-cookie.ts'
 
-/** What authentication needs. */
-export interface AuthDeps {
+/** What authentication by a key needs. */
+interface KeyDeps {
   apiKeys: ApiKeyLookup
   lastUsed: LastUsedTracker
+  /** When sessions were last used. */
+  sessionsLastUsed: LastUsedTracker
+}
+
+/** What authentication needs. */
+export interface AuthDeps extends KeyDeps {
+  findPublicBase: FindPublicBase
 }
 
 /**
- * Authenticates a request by its key. It answers without a promise if the key is in memory.
+ * Authenticates a request by its key, or by a browser's session if it has neither a key nor an Authorization header. It
+ * answers without a promise if that is in memory.
  *
- * Keys are looked up by their digest, so the duration reveals nothing about a key's characters.
- *
- * @param address the address of the sender
- * @throws {HttpError} 401, or rejects with it, for a key that is missing, unknown, revoked or expired
+ * @param key the request's key, where its group of operations looks for it
+ * @throws {HttpError} 401, or rejects with it, for a key or session that is missing, unknown, revoked or expired; for
+ * sessions also as `requireSameOrigin` does
  */
 export function authenticate(
-  { apiKeys, lastUsed }: AuthDeps,
+  deps: AuthDeps,
+  request: CredentialRequest,
   key: string | undefined,
-  address: string,
 ): KnownCaller | Promise<KnownCaller> {
-  if (key === undefined) throw unauthorized(errors.missing_api_key)
-  return authenticateDigest({ apiKeys, lastUsed }, hash('sha256', key, 'base64'), address)
+  const address = request.req.socket.remoteAddress ?? ''
+  if (key !== undefined) return authenticateDigest(deps, digestOfKey(key), address)
+  const session = readSession(deps, request)
+  if (session === undefined) throw unauthorized(errors.missing_api_key)
+  requireSameOrigin(request, deps.findPublicBase)
+  return authenticateDigest(deps, digestOfSession(session), address, errors.session_ended)
 }
 
-/** Authenticates a request by the SHA-256 of a key, in base64. @throws {HttpError} as `authenticate` does */
+/**
+ * Authenticates a request by the digest of a key. Keys are looked up by their digest, so the duration reveals nothing
+ * about a key's characters.
+ *
+ * @param address the address of the sender
+ * @throws {HttpError} as `authenticate` does
+ */
 export function authenticateDigest(
-  { apiKeys, lastUsed }: AuthDeps,
+  deps: KeyDeps,
   digest: string,
   address: string,
+  unknown: ErrorDefinition = errors.invalid_api_key,
 ): KnownCaller | Promise<KnownCaller> {
-  const known = apiKeys.peek(digest)
-  if (!known) return findCaller({ apiKeys, lastUsed }, digest, address)
-  lastUsed.record(known.caller.keyId)
+  const known = deps.apiKeys.peek(digest)
+  if (!known) return findCaller(deps, { digest, address, unknown })
+  recordUse(deps, known.caller)
   return known
 }
 
-async function findCaller({ apiKeys, lastUsed }: AuthDeps, digest: string, address: string): Promise<KnownCaller> {
-  const known = await apiKeys.find(digest, address)
-  if (!known) throw unauthorized(errors.invalid_api_key)
-  lastUsed.record(known.caller.keyId)
+async function findCaller(
+  deps: KeyDeps,
+  { digest, address, unknown }: { digest: string; address: string; unknown: ErrorDefinition },
+): Promise<KnownCaller> {
+  const known = await deps.apiKeys.find(digest, address)
+  if (!known) throw unauthorized(unknown)
+  recordUse(deps, known.caller)
   return known
+}
+
+function recordUse({ lastUsed, sessionsLastUsed }: KeyDeps, { keyId, sessionId }: Caller): void {
+  lastUsed.record(keyId)
+  if (sessionId !== undefined) sessionsLastUsed.record(sessionId)
+}
+
+/** The secret that a request was authenticated with: its bearer key, or the value of its session. */
+export function readSecret(deps: Pick<AuthDeps, 'findPublicBase'>, request: CredentialRequest): string | undefined {
+  return parseBearer(request.get('Authorization')) ?? readSession(deps, request)
+}
+
+/** A cookie counts only without an Authorization header. */
+function readSession({ findPublicBase }: Pick<AuthDeps, 'findPublicBase'>, request: CredentialRequest) {
+  return request.get('Authorization') === '' ? readSessionCookie(request, findPublicBase) : undefined
 }
 
 /** Reads the key from an `Authorization` header. */

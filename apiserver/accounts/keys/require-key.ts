@@ -5,7 +5,7 @@ import { authenticate, parseBearer, type AuthDeps } from './authenticate.ts'
 import type { Caller, RequestState, Role } from '../context.ts'
 
 /**
- * Requires a known, valid bearer key before it reads any of the body. A revoked key stops working everywhere at once:
+ * Requires a known, valid key or session before it reads any of the body. A revoked key stops working everywhere at once:
  * the revocation is only answered when no process can have the key in memory.
  */
 export function requireKey(
@@ -13,7 +13,7 @@ export function requireKey(
   readKey: (ctx: Pick<Koa.Context, 'get'>) => string | undefined = readBearer,
 ): Koa.Middleware<RequestState> {
   return async (ctx, next) => {
-    const { caller, limits } = await authenticate(deps, readKey(ctx), ctx.ip)
+    const { caller, limits } = await authenticate(deps, ctx, readKey(ctx))
     ctx.state.caller = caller
     ctx.state.limits = limits
     await next()

@@ -2,8 +2,7 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../rest-api.ts'
-import { readBearer } from './require-key.ts'
-import type { RequestContext } from '../context.ts'
+import { readSecret, type AuthDeps } from './authenticate.ts'
 import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
 import { checkTraceProject } from '../trace-project.ts'
 import { presentKey } from './present.ts'
@@ -24,7 +23,12 @@ import {
 const usual = { tag: 'Keys', role: 'admin' } as const
 const making = { ...usual, idempotent: 'handler', idParameter: 'key_id', answer: newKeySchema } as const
 
-export function routeKeys(api: RestApi, pool: Pool): void {
+interface KeyDeps extends Pick<AuthDeps, 'findPublicBase'> {
+  pool: Pool
+}
+
+export function routeKeys(api: RestApi, deps: KeyDeps): void {
+  const { pool } = deps
   api.post(
     '/v1/preview/keys',
     { ...making, summary: 'Create a key', body: keyCreateSchema, bodyOptional: true },
@@ -34,8 +38,8 @@ export function routeKeys(api: RestApi, pool: Pool): void {
       checkTraceProject(traceProject)
       const { entity, keyId: by } = caller
       const wanted = { entity, role, name, expiresAt, traceProject, by }
-      const make = async () => sealKey(ctx, await createKey(pool, { id: newId(), ...wanted }))
-      return unsealKey(ctx, await answerOnce(make))
+      const make = async () => sealKey(readSecret(deps, ctx)!, await createKey(pool, { id: newId(), ...wanted }))
+      return unsealKey(readSecret(deps, ctx)!, await answerOnce(make))
     },
   )
 
@@ -83,19 +87,19 @@ export function routeKeys(api: RestApi, pool: Pool): void {
       const overlapSeconds = body?.overlap_seconds ?? defaultOverlapSeconds
       const { entity, keyId: by } = caller
       const replaced = { entity, id: params.key_id, overlapSeconds, by }
-      const rotate = async () => sealKey(ctx, await rotateKey(pool, replaced, newId()))
-      return unsealKey(ctx, await answerOnce(rotate))
+      const rotate = async () => sealKey(readSecret(deps, ctx)!, await rotateKey(pool, replaced, newId()))
+      return unsealKey(readSecret(deps, ctx)!, await answerOnce(rotate))
     },
   )
 }
 
-function sealKey(ctx: RequestContext, { row, key }: MadeKey) {
-  return { ...presentKey(row), key: seal(key, readBearer(ctx)!) }
+function sealKey(secret: string, { row, key }: MadeKey) {
+  return { ...presentKey(row), key: seal(key, secret) }
 }
 
 /** @throws {HttpError} 409 if a repeated request uses another key than the first one */
-function unsealKey(ctx: RequestContext, sealed: ReturnType<typeof sealKey>) {
-  const key = unseal(sealed.key, readBearer(ctx)!)
+function unsealKey(secret: string, sealed: ReturnType<typeof sealKey>) {
+  const key = unseal(sealed.key, secret)
   if (key !== undefined) return { ...sealed, key }
   throw new HttpError(errors.conflict, 'The key of this request was shown to whoever made it, and to nobody else.')
 }

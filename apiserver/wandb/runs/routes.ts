@@ -13,7 +13,13 @@ import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { sendRunFile } from '../run-files/send.ts'
-import { modelMetricsQuery, modelMetricsSchema, readModelMetrics } from './model-metrics.ts'
+import {
+  listModelMetricKeys,
+  metricKeysSchema,
+  modelMetricsQuery,
+  modelMetricsSchema,
+  readModelMetrics,
+} from './model-metrics.ts'
 import { readOutputLine } from './output-fields.ts'
 import { presentConfig, presentListedRun } from './present-rest.ts'
 import { acceptAnswer, readSampledHistory } from './sampled-history.ts'
@@ -82,11 +88,17 @@ export function routeRuns(api: RestApi, deps: RunRestDeps): void {
       summary: "Read a model's metrics, of its training and of its run",
       description:
         'Values that clients log to the run with the name of the model, as ART does for its validation, are beside those ' +
-        'of its training.',
+        'of its training. With `points`, metrics of the training come as envelopes: as they are, if they have at most as ' +
+        'many values in the range, else as the least, greatest, mean and last value of each bucket.',
       query: modelMetricsQuery,
       answer: modelMetricsSchema,
     },
     ({ ctx, params, query }) => readModelMetrics(deps, ctx, { modelId: params.model_id, query }),
+  )
+  api.get(
+    '/v1/preview/models/{model_id}/metric-keys',
+    { tag, summary: "List a model's metrics, with their last values", answer: metricKeysSchema },
+    ({ ctx, params }) => listModelMetricKeys(deps, ctx, params.model_id),
   )
   routeContents(api, deps)
 }
