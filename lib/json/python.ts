@@ -9,14 +9,17 @@ const otherThanAscii = /[\u007f-\uffff]/g
 // Replacing this many units at once needs one or two megabytes. The longest text at once would need half a gigabyte.
 const unitsAtOnce = 64 * 1024
 
-/** Writes the text of Python's `json.dumps(json.loads(text), sort_keys=True)`. Digests are computed from this form. */
-export function toPythonJson(value: Value): string {
+/**
+ * Writes the text of Python's `json.dumps(json.loads(text), sort_keys=True)`. Digests are computed from this form. With
+ * `as-is`, keys keep their order.
+ */
+export function toPythonJson(value: Value, order: 'sorted' | 'as-is' = 'sorted'): string {
   if (typeof value === 'string') return quoteText(value)
   if (value instanceof JsonNumber) return writeNumber(value.text)
-  if (Array.isArray(value)) return `[${value.map(toPythonJson).join(', ')}]`
+  if (Array.isArray(value)) return `[${value.map((item) => toPythonJson(item, order)).join(', ')}]`
   if (!(value instanceof Map)) return String(value)
-  const members = [...value.keys()].sort(compareByCodePoints)
-  return `{${members.map((key) => `${quoteText(key)}: ${toPythonJson(value.get(key)!)}`).join(', ')}}`
+  const members = order === 'sorted' ? [...value.keys()].sort(compareByCodePoints) : [...value.keys()]
+  return `{${members.map((key) => `${quoteText(key)}: ${toPythonJson(value.get(key)!, order)}`).join(', ')}}`
 }
 
 function quoteText(text: string): string {

@@ -157,6 +157,44 @@ describe('an object', () => {
   })
 })
 
+describe('digests contain the internal form of references', () => {
+  const digestOf = (canonical: string) =>
+    createHash('sha256').update(canonical).digest('base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
+  const numberOf = async (id: string) => {
+    const asked = { project_ids: [id] }
+    const found = await client.call<{ internal_project_id: string }[]>('/service/projects_info', asked)
+    return found[0]!.internal_project_id
+  }
+
+  test('so that the digest of a client is accepted', async () => {
+    const held = await create('held', 1)
+    const other = `team/${randomUUID()}`
+    await client.call('/obj/create', { obj: { project_id: other, object_id: 'x', val: 1 } })
+    const val = { a: `weave:///${project_id}/object/held:${held}`, b: [`weave:///${other}/object/x:y`] }
+    const [number, foreign] = [await numberOf(project_id), await numberOf(other)]
+    const scheme = 'weave-trace-internal:///'
+    const canonical = `{"a": "${scheme}${number}/object/held:${held}", "b": ["${scheme}${foreign}/object/x:y"]}`
+    const expected_digest = digestOf(canonical)
+    expect(await create('holder', val, { expected_digest })).toBe(expected_digest)
+    expect((await read('holder', expected_digest)).val).toEqual(val)
+    const again = { project_id, object_id: 'holder', val, expected_digest: digestOf(JSON.stringify(val)) }
+    expect(await client.post('/obj/create', { obj: again })).toMatchObject({ status: 409 })
+
+    const rows = [val, { n: 1 }]
+    const made = await client.call<{ row_digests: string[] }>('/table/create', { table: { project_id, rows } })
+    expect(made.row_digests).toEqual([expected_digest, digestOf('{"n": 1}')])
+    const empty = await client.call<Created>('/table/create', { table: { project_id, rows: [] } })
+    const changed = { project_id, base_digest: empty.digest, updates: [{ append: { row: val } }] }
+    expect(await client.call('/table/update', changed)).toMatchObject({ updated_row_digests: [expected_digest] })
+  })
+
+  test('a reference to a project that does not exist, or of another entity, stays', async () => {
+    const val = { a: 'weave:///team/nowhere/object/o:d', b: 'weave:///others/p/object/o:d' }
+    const canonical = '{"a": "weave:///team/nowhere/object/o:d", "b": "weave:///others/p/object/o:d"}'
+    expect(await create('stray', val)).toBe(digestOf(canonical))
+  })
+})
+
 describe('publishing at the same time', () => {
   test('gives every version its own index, without gaps', async () => {
     await Promise.all(Array.from({ length: 60 }, (_, index) => create('race', { value: index % 12 })))

@@ -72,6 +72,13 @@ export const tracingMutations: Mutation[] = [
     test: 'test/control/recorded-spans.test.ts',
   },
   {
+    fault: 'digests contain references as clients write them',
+    file: 'apiserver/tracing/objects/inspect-value.ts',
+    find: "val.includes('weave:') ? toInternalRefs(value, numbers) : value",
+    replace: "val.includes('weave://') ? value : toInternalRefs(value, numbers)",
+    test: 'apiserver/tracing/objects/value-inspector.test.ts',
+  },
+  {
     fault: 'the earlier of two ends counts',
     file: 'apiserver/tracing/calls/join-rows.ts',
     find: 'later.end ? later : earlier]',

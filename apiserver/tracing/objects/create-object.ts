@@ -3,6 +3,7 @@ import { publishVersion } from '../../../db/tracing/objects.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { ValueInspector } from './value-inspector.ts'
 import type { Pool } from '../../../db/pool.ts'
+import { findProjectNumbers } from '../internal-refs.ts'
 import type { Project } from '../projects.ts'
 import type { GivenValue } from './inspect-value.ts'
 import { checkObjectId } from './object-names.ts'
@@ -12,7 +13,7 @@ export interface CreateObjectDeps {
   pool: Pool
 }
 
-export interface NewObject extends GivenValue {
+export interface NewObject extends Omit<GivenValue, 'numbers'> {
   objectId: string
   /** The digest that the client computed. */
   expectedDigest?: string | null | undefined
@@ -33,7 +34,8 @@ export async function createObject(
   { objectId, expectedDigest, wbUserId, turn, ...given }: NewObject,
 ): Promise<string> {
   checkObjectId(objectId)
-  const { completed, ...kept } = await inspector.inspect(given, turn)
+  const numbers = await findProjectNumbers(pool, project, given.val)
+  const { completed, ...kept } = await inspector.inspect({ ...given, numbers }, turn)
   if (expectedDigest && expectedDigest !== kept.digest)
     throw digestMismatch(`The digest of ${objectId} is ${kept.digest}`)
   await publishVersion(pool, project.number, { ...kept, objectId, val: completed ?? given.val, wbUserId })

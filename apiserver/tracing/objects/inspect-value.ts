@@ -1,5 +1,6 @@
 import { badRequest, tooLarge } from '../errors.ts'
 import { digestValue } from '../digests.ts'
+import { toInternalRefs, type ProjectNumbers } from '../internal-refs.ts'
 import { parseValue, TooManyValues, ValueBudget, writeValue, type Value } from '../../../lib/json/value.ts'
 import { buildBuiltin } from './builtin/classes.ts'
 import { FieldError } from './builtin/fields.ts'
@@ -10,6 +11,8 @@ export interface GivenValue {
   val: string
   /** The builtin class that the value should be an object of. */
   builtinObjectClass?: string | null | undefined
+  /** Of the projects that its references name. */
+  numbers: ProjectNumbers
 }
 
 /** What is stored of a value in addition to its text. */
@@ -24,11 +27,15 @@ export interface InspectedValue extends ValueClass {
  *
  * @throws {HttpError} 400 when the value does not match its class, 413 when it has more than a million values
  */
-export function inspectValue({ val, builtinObjectClass }: GivenValue): InspectedValue {
+export function inspectValue({ val, builtinObjectClass, numbers }: GivenValue): InspectedValue {
   const given = parseBounded(val)
   const value = builtinObjectClass ? applyClass(given, builtinObjectClass) : given
   const completed = value === given ? undefined : writeValue(value)
-  return { digest: digestValue(value), completed, ...classify(value) }
+  return {
+    digest: digestValue(val.includes('weave:') ? toInternalRefs(value, numbers) : value),
+    completed,
+    ...classify(value),
+  }
 }
 
 function parseBounded(text: string): Value {

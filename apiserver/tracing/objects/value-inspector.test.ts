@@ -7,12 +7,13 @@ import { inspectValue } from './inspect-value.ts'
 import { ValueInspector } from './value-inspector.ts'
 
 const inspector = new ValueInspector(openHeavyThreads())
+const numbers = new Map([['team/p', 7]])
 const turn = { key: 'team', weight: 1 }
 const large = (count: number) => JSON.stringify({ _type: 'X', items: Array.from({ length: count }, (_, i) => `é${i}`) })
 
 test('values of all sizes are inspected with the same result', async () => {
   for (const val of [large(10), large(100_000)]) {
-    expect(await inspector.inspect({ val }, turn)).toEqual({
+    expect(await inspector.inspect({ val, numbers }, turn)).toEqual({
       digest: digestValue(parseValue(val)),
       completed: undefined,
       kind: 'object',
@@ -22,12 +23,20 @@ test('values of all sizes are inspected with the same result', async () => {
   }
 })
 
+test('digests of values of all sizes have the internal form of references', async () => {
+  for (const count of [10, 100_000]) {
+    const write = (ref: string) => `{"ref": "${ref}/object/o:d", "items": ${large(count)}}`
+    const { digest } = await inspector.inspect({ val: write('weave:///team/p'), numbers }, turn)
+    expect(digest).toBe(digestValue(parseValue(write('weave-trace-internal:///7'))))
+  }
+})
+
 test('a large value is completed by its class, or rejected', async () => {
   const val = JSON.stringify({ api_model_id: 'x'.repeat(300_000), provider: 'p', max_tokens: 1 })
-  const given = { val, builtinObjectClass: 'ProviderModel' }
+  const given = { val, numbers, builtinObjectClass: 'ProviderModel' }
   expect(await inspector.inspect(given, turn)).toEqual(inspectValue(given))
   await expect(
-    inspector.inspect({ val: large(100_000), builtinObjectClass: 'ProviderModel' }, turn),
+    inspector.inspect({ val: large(100_000), numbers, builtinObjectClass: 'ProviderModel' }, turn),
   ).rejects.toMatchObject({
     status: 400,
     message: expect.stringMatching(/^Invalid object/) as string,
@@ -36,16 +45,19 @@ test('a large value is completed by its class, or rejected', async () => {
 
 test('a value of more than a million values is too large', async () => {
   const val = `[${'1,'.repeat(1_000_000)}1]`
-  await expect(inspector.inspect({ val }, turn)).rejects.toMatchObject({ status: 413, message: 'Request too large' })
+  await expect(inspector.inspect({ val, numbers }, turn)).rejects.toMatchObject({
+    status: 413,
+    message: 'Request too large',
+  })
 })
 
 test('other requests do not wait while a large value is inspected', async () => {
   const val = large(300_000)
   const startMs = performance.now()
-  inspectValue({ val })
+  inspectValue({ val, numbers })
   const inPlaceMs = performance.now() - startMs
-  await inspector.inspect({ val: large(100_000) }, turn)
-  expect(await measureLongestWait(() => inspector.inspect({ val }, turn))).toBeLessThan(inPlaceMs / 3)
+  await inspector.inspect({ val: large(100_000), numbers }, turn)
+  expect(await measureLongestWait(() => inspector.inspect({ val, numbers }, turn))).toBeLessThan(inPlaceMs / 3)
 })
 
 async function measureLongestWait(work: () => Promise<unknown>): Promise<number> {

@@ -25,9 +25,9 @@ export class ValueInspector {
    *
    * @throws {HttpError} 400 when the value does not match its class, 413 when it takes too much time or memory
    */
-  async inspect({ val, builtinObjectClass }: GivenValue, turn: Turn): Promise<InspectedValue> {
-    if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass })
-    const asked = { module, task: { val, builtinObjectClass }, timeoutMs }
+  async inspect({ val, builtinObjectClass, numbers }: GivenValue, turn: Turn): Promise<InspectedValue> {
+    if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass, numbers })
+    const asked = { module, task: { val, builtinObjectClass, numbers }, timeoutMs }
     const outcome = await this.#threads.run<GivenValue, InspectOutcome>(asked, turn)
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected

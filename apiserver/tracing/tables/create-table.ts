@@ -3,6 +3,7 @@ import { addTable } from '../../../db/tracing/tables.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { digestTable } from '../digests.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
+import { findProjectNumbers } from '../internal-refs.ts'
 import type { Project } from '../projects.ts'
 import { digestRows, type TableWriteDeps } from './digest-rows.ts'
 
@@ -21,9 +22,11 @@ export async function createTable(
   project: Project,
   { rows, expectedDigest }: { rows: JsonText; expectedDigest: Expected },
 ): Promise<{ digest: string; rowDigests: string[] }> {
-  const rowDigests = await digestRows(deps, rows, ['body', 'table', 'rows'])
+  const array = rows.toString()
+  const numbers = await findProjectNumbers(deps.pool, project, array)
+  const rowDigests = await digestRows({ ...deps, numbers }, rows, ['body', 'table', 'rows'])
   const digest = digestAsExpected(rowDigests, expectedDigest)
-  const added = { digests: rowDigests, array: rows.toString() }
+  const added = { digests: rowDigests, array }
   await addTable(deps.pool, project.number, { digest, rowDigests, rows: added })
   return { digest, rowDigests }
 }

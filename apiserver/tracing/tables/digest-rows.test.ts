@@ -5,7 +5,11 @@ import { openHeavyThreads } from '../../accounts/limits/heavy-threads.ts'
 import { ValueInspector } from '../objects/value-inspector.ts'
 import { digestRows } from './digest-rows.ts'
 
-const deps = { inspector: new ValueInspector(openHeavyThreads()), turn: { key: 'team', weight: 1 } }
+const deps = {
+  inspector: new ValueInspector(openHeavyThreads()),
+  numbers: new Map<string, number>(),
+  turn: { key: 'team', weight: 1 },
+}
 const rowsOf = (count: number, length: number) => {
   const row = { list: Array.from({ length }, (_, index) => index) }
   return new JsonText(Buffer.from(JSON.stringify(Array.from({ length: count }, () => row))))

@@ -5,15 +5,18 @@ import type { ValueInspector } from '../objects/value-inspector.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
+import type { ProjectNumbers } from '../internal-refs.ts'
 import { splitItems } from './split-rows.ts'
 
 export interface RowDeps {
   inspector: ValueInspector
+  /** Of the projects that references in the rows name. */
+  numbers: ProjectNumbers
   /** Of the entity that owns the rows. */
   turn: Turn
 }
 
-export interface TableWriteDeps extends RowDeps {
+export interface TableWriteDeps extends Omit<RowDeps, 'numbers'> {
   pool: Pool
 }
 
@@ -38,7 +41,7 @@ export async function digestRows(deps: RowDeps, rows: JsonText, place: string[])
 }
 
 /** @throws {HttpError} 422 for a row that is not an object */
-export async function digestRow({ inspector, turn }: RowDeps, row: string, place: string[]): Promise<string> {
-  if (row.startsWith('{')) return (await inspector.inspect({ val: row }, turn)).digest
+export async function digestRow({ inspector, numbers, turn }: RowDeps, row: string, place: string[]): Promise<string> {
+  if (row.startsWith('{')) return (await inspector.inspect({ val: row, numbers }, turn)).digest
   throw unprocessable({ loc: place, msg: 'Input should be a valid dictionary', type: 'dict_type' })
 }

@@ -3,6 +3,7 @@ import { badRequest, missing, tooLarge } from '../errors.ts'
 import { addTable, readOrder } from '../../../db/tracing/tables.ts'
 import { truncate } from '../truncate.ts'
 import { digestTable } from '../digests.ts'
+import { findProjectNumbers } from '../internal-refs.ts'
 import type { Project } from '../projects.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { maxDigests } from './create-table.ts'
@@ -30,7 +31,9 @@ export async function updateTable(
   if (updates.length > maxUpdates) throw tooLarge()
   const order = await readOrder(pool, project.number, base)
   if (!order) throw missing(`Table ${truncate(base)} not found`)
-  const update = new TableUpdate(deps, new DigestList(order))
+  const texts = updates.map(({ append, insert }) => String(append?.row ?? insert?.row ?? ''))
+  const numbers = await findProjectNumbers(pool, project, texts.join('\n'))
+  const update = new TableUpdate({ ...deps, numbers }, new DigestList(order))
   const updatedRowDigests: string[] = []
   const yielder = new EventLoopYielder()
   for (const [index, change] of updates.entries()) {

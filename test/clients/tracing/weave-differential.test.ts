@@ -15,7 +15,7 @@ import { writePage } from '../weave-differential/page.ts'
 import { makePlace, type Probe, read, start } from '../weave-differential/probes.ts'
 import { queryProbes } from '../weave-differential/query-probes.ts'
 import { type Reference, startReference } from '../weave-differential/reference.ts'
-import { send, type Server } from '../weave-differential/request.ts'
+import { type Answer, send, type Server } from '../weave-differential/request.ts'
 
 // Each sequence has its own project.
 const { seed: firstSeed, numRuns: sequences } = chooseCases(3)
@@ -38,7 +38,7 @@ const asReference = ({ url }: Reference): Contestant => ({ url, apiKey: 'any', u
 beforeAll(async () => {
   const server = { url: stack.url, apiKey: stack.apiKey, user: '' }
   ours = { ...server, user: await readUser(server), isReference: false }
-  references = await Promise.all([startReference(ours.user), startReference(ours.user)])
+  references = await Promise.all([startReference(ours.user, ours), startReference(ours.user, ours)])
 }, 300_000)
 
 afterAll(() => Promise.all((references ?? []).map(({ stop }) => stop())))
@@ -106,8 +106,10 @@ describe('a listed difference still exists', () => {
 })
 
 async function look(server: Contestant, { before = [], request, see }: Probe): Promise<unknown> {
-  for (const earlier of before) await send(server, earlier)
-  return see(normalize(request, await send(server, request), new Map()))
+  const answers: Answer[] = []
+  for (const earlier of before) answers.push(await send(server, earlier))
+  const asked = typeof request === 'function' ? request(answers) : request
+  return see(normalize(asked, await send(server, asked), new Map()))
 }
 
 describe('the comparison itself', () => {

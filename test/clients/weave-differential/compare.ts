@@ -37,6 +37,8 @@ export async function compareSequence(
   const { entity, seed } = options
   const world = createWorld(entity, seed)
   const outcome: Outcome = { requests: 0, mismatches: [], met: new Set() }
+  // Digests contain the number that the project has here.
+  if (!pair[0].isReference) await createProject(pair[0], world.project)
   const made: [MadeIds, MadeIds] = [new Map(), new Map()]
   for (let index = 0; index < options.steps; index++) {
     const step = makeStep(world, index)
@@ -46,6 +48,16 @@ export async function compareSequence(
     judge({ isSame: pair[0].isReference, world, step, ours, reference, seed }, outcome)
   }
   return outcome
+}
+
+const upsert =
+  'mutation UpsertModel($name: String!, $entity: String!) { upsertModel(input: {name: $name, entityName: $entity}) { model { name } } }'
+
+async function createProject(server: Server, project: string): Promise<void> {
+  const [entity, name] = project.split('/')
+  const { status } = await send(server, { path: '/graphql', body: { query: upsert, variables: { name, entity } } })
+  // A reference server in its place has no GraphQL.
+  if (status !== 200 && status !== 404) throw new Error(`the project was not created: ${status}`)
 }
 
 interface Performed {

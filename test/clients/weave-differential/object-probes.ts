@@ -55,7 +55,8 @@ export const objectProbes = (place: Place): Probe[] => {
     {
       shows: 'nested references',
       before: [version('inner', 1), create(place, 'outer', { inner: ref('inner', one) })],
-      request: refs(ref('outer', digestOf(`{"inner": "${ref('inner', one)}"}`), '/attr/inner/attr/n')),
+      // The digest contains the project's number.
+      request: ([, outer]) => refs(ref('outer', (outer!.body as { digest: string }).digest, '/attr/inner/attr/n')),
       see: see.body,
       ours: { vals: [1] },
       reference: ['reason'],

@@ -11,8 +11,8 @@ interface's documentation says, or what the hosted service does. This page calls
 fails on a difference that is not in this list, and on a listed difference that no longer exists.
 
 These are not differences: ids and times that a server creates, members that are null or absent, the wording of errors, and
-the order of lists without a sort order. The reference computes digests over keys in the order in which they arrived, and over
-references in its own form. The tests make it compute them as newer releases do.
+the order of lists without a sort order. The reference computes digests over keys in the order in which they arrived, and
+calls projects by other internal ids. The tests make it compute digests as newer releases do, with the ids of Trainyard.
 `
 
 // Weave's own test suite showed these, on a server with the behaviour of production.

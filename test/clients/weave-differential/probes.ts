@@ -5,9 +5,10 @@ import type { Answer, Request } from './request.ts'
 export interface Probe {
   /** The name of the difference. */
   shows: string
-  /** Earlier requests. Their answers are ignored. */
+  /** Earlier requests. */
   before?: Request[]
-  request: Request
+  /** May need the answers to the earlier requests. */
+  request: Request | ((answers: Answer[]) => Request)
   /** Selects the compared part of the answer. */
   see: (answer: Answer) => unknown
   ours: unknown

@@ -21,6 +21,7 @@ import tempfile
 import types
 from collections.abc import Callable, Coroutine, Iterable, Iterator
 from contextvars import ContextVar
+from functools import cache
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -32,6 +33,7 @@ worker = types.ModuleType("evaluate_model_worker")
 worker.EvaluateModelArgs = worker.EvaluateModelDispatcher = object
 sys.modules["weave.trace_server.workers.evaluate_model_worker.evaluate_model_worker"] = worker
 
+import httpx  # noqa: E402
 import uvicorn  # noqa: E402
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response  # noqa: E402
 from fastapi.exceptions import RequestValidationError  # noqa: E402
@@ -69,27 +71,35 @@ class KeptIds(IdConverter):
     ext_to_int_run_id = int_to_ext_run_id = ext_to_int_user_id = int_to_ext_user_id = _keep
 
 
-def digest_as_sent(stored: str) -> str:
-    """Computes the digest over sorted keys, as releases since 0.53 do, and over references as the caller wrote them.
-
-    A service's own digests include its internal references, so they are only equal within one service.
-    """
-    value = restore_refs(json.loads(stored))
+def digest_as_other(stored: str) -> str:
+    """Computes the digest over sorted keys, as releases since 0.53 do, and over the other server's internal references."""
+    value = convert_refs(json.loads(stored))
     return str_digest(json.dumps(value, sort_keys=True))
 
 
-def restore_refs(value: Any) -> Any:
+def convert_refs(value: Any) -> Any:
     if isinstance(value, dict):
-        return {key: restore_refs(member) for key, member in value.items()}
+        return {key: convert_refs(member) for key, member in value.items()}
     if isinstance(value, list):
-        return [restore_refs(member) for member in value]
+        return [convert_refs(member) for member in value]
     if isinstance(value, str) and value.startswith(INTERNAL_REF):
         project, _, rest = value[len(INTERNAL_REF) :].partition("/")
-        return f"weave:///{unquote(project)}/{rest}"
+        number = find_other_id(unquote(project))
+        return f"{INTERNAL_REF}{number}/{rest}" if number else f"weave:///{unquote(project)}/{rest}"
     return value
 
 
-sqlite_trace_server.str_digest = digest_as_sent
+@cache
+def find_other_id(project: str) -> str | None:
+    url, key = os.environ.get("OTHER_URL"), os.environ.get("OTHER_KEY")
+    if not url:
+        return None
+    body = {"project_ids": [project]}
+    answer = httpx.post(f"{url}/service/projects_info", json=body, auth=("api", key or ""), timeout=60)
+    return next((found["internal_project_id"] for found in answer.raise_for_status().json()), None)
+
+
+sqlite_trace_server.str_digest = digest_as_other
 
 
 def write_lines(rows: Iterable[BaseModel]) -> Iterator[str]:
