@@ -11,6 +11,14 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
   && rm -r node_modules/node-linux-* node_modules/.bin \
   && find node_modules -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' \) -delete
 
+FROM ${NODE} AS console
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts --no-audit --no-fund
+COPY tsconfig.json ./
+COPY console ./console
+RUN node_modules/node-linux-*/bin/node console/build.ts
+
 FROM ${DEBIAN}
 RUN groupadd --gid 1000 trainyard \
   && useradd --uid 1000 --gid 1000 --home-dir /home/trainyard --no-create-home --shell /usr/sbin/nologin trainyard
@@ -24,6 +32,7 @@ COPY db ./db
 COPY artifacts ./artifacts
 COPY apiserver ./apiserver
 COPY operator ./operator
+COPY --from=console /app/console/dist ./console/dist
 ENV NODE_ENV=production
 USER 1000:1000
 CMD ["node", "apiserver/main.ts"]

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { Interrupted, UserError } from '../user-error.ts'
 import type { InstallContext } from './context.ts'
+import { installConsole } from './console.ts'
 import { installControlPlane, type ControlPlane } from './control-plane.ts'
 import { installTrainerEnvironment, type PythonEnvironment } from './python-environment.ts'
 
@@ -10,12 +11,12 @@ export interface Installation {
   python: PythonEnvironment
 }
 
-/** Installs the missing parts at the same time. The first failure aborts the other part and is thrown. */
+/** Installs the missing parts, and builds the console, at the same time. The first failure aborts the other parts and is thrown. */
 export async function install(context: InstallContext): Promise<Installation> {
   await mkdir(context.config.cacheFolder, { recursive: true })
   const failed = new AbortController()
   const together = { ...context, signal: AbortSignal.any([context.signal, failed.signal]) }
-  const parts = [installControlPlane(together), installTrainerEnvironment(together)] as const
+  const parts = [installControlPlane(together), installTrainerEnvironment(together), installConsole(together)] as const
   for (const part of parts) part.catch(() => failed.abort())
   const outcomes = await Promise.allSettled(parts)
   const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as unknown] : []))

@@ -30,6 +30,12 @@ describe('a process starts in it with a read-only root file system, and names th
   )
 })
 
+test('it has the built console', async () => {
+  const { stdout } = await runInImage(tag, ['sh', '-c', 'ls console/dist console/dist/assets'])
+  expect(stdout).toMatch(/^index\.html$/m)
+  expect(stdout).toMatch(/^index-[\w-]+\.js\.br$/m)
+})
+
 test('the commands of administrators describe themselves', async () => {
   const { code, stdout } = await runInImage(tag, ['node', 'apiserver/accounts/admin/main.ts', 'key', '--help'])
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('--role') })

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useMatchRoute, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useParams } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
 import { runQuery } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
@@ -68,11 +68,10 @@ const places = [
 
 function Tabs() {
   const params = useParams({ from: '/inside/$entity/$project/runs/$run' })
-  const matches = useMatchRoute()
   return (
     <nav aria-label="Run" className={tabs.tabs}>
       {places.map(([name, to]) => (
-        <Link key={to} to={to} params={params} aria-current={matches({ to, params }) ? 'page' : undefined}>
+        <Link key={to} to={to} params={params} activeOptions={{ exact: true, includeSearch: false }}>
           {name}
         </Link>
       ))}
