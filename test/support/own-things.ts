@@ -40,7 +40,7 @@ export async function makeThings(stack: Stack, pool: Pool, owner: { key: string;
   }
 }
 
-// All but the last two answer 503 without an engine. The last ones take a key in the body, and revoke that of the request.
+// Most answer 503 without an engine. The others take a key in the body, never end, and revoke the key of the request.
 const elsewhere = new Set([
   '/v1/chat/completions',
   '/v1/completions',
@@ -52,6 +52,7 @@ const elsewhere = new Set([
   '/detokenize',
   '/v1/system-check',
   '/v1/preview/session',
+  '/v1/preview/stream',
   '/v1/preview/entities/{entity}',
 ])
 
