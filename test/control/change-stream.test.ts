@@ -44,8 +44,14 @@ beforeEach(async () => {
   rows = new TrainingRows(own.database.pool, entity)
 })
 
-const open = (topics: string, headers: Record<string, string> = {}, url = own.server.url) =>
-  openEventStream(`${url}${path}${topics}`, { authorization: `Bearer ${key}`, ...headers })
+/** Opens a stream when all changes so far have their positions: one that gets its own later is new to the stream. */
+async function open(topics: string, headers: Record<string, string> = {}, url = own.server.url) {
+  await eventually(async () => {
+    const waiting = 'SELECT id FROM training.outbox WHERE entity = $1 AND position IS NULL'
+    expect((await own.database.pool.query(waiting, [entity])).rows).toEqual([])
+  })
+  return openEventStream(`${url}${path}${topics}`, { authorization: `Bearer ${key}`, ...headers })
+}
 type Stream = Awaited<ReturnType<typeof open>>
 const changesOf = (stream: Stream) => stream.events as unknown as Change[]
 const kindsOf = (stream: Stream) => changesOf(stream).map(({ kind }) => kind)
