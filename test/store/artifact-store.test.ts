@@ -364,7 +364,8 @@ describe('on S3', () => {
     for (const fault of faults) {
       expect(fault).toBeInstanceOf(StoreFailed)
       expect(fault.message).toMatch(/the artifact store$/)
-      expect((fault.cause as { code?: string }).code).toBe('UND_ERR_SOCKET')
+      // The proxy ends a connection before or after its request is written.
+      expect(['UND_ERR_SOCKET', 'ECONNRESET']).toContain((fault.cause as { code?: string }).code)
     }
     await proxy.close()
   })
