@@ -19,6 +19,6 @@ export function watchClient(ctx: RequestContext, responses: RevocableResponses):
   }
   ctx.res.once('close', end)
   if (ctx.res.closed) end()
-  responses.track(ctx.state.caller.keyId, ctx.res).addEventListener('abort', () => client.leave())
+  responses.track(ctx.state.caller, ctx.res).addEventListener('abort', () => client.leave())
   return client
 }

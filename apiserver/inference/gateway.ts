@@ -151,7 +151,7 @@ export class Gateway {
         { exchange, operation },
         { entity: caller.entity, memory, keep: trace?.keepRequest },
       )
-      const unfollow = deps.responses.follow(caller.keyId, () => exchange.breakOff())
+      const unfollow = deps.responses.follow(caller, () => exchange.breakOff())
       exchange.whenClosed(unfollow)
       return await askEngine(deps, { caller, project, memory, client }, request)
     } finally {

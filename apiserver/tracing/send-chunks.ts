@@ -75,7 +75,7 @@ export async function pipeChunks(
   ctx.res.setMaxListeners(20)
   const deadline = setTimeout(end, deadlineMs)
   ctx.res.once('close', () => clearTimeout(deadline))
-  responses.track(ctx.state.caller.keyId, ctx.res).addEventListener('abort', end)
+  responses.track(ctx.state.caller, ctx.res).addEventListener('abort', end)
   // The timeout also fires while no data waits to be sent. The response then goes on, and Node restarts the timer with
   // the next chunk.
   ctx.res.setTimeout(stallMs, () => ctx.res.writableLength > 0 && end())

@@ -23,6 +23,13 @@ export const apiserverMutations: Mutation[] = [
     test: 'test/control/keys.test.ts',
   },
   {
+    fault: 'a stream goes on when its browser logs out',
+    file: 'apiserver/accounts/keys/revocable-responses.ts',
+    find: '?? []) onEnded()',
+    replace: '?? []) void onEnded',
+    test: 'test/control/change-stream.test.ts',
+  },
+  {
     fault: 'an entity has the name of a path of the service',
     file: 'apiserver/accounts/names.ts',
     find: 'return reservedEntities.has(name.toLowerCase())',

@@ -21,7 +21,7 @@ const openResponse = () => new EventEmitter() as ServerResponse
 test('an answer is tracked until it is sent', async () => {
   const { asked, answers } = watchedAnswers(noLease)
   const response = openResponse()
-  expect(answers.track('key', response).aborted).toBe(false)
+  expect(answers.track({ keyId: 'key' }, response).aborted).toBe(false)
   await answers.abortRevoked()
   expect(asked).toEqual([['key']])
   response.emit('close')
@@ -32,14 +32,17 @@ test('an answer is tracked until it is sent', async () => {
 test('an answer that is already sent is not tracked', async () => {
   const { asked, answers } = watchedAnswers(noLease)
   const response = Object.assign(new EventEmitter(), { closed: true }) as unknown as ServerResponse
-  answers.track('key', response)
+  answers.track({ keyId: 'key' }, response)
   await answers.abortRevoked()
   expect(asked).toEqual([])
 })
 
 test('with a lease, the database is asked only for changed keys, and at once', async () => {
   const { asked, usable, answers } = watchedAnswers(permanentLease, { key: null, other: null })
-  const [revoked, other] = [answers.track('key', openResponse()), answers.track('other', openResponse())]
+  const [revoked, other] = [
+    answers.track({ keyId: 'key' }, openResponse()),
+    answers.track({ keyId: 'other' }, openResponse()),
+  ]
   await answers.abortRevoked()
   await answers.abortRevoked()
   expect(asked).toEqual([['key', 'other']])
@@ -51,7 +54,7 @@ test('with a lease, the database is asked only for changed keys, and at once', a
 
 test('without a lease, the database is asked each time', async () => {
   const { usable, answers } = watchedAnswers(noLease)
-  const revoked = answers.track('key', openResponse())
+  const revoked = answers.track({ keyId: 'key' }, openResponse())
   await answers.abortRevoked()
   delete usable['key']
   await answers.abortRevoked()
@@ -60,7 +63,7 @@ test('without a lease, the database is asked each time', async () => {
 
 test('an expired key ends its answers, without a query', async () => {
   const { asked, answers } = watchedAnswers(permanentLease, { key: new Date(Date.now() + 20) })
-  const expired = answers.track('key', openResponse())
+  const expired = answers.track({ keyId: 'key' }, openResponse())
   await answers.abortRevoked()
   expect(expired.aborted).toBe(false)
   await expect.poll(() => answers.abortRevoked().then(() => expired.aborted)).toBe(true)

@@ -1,15 +1,22 @@
 import type { ServerResponse } from 'node:http'
 import { listUsableKeys } from '../../../db/accounts/api-keys.ts'
+import { findSessionTimes } from '../../../db/accounts/sessions.ts'
 import type { Follower } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Lease } from '../../../lib/leased-cache.ts'
+import type { Caller } from '../context.ts'
 
-/** Running responses by API key. They are aborted when the key is revoked or expires. */
+/** Who gets a response. */
+type Receiver = Pick<Caller, 'keyId' | 'sessionId'>
+
+/** Running responses. They are aborted when their key is revoked or expires, or when their browser logs out. */
 export class RevocableResponses implements Follower {
   readonly #pool: Pool
   readonly #lease: Lease
   /** A key without responses has no entry. */
   readonly #byKey = new Map<string, Set<() => void>>()
+  /** A session without responses has no entry. */
+  readonly #bySession = new Map<string, Set<() => void>>()
   /** When the tracked keys expire. Keys that may have changed have no entry. */
   readonly #endsAtMs = new Map<string, number>()
   #changes = 0
@@ -19,27 +26,25 @@ export class RevocableResponses implements Follower {
     this.#lease = lease
   }
 
-  /** The signal is aborted if the key stops being usable before the response is sent. */
-  track(keyId: string, response: ServerResponse): AbortSignal {
+  /** The signal is aborted if the key or the session stops being usable before the response is sent. */
+  track(receiver: Receiver, response: ServerResponse): AbortSignal {
     const revoked = new AbortController()
     // A closed response emits no further 'close'.
     if (!response.closed)
       response.once(
         'close',
-        this.follow(keyId, () => revoked.abort()),
+        this.follow(receiver, () => revoked.abort()),
       )
     return revoked.signal
   }
 
-  /** Calls back when the key stops being usable. Call the returned function to stop this. */
-  follow(keyId: string, onRevoked: () => void): () => void {
-    const responses = this.#byKey.get(keyId) ?? new Set()
-    this.#byKey.set(keyId, responses.add(onRevoked))
+  /** Calls back when the key or the session stops being usable. Call the returned function to stop this. */
+  follow({ keyId, sessionId }: Receiver, onRevoked: () => void): () => void {
+    add(this.#byKey, keyId, onRevoked)
+    if (sessionId !== undefined) add(this.#bySession, sessionId, onRevoked)
     return () => {
-      responses.delete(onRevoked)
-      if (responses.size > 0 || this.#byKey.get(keyId) !== responses) return
-      this.#byKey.delete(keyId)
-      this.#endsAtMs.delete(keyId)
+      if (sessionId !== undefined) remove(this.#bySession, sessionId, onRevoked)
+      if (remove(this.#byKey, keyId, onRevoked)) this.#endsAtMs.delete(keyId)
     }
   }
 
@@ -55,9 +60,11 @@ export class RevocableResponses implements Follower {
     for (const [keyId, endsAtMs] of this.#endsAtMs) if (endsAtMs <= nowMs) this.#abort(keyId)
   }
 
-  /** Checks the responses of a changed key at once. */
+  /** Checks the responses of a changed key or session at once. */
   drop(tag: string): void {
     this.#changes++
+    // If this fails, a stream's next check of its own finds it.
+    if (tag.startsWith('session:')) void this.#abortEnded(tag.slice('session:'.length)).catch(() => {})
     if (tag.startsWith('entity:')) this.#endsAtMs.clear()
     const keyId = tag.startsWith('key:') ? tag.slice('key:'.length) : ''
     if (!this.#byKey.has(keyId)) return
@@ -87,4 +94,24 @@ export class RevocableResponses implements Follower {
   #abort(keyId: string): void {
     for (const onRevoked of this.#byKey.get(keyId) ?? []) onRevoked()
   }
+
+  /** A session changes also when its last use is recorded. */
+  async #abortEnded(sessionId: string): Promise<void> {
+    if (!this.#bySession.has(sessionId) || (await findSessionTimes(this.#pool, sessionId))) return
+    for (const onEnded of this.#bySession.get(sessionId) ?? []) onEnded()
+  }
+}
+
+type Callbacks = Map<string, Set<() => void>>
+
+function add(all: Callbacks, id: string, callback: () => void): void {
+  const own = all.get(id) ?? new Set()
+  all.set(id, own.add(callback))
+}
+
+/** Returns whether it was the last one of this id. */
+function remove(all: Callbacks, id: string, callback: () => void): boolean {
+  const own = all.get(id)
+  if (!own?.delete(callback) || own.size > 0) return false
+  return all.delete(id)
 }

@@ -113,7 +113,7 @@ function routeContent(
       const project = await deps.projects.find(caller, body.project_id)
       const { size, body: content } = await openFile(deps, project, body.digest)
       if (!Buffer.isBuffer(content)) {
-        const ended = deps.responses.track(caller.keyId, ctx.res)
+        const ended = deps.responses.track(caller, ctx.res)
         ended.addEventListener('abort', () => content.destroy())
       }
       ctx.type = 'application/octet-stream'

@@ -49,7 +49,7 @@ export function routeStream(api: RestApi, deps: ChangeStreamDeps): void {
       const cursor = named === undefined ? undefined : parseCursor(named)
       if (named !== undefined && !cursor) throw invalidCursor()
       await deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
-      const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller.keyId, ctx.res)])
+      const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])
       ctx.type = eventStream
       ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
       const { changeHub: hub, pool } = deps

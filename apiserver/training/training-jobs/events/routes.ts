@@ -41,7 +41,7 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
       const wanted = { jobId: params.training_job_id, after: lastEventId || query.after }
       const place = await findEvents(deps.pool, turnOf(caller), wanted)
       if (wantsStream || query.wait) await deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
-      const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller.keyId, ctx.res)])
+      const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])
       if (wantsStream) return answerStream(ctx, deps.events, { place, left })
       return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)
     },
