@@ -290,6 +290,12 @@ export interface Operations {
     body: undefined
     answer: { "id": string; "model_id": string; "job_id": string | null; "log_id": string | null; "split": string; "step": number | null; "group_index": number; "trajectory_index": number; "group_exceptions": number; "scenario_id": string | null; "prompt_hash": string; "reward": number; "advantage": number | null; "metrics": Record<string, number | boolean>; "tokens": number; "flags": ("no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories")[]; "push": number | null; "created_at": string; "trajectory": Record<string, unknown> }
   }
+  "GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}/tokens": {
+    path: { "model_id": string; "trajectory_id": string }
+    query: { "from"?: number; "limit"?: number }
+    body: undefined
+    answer: { "trajectory_id": string; "job_id": string | null; "total": number; "from": number; "has_more": boolean; "columns": { "gradient_step": (number | null)[]; "history_index": (number | null)[]; "position": (number | null)[]; "token_id": (number | null)[]; "old_logprob": (number | null)[]; "new_logprob": (number | null)[]; "ratio": (number | null)[]; "coefficient": (number | null)[]; "entropy": (number | null)[]; "masked": boolean[]; "clipped_low": boolean[]; "clipped_high": boolean[]; "dropped": boolean[] }; "missing": { "reason": "logged" | "not_trained" | "not_reported" | "job_failed" | "checkpoint_deleted" | "removed" | "not_kept"; "message": string } | null }
+  }
   "POST /v1/chat/completions": {
     path: Record<never, never>
     query: Record<never, never>

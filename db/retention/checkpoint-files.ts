@@ -17,7 +17,7 @@ export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void
 }
 
 /** The number of a model's newest steps that keep their statistics. */
-const keptSteps = 10
+export const keptSteps = 10
 
 /** Lists checkpoints with statistics that are not among their model's newest steps. */
 export async function listExpiredStatistics(pool: Pool): Promise<string[]> {

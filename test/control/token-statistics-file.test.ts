@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
+import { addKey } from '../support/api-server.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -143,6 +144,35 @@ describe('the file', () => {
     await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL WHERE id = $1', [checkpoint])
     expect((await get(`${path}/token-statistics`)).status).toBe(404)
     expect(await rest.call('GET', path)).toMatchObject({ token_statistics: null })
+  })
+
+  test('is read for one trajectory, by its entity only', async () => {
+    const model = await rest.createModel()
+    const job = await rows.addJob(model.id, 'Succeeded')
+    const training = new TrainingRows(pool)
+    await training.addTrajectories(model.id, job, [2, 1])
+    const fixture = new URL('../../apiserver/training/trajectories/tokens/token-statistics.parquet', import.meta.url)
+    await rows.addStatistics(await rows.addCheckpoint(model.id, 1, { jobId: job }), readFileSync(fixture))
+    const list = `/v1/preview/models/${model.id}/trajectories`
+    const { data } = await rest.call<{ data: { id: string }[] }>('GET', list)
+    const [, second, dropped] = data.map(({ id }) => `${list}/${id}/tokens`)
+    expect(await rest.call('GET', second!)).toMatchObject({
+      job_id: job,
+      total: 6,
+      from: 0,
+      has_more: false,
+      missing: null,
+      columns: { token_id: [200, 201, 202, 203, 400, 401], history_index: [0, 0, 0, 0, 1, 1] },
+    })
+    const page = await rest.call('GET', `${second}?from=3&limit=2`)
+    expect(page).toMatchObject({ total: 6, from: 3, has_more: true, columns: { token_id: [203, 400] } })
+    expect(await rest.call('GET', dropped!)).toMatchObject({ columns: { dropped: [true, true, true] } })
+    expect((await get(`${second}?limit=50001`)).status).toBe(422)
+    const other = await addKey(pool, `team-${randomUUID()}`, 'admin')
+    expect((await get(second!, { authorization: `Bearer ${other}` })).status).toBe(404)
+
+    await pool.query('UPDATE training.checkpoints SET statistics_digest = NULL WHERE job_id = $1', [job])
+    expect(await rest.call('GET', second!)).toMatchObject({ total: 0, missing: { reason: 'not_kept' } })
   })
 
   test('is removed with its checkpoint, and with its model', async () => {

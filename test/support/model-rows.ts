@@ -39,14 +39,17 @@ export class ModelRows {
   }
 
   /** Adds the file of a checkpoint's token statistics, as its trainer stores and reports it. Returns its path. */
-  async addStatistics(checkpointId: string, text = `statistics of ${checkpointId}`): Promise<string> {
+  async addStatistics(
+    checkpointId: string,
+    content: string | Buffer = `statistics of ${checkpointId}`,
+  ): Promise<string> {
     const file = path.join(this.artifacts, 'token-statistics', `${checkpointId}.parquet`)
     await mkdir(path.dirname(file), { recursive: true })
-    await writeFile(file, text)
+    await writeFile(file, content)
     await this.pool.query(
       `UPDATE training.checkpoints SET statistics_at = now(), statistics_digest = $2, statistics_bytes = $3
        WHERE id = $1`,
-      [checkpointId, sha256(text), Buffer.byteLength(text)],
+      [checkpointId, sha256(content), Buffer.byteLength(content)],
     )
     return file
   }
@@ -99,6 +102,6 @@ export class ModelRows {
   }
 }
 
-function sha256(text: string): string {
+function sha256(text: string | Buffer): string {
   return createHash('sha256').update(text).digest('hex')
 }

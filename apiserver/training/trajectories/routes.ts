@@ -6,6 +6,8 @@ import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { presentTrajectory } from './present.ts'
 import { trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
 import { getTrajectory, listModelTrajectories, openTrajectory, type TrajectoryDeps } from './service.ts'
+import { tokensQuery, tokensSchema } from './tokens/schema.ts'
+import { getTokens } from './tokens/service.ts'
 
 const tag = 'Trajectories'
 const path = '/v1/preview/models/{model_id}/trajectories'
@@ -36,6 +38,21 @@ export function routeTrajectories(api: RestApi, deps: TrajectoryDeps): void {
       ctx.length = start.length + row.payloadLength + 1
       ctx.body = Readable.from(embed(start, payload), { objectMode: false })
     },
+  )
+
+  api.get(
+    `${path}/{trajectory_id}/tokens`,
+    {
+      tag,
+      summary: 'Read what the loss did to each trained token of a trajectory',
+      description:
+        'Its rows of the file of token statistics, as columns. `missing` says why there are none: the limit ' +
+        '`token_statistics` decides which trajectories have them.',
+      query: tokensQuery,
+      answer: tokensSchema,
+    },
+    ({ caller, params, query }) =>
+      getTokens(deps, caller, { modelId: params.model_id, trajectoryId: params.trajectory_id }, query),
   )
 }
 
