@@ -1,12 +1,16 @@
-import { useMemo, type CSSProperties } from 'react'
-import { revealHidden, type Token, type Turn } from '../logic/chat.ts'
+import { useMemo, useState, type CSSProperties, type KeyboardEvent } from 'react'
+import { revealHidden, type Turn } from '../logic/chat.ts'
+import { signOf, type MeasuredToken, type Scale } from '../logic/overlays.ts'
 import { Chip } from './badges.tsx'
 import classes from './conversation.module.css'
 
-/** How a token is coloured: from -1 (orange) over 0 (no colour) to 1 (blue). */
+/** How the sampled tokens of a conversation are coloured. */
 export interface Overlay {
-  strength: (token: Token) => number
-  explain: (token: Token) => string
+  /** The tokens of each turn. */
+  turns: readonly (readonly MeasuredToken[] | undefined)[]
+  scale: Scale
+  /** Is told the token under the pointer, or the one that the arrow keys have reached. */
+  onPick: (token: MeasuredToken) => void
 }
 
 // Larger texts are shown in part: a browser lays out a text of this length in a few milliseconds.
@@ -29,7 +33,7 @@ export function Conversation({ turns, overlay }: { turns: readonly Turn[]; overl
               <Text text={turn.reasoning} />
             </details>
           )}
-          <Content turn={turn} overlay={overlay} />
+          <Content turn={turn} tokens={overlay?.turns[index]} overlay={overlay} />
           {turn.toolCalls.map(({ name, arguments: given }, at) => (
             <div key={at} className={classes.tool}>
               <b>{revealHidden(name)}</b>
@@ -42,7 +46,13 @@ export function Conversation({ turns, overlay }: { turns: readonly Turn[]; overl
   )
 }
 
-function Content({ turn: { text, tokens, toolCalls, role }, overlay }: { turn: Turn; overlay: Overlay | undefined }) {
+interface ContentProps {
+  turn: Turn
+  tokens: readonly MeasuredToken[] | undefined
+  overlay: Overlay | undefined
+}
+
+function Content({ turn: { text, toolCalls, role }, tokens, overlay }: ContentProps) {
   if (tokens && overlay) return <Tokens tokens={tokens} overlay={overlay} />
   if (text === '' && toolCalls.length > 0) return null
   if (role === 'tool') {
@@ -66,24 +76,57 @@ function Text({ text }: { text: string }) {
   )
 }
 
-function Tokens({ tokens, overlay }: { tokens: readonly Token[]; overlay: Overlay }) {
+const keySteps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 }
+
+/** The tokens of an answer. It has one place in the order of the tab key; the arrow keys go from token to token. */
+function Tokens({ tokens, overlay: { scale, onPick } }: { tokens: readonly MeasuredToken[]; overlay: Overlay }) {
+  const [active, setActive] = useState<number>()
+  const pick = (index: number | undefined) => {
+    const token = tokens[index ?? -1]
+    if (token) onPick(token)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = keySteps[event.key]
+    if (step === undefined || event.altKey || event.ctrlKey || event.metaKey) return
+    event.preventDefault()
+    const next = Math.max(0, Math.min(tokens.length - 1, active === undefined ? 0 : active + step))
+    setActive(next)
+    pick(next)
+  }
   return (
-    <p className={classes.text}>
+    // oxlint-disable-next-line jsx-a11y/no-noninteractive-element-interactions -- the arrow keys choose a token
+    <p
+      className={classes.text}
+      role="group"
+      aria-label="Tokens; arrow keys choose one"
+      tabIndex={0}
+      onKeyDown={onKeyDown}
+      onFocus={() => pick(active ?? 0)}
+      onBlur={() => setActive(undefined)}
+      onMouseOver={({ target }) => pick(indexOf(target))}
+    >
       {tokens.map((token, index) => {
-        const strength = Math.max(-1, Math.min(1, overlay.strength(token)))
-        const style = { '--strength': `${Math.round(Math.abs(strength) * 60)}%` } as CSSProperties
+        const shade = Math.max(-1, Math.min(1, scale.shade(token)))
+        const style = { '--strength': `${Math.round(Math.abs(shade) * 60)}%` } as CSSProperties
         return (
           <span
             key={index}
             className={classes.token}
-            data-sign={Math.sign(strength)}
+            data-index={index}
+            data-active={index === active}
+            data-sign={Math.sign(shade)}
+            data-glyph={signOf(shade)}
             style={style}
-            title={overlay.explain(token)}
           >
-            {revealHidden(token.text)}
+            {revealHidden(token.token.text)}
           </span>
         )
       })}
     </p>
   )
+}
+
+function indexOf(target: EventTarget): number | undefined {
+  const text = target instanceof HTMLElement ? target.dataset['index'] : undefined
+  return text === undefined ? undefined : Number(text)
 }

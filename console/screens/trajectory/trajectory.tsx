@@ -3,17 +3,17 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { runQuery, type Model } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { formatMetric, formatSigned } from '../../logic/numbers.ts'
-import { explainToken, overlays, shade } from '../../logic/overlays.ts'
+import { overlays } from '../../logic/overlays.ts'
 import { readChoice } from '../../logic/search.ts'
 import { Chip } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
-import { Conversation, type Overlay } from '../../parts/conversation.tsx'
 import { Segments } from '../../parts/controls.tsx'
 import { Facts, Page } from '../../parts/page.tsx'
 import { Answered, Failure, Loading } from '../../parts/state.tsx'
 import { Difference } from './difference.tsx'
 import { Siblings } from './siblings.tsx'
-import { useTurns, type FullTrajectory } from './full-trajectory.ts'
+import { TokenOverlay } from './token-overlay.tsx'
+import type { FullTrajectory } from './full-trajectory.ts'
 import classes from './trajectory.module.css'
 
 const route = '/inside/$entity/$project/runs/$run/trajectories/$trajectory'
@@ -58,10 +58,7 @@ function Loaded({ model, id }: { model: Model; id: string }) {
 function Shown({ model, trajectory }: { model: Model; trajectory: FullTrajectory }) {
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/$entity/$project/runs/$run/trajectories/$trajectory' })
-  const turns = useTurns(trajectory)
   const name = readChoice(search.overlay, overlays)
-  const overlay: Overlay | undefined =
-    name === 'none' ? undefined : { strength: (token) => shade(name, token), explain: explainToken }
   const change = (changes: object) => void navigate({ search: (all) => ({ ...all, ...changes }), replace: true })
   return (
     <div className={classes.split}>
@@ -82,7 +79,7 @@ function Shown({ model, trajectory }: { model: Model; trajectory: FullTrajectory
           )}
         </div>
         {search.diff === undefined ? (
-          <Conversation turns={turns} overlay={overlay} />
+          <TokenOverlay key={trajectory.id} model={model} trajectory={trajectory} name={name} />
         ) : (
           <Difference model={model} trajectory={trajectory} other={search.diff} />
         )}
