@@ -101,7 +101,7 @@ const run = createRoute({
 const charts = createRoute({
   getParentRoute: () => run,
   path: '/',
-  validateSearch: searchOf('q', 'from', 'to'),
+  validateSearch: searchOf('q', 'from', 'to', 'x'),
   component: lazyRouteComponent(() => import('./screens/run/charts.tsx'), 'ChartsTab'),
 })
 

@@ -1,41 +1,47 @@
 import { queryOptions } from '@tanstack/react-query'
-import type { Point } from '../logic/series.ts'
-import { callApi } from './client.ts'
+import { chooseCurves, type Axis, type Curve } from '../logic/curves.ts'
+import { callApi, type Answer, type Parts } from './client.ts'
 
-export interface Metric {
-  key: string
-  count: number
-}
+const operation = 'GET /v1/preview/models/{model_id}/metrics'
 
-/** The names of a model's metrics, without their points. */
+/** Above so many values, a chart shows the bounds and the mean of each bucket. */
+export const maxPoints = 2_000
+
+export type Metric = Answer<'GET /v1/preview/models/{model_id}/metric-keys'>['keys'][number]
+
+/** The names of a model's metrics, without their values. */
 export function metricKeysQuery(modelId: string) {
   return queryOptions({
     queryKey: ['metric keys', modelId],
-    queryFn: async ({ signal }): Promise<Metric[]> => {
-      const { metrics } = await callApi('GET /v1/preview/models/{model_id}/metrics', {
-        path: { model_id: modelId },
-        signal,
-      })
-      return metrics.map(({ key, count }) => ({ key, count }))
-    },
+    queryFn: async ({ signal }): Promise<Metric[]> =>
+      (await callApi('GET /v1/preview/models/{model_id}/metric-keys', { path: { model_id: modelId }, signal })).keys,
   })
 }
 
-/** The points of some metrics of a model, by the model's step. */
-export function metricsQuery(modelId: string, keys: readonly string[], samples = 1_000) {
+/** What is read of some metrics. A narrower range has finer buckets. */
+export interface MetricRange {
+  axis?: Axis
+  from?: number | undefined
+  to?: number | undefined
+  points?: number
+}
+
+/** The request for some metrics of a model. */
+export function metricsRequest(modelId: string, keys: readonly string[], range: MetricRange): Parts<typeof operation> {
+  const { axis = 'step', from, to, points = maxPoints } = range
+  const bounds = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+  return { path: { model_id: modelId }, query: { keys: keys.join(','), points, x: axis, ...bounds } }
+}
+
+/** The curves of some metrics of a model. */
+export function metricsQuery(modelId: string, keys: readonly string[], range: MetricRange = {}) {
+  const request = metricsRequest(modelId, keys, range)
   return queryOptions({
-    queryKey: ['metrics', modelId, [...keys], samples],
+    queryKey: ['metrics', request],
     enabled: keys.length > 0,
-    queryFn: async ({ signal }): Promise<Record<string, Point[]>> => {
-      const { metrics } = await callApi('GET /v1/preview/models/{model_id}/metrics', {
-        path: { model_id: modelId },
-        query: { keys: keys.join(','), samples },
-        signal,
-      })
-      // A client may log a metric that training has too. The values of training count.
-      return Object.fromEntries(
-        metrics.toSorted((a, b) => (a.source < b.source ? -1 : 1)).map(({ key, points }) => [key, points]),
-      )
+    queryFn: async ({ signal }): Promise<Record<string, Curve>> => {
+      const { metrics } = await callApi(operation, { ...request, signal })
+      return chooseCurves(metrics, range.axis ?? 'step')
     },
   })
 }

@@ -29,8 +29,9 @@ export function toggle(items: readonly string[], item: string): string[] {
   return items.includes(item) ? items.filter((each) => each !== item) : [...items, item]
 }
 
-export function readInteger(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,10}$/.test(text) ? Number(text) : undefined
+/** Reads a whole number of at most so many digits. Times in milliseconds have 13. */
+export function readInteger(text: string | undefined, maxDigits = 10): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) && text.length <= maxDigits ? Number(text) : undefined
 }
 
 /** Reads one of these values; any other text is the first of them. */

@@ -1,4 +1,5 @@
 export interface Point {
+  /** Its place on the axis: a step, or the number of a gradient step, or a time. */
   step: number
   value: number
 }
@@ -19,8 +20,14 @@ export function joinSeries(series: readonly (readonly Point[])[]): Columns {
   return { x, ys }
 }
 
-/** Two series that bound a band around another: value plus and minus its deviation. */
-export function makeBand(middle: readonly Point[], deviation: readonly Point[]): { low: Point[]; high: Point[] } {
+/** Two series that bound a band around another. */
+export interface Band {
+  low: Point[]
+  high: Point[]
+}
+
+/** The band of a value plus and minus its deviation. */
+export function makeBand(middle: readonly Point[], deviation: readonly Point[]): Band {
   const deviations = new Map(deviation.map(({ step, value }) => [step, value]))
   const known = middle.flatMap(({ step, value }) => {
     const around = deviations.get(step)
@@ -32,15 +39,20 @@ export function makeBand(middle: readonly Point[], deviation: readonly Point[]):
   }
 }
 
-/** Describes a series in one sentence, for those who do not see its chart. */
-export function describeSeries(name: string, points: readonly Point[], format: (value: number) => string): string {
+/** Describes a series in one sentence, for those who do not see its chart. `place` writes a place of the axis. */
+export function describeSeries(
+  name: string,
+  points: readonly Point[],
+  format: (value: number) => string,
+  place = (step: number) => `step ${step}`,
+): string {
   const [first, last] = [points[0], points.at(-1)]
   if (!first || !last) return `${name}: no values yet.`
-  if (first === last) return `${name}: ${format(first.value)} at step ${first.step}.`
+  if (first === last) return `${name}: ${format(first.value)} at ${place(first.step)}.`
   const highest = points.reduce((best, point) => (point.value > best.value ? point : best))
   const lowest = points.reduce((best, point) => (point.value < best.value ? point : best))
   return (
-    `${name}: ${format(first.value)} at step ${first.step}, ${format(last.value)} at step ${last.step}; ` +
+    `${name}: ${format(first.value)} at ${place(first.step)}, ${format(last.value)} at ${place(last.step)}; ` +
     `lowest ${format(lowest.value)}, highest ${format(highest.value)}.`
   )
 }
@@ -64,9 +76,10 @@ const firstCharts: readonly (readonly string[])[] = [
   ['kl_policy_ref'],
   ['grad_norm', 'train/grad_norm'],
   ['clip_fraction'],
+  ['completion_tokens', 'train/completion_tokens', 'val/completion_tokens'],
   ['num_trainable_tokens'],
   ['tokens_per_second'],
-  ['exception_rate', 'val/exception_rate'],
+  ['exception_rate', 'train/exception_rate', 'val/exception_rate'],
 ]
 
 /**
@@ -77,7 +90,7 @@ export function arrangeCharts(keys: readonly string[], words = ''): string[][] {
   const known = firstCharts
     .map((chart) => chart.filter((key) => keys.includes(key)))
     .filter((chart) => chart.length > 0)
-  const placed = new Set([...known.flat(), 'reward_std_dev'])
+  const placed = new Set([...known.flat(), ...keys.filter((key) => /(?:^|\/)reward_std_dev$/.test(key))])
   const others = keys
     .filter((key) => !placed.has(key))
     .toSorted()

@@ -1,23 +1,23 @@
 import { lazy, Suspense, useEffect, useRef, useState, type ReactNode } from 'react'
 import { formatMetric } from '../logic/numbers.ts'
-import { describeSeries, type Point } from '../logic/series.ts'
+import type { Axis, Marker } from '../logic/curves.ts'
+import { describeSeries, type Band, type Point } from '../logic/series.ts'
+import { formatTime } from '../logic/time.ts'
 import classes from './chart.module.css'
 
 export interface Series {
   name: string
   points: Point[]
   /** Values around which the series varies, drawn as a band. */
-  band?: { low: Point[]; high: Point[] }
-}
-
-export interface Marker {
-  step: number
-  name: string
+  band?: Band
+  /** How many values a point stands for at most. */
+  width?: number
 }
 
 export interface ChartProps {
   title: string
   series: readonly Series[]
+  axis?: Axis
   markers?: readonly Marker[]
   onStep?: (step: number) => void
   onZoom?: (range: { from: number; to: number } | undefined) => void
@@ -27,11 +27,19 @@ export interface ChartProps {
 // uPlot comes with the first chart.
 const Plot = lazy(() => import('./plot.tsx'))
 
-/** A chart of series by step, with its numbers beside it. It is drawn when it comes near the screen. */
+/** Writes a place of an axis. */
+export function writePlace(step: number, axis: Axis): string {
+  if (axis === 'time') return formatTime(new Date(step).toISOString())
+  return `${axis === 'index' ? 'gradient step' : 'step'} ${step}`
+}
+
+/** A chart of series along an axis, with its numbers beside it. It is drawn when it comes near the screen. */
 export function Chart(props: ChartProps) {
-  const { title, series } = props
+  const { title, series, axis = 'step' } = props
   const [asTable, setAsTable] = useState(false)
-  const sentence = series.map(({ name, points }) => describeSeries(name, points, formatMetric)).join(' ')
+  const sentence = series
+    .map(({ name, points }) => describeSeries(name, points, formatMetric, (at) => writePlace(at, axis)))
+    .join(' ')
   return (
     <figure className={classes.chart}>
       <figcaption>
@@ -42,7 +50,7 @@ export function Chart(props: ChartProps) {
         </button>
       </figcaption>
       {asTable ? (
-        <SeriesTable series={series} />
+        <SeriesTable series={series} axis={axis} />
       ) : (
         <WhenNear>
           <div role="img" aria-label={sentence} className={classes.plot}>
@@ -60,23 +68,31 @@ export function Chart(props: ChartProps) {
 function Legend({ series }: { series: readonly Series[] }) {
   return (
     <ul className={classes.legend}>
-      {series.map(({ name, points }, index) => (
+      {series.map(({ name, points, width = 1 }, index) => (
         <li key={name} data-series={index % 8}>
-          {series.length > 1 && <span>{name}</span>} <b>{formatMetric(points.at(-1)?.value)}</b>
+          {series.length > 1 && <span>{name}</span>} <b>{formatMetric(points.at(-1)?.value)}</b>{' '}
+          {width > 1 && (
+            <small title={`Each point is the mean of ${width} values; the band has the least and the greatest`}>
+              1:{width}
+            </small>
+          )}
         </li>
       ))}
     </ul>
   )
 }
 
-function SeriesTable({ series }: { series: readonly Series[] }) {
+const maxRows = 500
+
+function SeriesTable({ series, axis }: { series: readonly Series[]; axis: Axis }) {
+  const values = series.map(({ points }) => new Map(points.map(({ step, value }) => [step, value])))
   const steps = [...new Set(series.flatMap(({ points }) => points.map(({ step }) => step)))].toSorted((a, b) => b - a)
   return (
     <div className={classes.table} tabIndex={0} role="region" aria-label="Values">
       <table>
         <thead>
           <tr>
-            <th scope="col">step</th>
+            <th scope="col">{axis === 'index' ? 'gradient step' : axis}</th>
             {series.map(({ name }) => (
               <th key={name} scope="col">
                 {name}
@@ -85,15 +101,20 @@ function SeriesTable({ series }: { series: readonly Series[] }) {
           </tr>
         </thead>
         <tbody>
-          {steps.slice(0, 500).map((step) => (
+          {steps.slice(0, maxRows).map((step) => (
             <tr key={step}>
-              <td>{step}</td>
-              {series.map(({ name, points }) => (
-                <td key={name}>{formatMetric(points.find((point) => point.step === step)?.value)}</td>
+              <td>{axis === 'time' ? writePlace(step, axis) : step}</td>
+              {series.map(({ name }, index) => (
+                <td key={name}>{formatMetric(values[index]!.get(step))}</td>
               ))}
             </tr>
           ))}
         </tbody>
+        {steps.length > maxRows && (
+          <caption>
+            The last {maxRows} of {steps.length}
+          </caption>
+        )}
       </table>
     </div>
   )

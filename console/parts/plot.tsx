@@ -3,16 +3,17 @@ import { useEffect, useRef } from 'react'
 import UPlot, { type AlignedData, type Options } from 'uplot'
 import { formatMetric } from '../logic/numbers.ts'
 import { joinSeries } from '../logic/series.ts'
-import type { ChartProps, Marker, Series } from './chart.tsx'
+import { rangeOf, type Marker } from '../logic/curves.ts'
+import { writePlace, type ChartProps, type Series } from './chart.tsx'
 
 const none: readonly Marker[] = []
 
 /** Draws series with uPlot. New points are added to the chart that is there. */
-export default function Plot({ series, markers = none, onStep, onZoom, range }: ChartProps) {
+export default function Plot({ series, axis = 'step', markers = none, onStep, onZoom, range }: ChartProps) {
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>(undefined)
   // A chart is made again when its series change, and not when their points do.
-  const shape = JSON.stringify([series.map(({ name, band }) => [name, band !== undefined]), range])
+  const shape = JSON.stringify([series.map(({ name, band }) => [name, band !== undefined]), range, axis])
   const calls = useRef({ onStep, onZoom, markers })
   calls.current = { onStep, onZoom, markers }
 
@@ -20,7 +21,7 @@ export default function Plot({ series, markers = none, onStep, onZoom, range }: 
     const host = place.current!
     const make = () => {
       chart.current?.destroy()
-      chart.current = new UPlot(makeOptions(host, series, calls, range), readData(series), host)
+      chart.current = new UPlot(makeOptions(host, { series, axis, range }, calls), readData(series), host)
     }
     make()
     const observer = new ResizeObserver(() =>
@@ -41,6 +42,7 @@ export default function Plot({ series, markers = none, onStep, onZoom, range }: 
   }, [shape])
 
   useEffect(() => chart.current?.setData(readData(series), range === undefined), [series, range])
+  useEffect(() => chart.current?.redraw(false), [markers])
   return <div ref={place} style={{ height: '100%' }} />
 }
 
@@ -55,7 +57,9 @@ interface Calls {
   current: { onStep: ChartProps['onStep']; onZoom: ChartProps['onZoom']; markers: readonly Marker[] }
 }
 
-function makeOptions(host: HTMLElement, series: readonly Series[], calls: Calls, range: ChartProps['range']): Options {
+type Shape = Required<Pick<ChartProps, 'series' | 'axis'>> & { range: ChartProps['range'] }
+
+function makeOptions(host: HTMLElement, { series, axis: x, range }: Shape, calls: Calls): Options {
   const colours = readColours(host)
   const axis = {
     stroke: colours.muted,
@@ -78,14 +82,21 @@ function makeOptions(host: HTMLElement, series: readonly Series[], calls: Calls,
     legend: { show: false },
     padding: [8, 8, 0, 0],
     cursor: { y: false, drag: { setScale: false, x: true, y: false }, points: { size: 7 } },
-    scales: { x: { time: false, ...(range && { min: range.from, max: range.to }) } },
+    // Times are in milliseconds.
+    ms: 1,
+    scales: {
+      x: { time: x === 'time', ...(range && { min: range.from, max: range.to }) },
+      y: { range: (_, low, high) => rangeOf(low, high) },
+    },
     axes: [
       {
         ...axis,
         size: 24,
         gap: 4,
         space: 48,
-        values: (_, steps) => steps.map((step) => (Number.isInteger(step) ? String(step) : '')),
+        ...(x !== 'time' && {
+          values: (_: UPlot, steps: number[]) => steps.map((step) => (Number.isInteger(step) ? String(step) : '')),
+        }),
       },
       { ...axis, size: 46, gap: 4, space: 28, values: (_, values) => values.map((value) => formatMetric(value)) },
     ],
@@ -96,7 +107,7 @@ function makeOptions(host: HTMLElement, series: readonly Series[], calls: Calls,
     })),
     hooks: {
       setSelect: [(plot) => readZoom(plot, calls)],
-      ready: [(plot) => followPointer(plot, series, calls)],
+      ready: [(plot) => followPointer(plot, series, x, calls)],
       draw: [(plot) => drawMarkers(plot, calls.current.markers, colours)],
     },
   }
@@ -111,7 +122,7 @@ function readZoom(plot: UPlot, calls: Calls): void {
 }
 
 /** Shows the values under the pointer. A click opens the step, a double click ends the zoom. */
-function followPointer(plot: UPlot, series: readonly Series[], calls: Calls): void {
+function followPointer(plot: UPlot, series: readonly Series[], axis: Shape['axis'], calls: Calls): void {
   const tip = document.createElement('div')
   tip.className = 'plot-tip'
   plot.over.append(tip)
@@ -129,7 +140,7 @@ function followPointer(plot: UPlot, series: readonly Series[], calls: Calls): vo
     if (step === undefined) return
     const values = series.map(({ name }, at) => `${name}  ${formatMetric(plot.data[at + 1]![index!])}`)
     const marks = calls.current.markers.filter((marker) => marker.step === step).map(({ name }) => name)
-    tip.textContent = [`step ${step}`, ...values, ...marks].join('\n')
+    tip.textContent = [writePlace(step, axis), ...values, ...marks].join('\n')
     const x = plot.valToPos(step, 'x')
     tip.style.transform = `translate(${x > plot.over.clientWidth / 2 ? x - tip.offsetWidth - 10 : x + 10}px, 4px)`
   })
@@ -137,23 +148,26 @@ function followPointer(plot: UPlot, series: readonly Series[], calls: Calls): vo
   tip.hidden = true
 }
 
+/** Aliases and failures are lines with names, checkpoints are ticks at the axis. */
 function drawMarkers(plot: UPlot, markers: readonly Marker[], colours: Colours): void {
   const { ctx, bbox } = plot
+  const bottom = bbox.top + bbox.height
   ctx.save()
-  ctx.strokeStyle = colours.orange
-  ctx.fillStyle = colours.orange
   ctx.font = colours.font.replace('11px', `${11 * devicePixelRatio}px`)
   ctx.textAlign = 'left'
   ctx.textBaseline = 'alphabetic'
-  ctx.setLineDash([3 * devicePixelRatio, 3 * devicePixelRatio])
-  for (const { step, name } of markers) {
+  for (const { kind, step, name } of markers) {
     const x = plot.valToPos(step, 'x', true)
     if (x < bbox.left || x > bbox.left + bbox.width) continue
+    ctx.strokeStyle = { alias: colours.series[0]!, failure: colours.orange, checkpoint: colours.muted }[kind]
+    ctx.fillStyle = ctx.strokeStyle
+    ctx.setLineDash(kind === 'checkpoint' ? [] : [3 * devicePixelRatio, 3 * devicePixelRatio])
     ctx.beginPath()
-    ctx.moveTo(x, bbox.top)
-    ctx.lineTo(x, bbox.top + bbox.height)
+    ctx.moveTo(x, kind === 'checkpoint' ? bottom - 4 * devicePixelRatio : bbox.top)
+    ctx.lineTo(x, bottom)
     ctx.stroke()
-    ctx.fillText(name, x + 3 * devicePixelRatio, bbox.top + 10 * devicePixelRatio)
+    const text = kind === 'failure' ? '✕' : name
+    if (kind !== 'checkpoint') ctx.fillText(text, x + 3 * devicePixelRatio, bbox.top + 10 * devicePixelRatio)
   }
   ctx.restore()
 }

@@ -71,7 +71,7 @@ function Compared({ models }: { models: readonly Model[] }) {
 
 function ComparedChart({ metric, models }: { metric: string; models: readonly Model[] }) {
   const results = useQueries({ queries: models.map(({ id }) => metricsQuery(id, [metric])) })
-  const points = results.map(({ data }) => data?.[metric] ?? [])
+  const points = results.map(({ data }) => data?.[metric]?.points ?? [])
   const series = useMemo(
     () => models.map(({ name }, index) => ({ name, points: points[index]! })),
     // oxlint-disable-next-line react-hooks/exhaustive-deps

@@ -171,8 +171,8 @@ function JobNote({ job }: { job: Job }) {
 
 function RunLine({ model }: { model: Model }) {
   const { entity, project } = useParams({ from: route })
-  const { data } = useQuery({ ...metricsQuery(model.id, ['reward', 'val/reward', 'loss'], 60) })
-  const points = data?.['val/reward'] ?? data?.['reward'] ?? data?.['loss'] ?? []
+  const { data } = useQuery({ ...metricsQuery(model.id, ['reward', 'val/reward', 'loss'], { points: 60 }) })
+  const points = (data?.['val/reward'] ?? data?.['reward'] ?? data?.['loss'])?.points ?? []
   const name = data?.['val/reward'] ? 'val reward' : data?.['reward'] ? 'reward' : data?.['loss'] ? 'loss' : ''
   return (
     <li>

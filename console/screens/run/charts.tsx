@@ -1,14 +1,25 @@
 import { useMemo } from 'react'
-import { useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
-import { metricKeysQuery, metricsQuery } from '../../data/metrics.ts'
-import { apiQuery } from '../../data/queries.ts'
+import { metricKeysQuery, metricsQuery, type Metric } from '../../data/metrics.ts'
+import { wholeListQuery } from '../../data/queries.ts'
+import {
+  axes,
+  axisOf,
+  bandOf,
+  deviationsOf,
+  placeMarkers,
+  stepAt,
+  type Axis,
+  type Curve,
+  type Marker,
+} from '../../logic/curves.ts'
 import { countOf } from '../../logic/numbers.ts'
-import { readInteger } from '../../logic/search.ts'
-import { arrangeCharts, makeBand, type Point } from '../../logic/series.ts'
-import { Chart, type Marker, type Series } from '../../parts/chart.tsx'
-import { FilterField } from '../../parts/controls.tsx'
+import { readChoice, readInteger } from '../../logic/search.ts'
+import { arrangeCharts } from '../../logic/series.ts'
+import { Chart, writePlace, type Series } from '../../parts/chart.tsx'
+import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { useModel } from './use-model.ts'
@@ -29,19 +40,22 @@ export function ChartsTab() {
             The first points appear when the first training job of {model.name} has made a step.
           </Empty>
         ) : (
-          <Charts modelId={model.id} keys={[...new Set(metrics.map(({ key }) => key))]} />
+          <Charts modelId={model.id} metrics={metrics} />
         )
       }
     </Answered>
   )
 }
 
-function Charts({ modelId, keys }: { modelId: string; keys: readonly string[] }) {
+function Charts({ modelId, metrics }: { modelId: string; metrics: readonly Metric[] }) {
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from })
-  const markers = useMarkers(modelId)
+  const name = readChoice(search.x, axes)
+  const axis = axisOf(name)
+  const keys = useMemo(() => listKeys(metrics, axis), [metrics, axis])
+  const markers = useMarkers(axis, metrics)
   const charts = useMemo(() => arrangeCharts(keys, search.q), [keys, search.q])
-  const [begin, end] = [readInteger(search.from), readInteger(search.to)]
+  const [begin, end] = [readInteger(search.from, 13), readInteger(search.to, 13)]
   const range = useMemo(
     () => (begin !== undefined && end !== undefined && end > begin ? { from: begin, to: end } : undefined),
     [begin, end],
@@ -51,9 +65,15 @@ function Charts({ modelId, keys }: { modelId: string; keys: readonly string[] })
     <>
       <div className={classes.bar}>
         <FilterField label="Find a metric" value={search.q} onChange={(q) => change({ q })} />
+        <Segments
+          label="Axis"
+          choices={axes}
+          value={name}
+          onChoose={(x) => change({ x: x === 'step' ? undefined : x, from: undefined, to: undefined })}
+        />
         {range && (
           <button type="button" className={controls.button} onClick={() => change({ from: undefined, to: undefined })}>
-            Steps {range.from} to {range.to} ✕
+            {writePlace(range.from, axis)} to {writePlace(range.to, axis)} ✕
           </button>
         )}
         <p role="status">{countOf(charts.length, 'chart')}</p>
@@ -66,6 +86,7 @@ function Charts({ modelId, keys }: { modelId: string; keys: readonly string[] })
             key={chart.join()}
             modelId={modelId}
             keys={chart}
+            axis={axis}
             markers={markers}
             range={range}
             onZoom={(zoom) => change({ from: zoom && String(zoom.from), to: zoom && String(zoom.to) })}
@@ -76,39 +97,70 @@ function Charts({ modelId, keys }: { modelId: string; keys: readonly string[] })
   )
 }
 
-/** The steps that aliases point at. */
-function useMarkers(modelId: string): Marker[] {
-  const { data } = useQuery(apiQuery('GET /v1/preview/models/{model_id}', { path: { model_id: modelId } }))
-  return useMemo(() => Object.entries(data?.aliases ?? {}).map(([name, step]) => ({ name, step })), [data])
+/** The metrics that have values along an axis. What clients log has steps only. */
+function listKeys(metrics: readonly Metric[], axis: Axis): string[] {
+  const fits = ({ source }: Metric) =>
+    axis === 'step' || source === 'gradient' || (axis === 'time' && source === 'training')
+  return [...new Set(metrics.filter(fits).map(({ key }) => key))]
+}
+
+// Charts show where the newest jobs ended.
+const maxJobs = 500
+
+/** The checkpoints, aliases and failures of the run. */
+function useMarkers(axis: Axis, metrics: readonly Metric[]): Marker[] {
+  const { id, aliases } = useModel()
+  const { data } = useQuery({
+    ...wholeListQuery('GET /v1/preview/training-jobs', { query: { model_id: id, order: 'desc' } }, maxJobs),
+    refetchInterval: usePolling(),
+  })
+  const total = Math.max(0, ...metrics.filter(({ source }) => source === 'gradient').map(({ count }) => count))
+  return useMemo(() => placeMarkers(axis, { jobs: data?.items ?? [], aliases, total }), [axis, data, aliases, total])
 }
 
 interface RunChartProps {
   modelId: string
   keys: readonly string[]
+  axis: Axis
   markers: readonly Marker[]
   range: { from: number; to: number } | undefined
   onZoom: (range: { from: number; to: number } | undefined) => void
 }
 
-const deviationOf: Record<string, string> = { reward: 'reward_std_dev', 'train/reward': 'reward_std_dev' }
-
-function RunChart({ modelId, keys, markers, range, onZoom }: RunChartProps) {
+function RunChart({ modelId, keys, axis, markers, range, onZoom }: RunChartProps) {
   const { entity, project, run } = useParams({ from: route })
   const navigate = useNavigate({ from })
-  const asked = [...keys, ...keys.flatMap((key) => deviationOf[key] ?? [])]
-  const { data } = useQuery({ ...metricsQuery(modelId, asked), refetchInterval: usePolling() })
+  const asked = [...new Set([...keys, ...keys.flatMap(deviationsOf)])]
+  const { data } = useQuery({
+    ...metricsQuery(modelId, asked, { axis, ...range }),
+    refetchInterval: usePolling(),
+    placeholderData: keepPreviousData,
+  })
   const series = useMemo(() => keys.map((key) => readSeries(key, data ?? {})), [keys, data])
-  const openStep = (step: number) =>
+  const openStep = (place: number) => {
+    const step = stepAt(place, axis, markers)
+    if (step === undefined) return
     void navigate({
       to: '/$entity/$project/runs/$run/trajectories',
       params: { entity, project, run },
       search: { step: String(step) },
     })
-  return <Chart title={keys[0]!} series={series} markers={markers} range={range} onZoom={onZoom} onStep={openStep} />
+  }
+  return (
+    <Chart
+      title={keys[0]!}
+      axis={axis}
+      series={series}
+      markers={markers}
+      range={range}
+      onZoom={onZoom}
+      onStep={openStep}
+    />
+  )
 }
 
-function readSeries(key: string, data: Record<string, Point[]>): Series {
-  const points = data[key] ?? []
-  const deviation = data[deviationOf[key] ?? '']
-  return { name: key, points, ...(deviation && { band: makeBand(points, deviation) }) }
+function readSeries(key: string, curves: Record<string, Curve>): Series {
+  const { points = [], width = 1 } = curves[key] ?? {}
+  const band = bandOf(key, curves)
+  return { name: key, points, width, ...(band && { band }) }
 }

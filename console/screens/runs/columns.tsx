@@ -92,8 +92,8 @@ function RunLink({ run }: { run: string }) {
 const rewardKeys = ['reward', 'val/reward']
 
 function Reward({ modelId }: { modelId: string }) {
-  const { data } = useQuery(metricsQuery(modelId, rewardKeys, 60))
-  const points = data?.['reward'] ?? []
+  const { data } = useQuery(metricsQuery(modelId, rewardKeys, { points: 60 }))
+  const points = data?.['reward']?.points ?? []
   return (
     <span className={classes.reward}>
       {points.length > 1 && <Sparkline points={points} />}
@@ -103,7 +103,8 @@ function Reward({ modelId }: { modelId: string }) {
 }
 
 function BestReward({ modelId }: { modelId: string }) {
-  const { data } = useQuery(metricsQuery(modelId, rewardKeys, 60))
-  const values = (data?.['val/reward'] ?? []).map(({ value }) => value)
+  const { data } = useQuery(metricsQuery(modelId, rewardKeys, { points: 60 }))
+  const curve = data?.['val/reward']
+  const values = (curve?.extremes?.high ?? curve?.points ?? []).map(({ value }) => value)
   return <span>{values.length === 0 ? '–' : formatMetric(Math.max(...values))}</span>
 }
