@@ -7,10 +7,18 @@ const maxLength = 128
 const maxTracedLength = 256
 const description = 'letters, digits, dots, underscores and dashes; the first character must be a letter or a digit'
 
-/** The schema of a model's id. Clients often have only the name. */
+const modelNamePart = namePattern.slice(1, -1)
+const modelReferencePattern = `^(wandb-artifact:///)?(${modelNamePart}/){0,2}${modelNamePart}$`
+const modelReferenceExpression = new RegExp(modelReferencePattern)
+/** What refers to a model. */
+export const modelReferenceDescription =
+  'the id of a model, or its name: ENTITY/PROJECT/NAME, PROJECT/NAME, or NAME if only one project has it'
+
+/** The schema of what refers to a model: its id, or its name. `findModelId` finds its id. */
 export const modelIdSchema = Type.String({
-  format: 'uuid',
-  description: 'the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME returns it',
+  pattern: modelReferencePattern,
+  maxLength: 512,
+  description: modelReferenceDescription,
 })
 
 /** The schema of the name of an entity, a project or a model. */
@@ -42,6 +50,11 @@ export function isName(text: string): boolean {
  */
 export function isTracedName(name: string): boolean {
   return name !== '' && name.length <= maxTracedLength && !name.includes('\0') && name.isWellFormed()
+}
+
+/** Whether a text may refer to a model, by its id or its name. */
+export function isModelReference(text: string): boolean {
+  return modelReferenceExpression.test(text)
 }
 
 export function isReservedEntity(name: string): boolean {

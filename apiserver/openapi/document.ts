@@ -1,3 +1,4 @@
+import { modelReferenceDescription } from '../accounts/names.ts'
 import { Type, type TSchema } from 'typebox'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 
@@ -101,6 +102,7 @@ function describePath(path: string) {
     in: 'path',
     required: true,
     schema: { type: 'string', minLength: 1 },
+    ...(name === 'model_id' && { description: `${modelReferenceDescription}, percent-encoded` }),
   }))
 }
 

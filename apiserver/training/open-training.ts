@@ -31,6 +31,7 @@ import { EventHub } from './training-jobs/events/hub.ts'
 import { routeTrainingJobs, type TrainingJobDeps } from './training-jobs/routes.ts'
 import { routeTrajectories } from './trajectories/routes.ts'
 import type { TrajectoryDeps } from './trajectories/service.ts'
+import { routeProjects } from './projects/routes.ts'
 import { routeLogs } from './trajectory-logs/routes.ts'
 import { routeWebhooks } from './webhooks/routes.ts'
 import type { WebhookDeps } from './webhooks/service.ts'
@@ -127,6 +128,7 @@ function routeTraining(api: RestApi, deps: TrainingDeps): void {
   routeCheckpoints(api, deps)
   routeDownloads(api, deps)
   routeErasures(api, deps)
+  routeProjects(api, deps)
   routeArtifacts(api, deps)
   routeTrainingJobs(api, deps)
   routeStream(api, deps)

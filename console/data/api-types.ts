@@ -66,7 +66,7 @@ export interface Operations {
     path: { "model_id": string }
     query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }
     body: undefined
-    answer: { "object": "list"; "data": { "id": string; "step": number; "metrics": Record<string, number> }[]; "has_more": boolean; "first_id": string; "last_id": string }
+    answer: { "object": "list"; "data": { "id": string; "step": number; "metrics": Record<string, number>; "created_at": string; "size": number | null; "loaded_on": string[] }[]; "has_more": boolean; "first_id": string; "last_id": string }
   }
   "DELETE /v1/preview/models/{model_id}/checkpoints": {
     path: { "model_id": string }
@@ -127,6 +127,18 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: { "id": string; "entity": string; "project": string | null; "state": "running" | "done"; "requested_at": string; "finished_at": string | null; "report": Record<string, number> }
+  }
+  "GET /v1/preview/projects": {
+    path: Record<never, never>
+    query: { "after"?: string; "limit"?: number }
+    body: undefined
+    answer: { "object": "list"; "data": { "id": string; "entity": string; "name": string; "created_at": string; "models": number; "runs": number; "data_sets": number; "has_traces": boolean }[]; "has_more": boolean; "first_id": string; "last_id": string }
+  }
+  "GET /v1/preview/artifacts": {
+    path: Record<never, never>
+    query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "project"?: string; "type"?: string }
+    body: undefined
+    answer: { "object": "list"; "data": { "id": string; "entity": string; "project": string; "name": string; "type": string; "created_at": string; "version_count": number; "versions": { "id": string; "version": string; "address": string; "size": number; "files": number; "created_at": string }[] }[]; "has_more": boolean; "first_id": string; "last_id": string }
   }
   "PUT /v1/preview/artifacts/{entity}/{project}/{name}": {
     path: { "entity": string; "project": string; "name": string }

@@ -1,9 +1,18 @@
 import type { Pool } from '../pool.ts'
 
-export interface CheckpointRow {
+interface CheckpointRow {
   id: string
   step: number
   metrics: Record<string, number>
+}
+
+/** A checkpoint in a list. */
+export interface ListedCheckpoint extends CheckpointRow {
+  createdAt: Date
+  /** Null until it is measured. */
+  bytes: number | null
+  /** The engine pods that have it in memory. */
+  loadedOn: string[]
 }
 
 /** The step of a checkpoint of this model, also if it is deleted. Undefined if the model never had it. */
@@ -20,10 +29,13 @@ export async function listCheckpoints(
   pool: Pool,
   modelId: string,
   page: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
-): Promise<CheckpointRow[]> {
+): Promise<ListedCheckpoint[]> {
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
-  const { rows } = await pool.query<CheckpointRow>(
-    `SELECT id, step, metrics FROM training.checkpoints
+  const { rows } = await pool.query<ListedCheckpoint>(
+    `SELECT id, step, metrics, created_at AS "createdAt", bytes,
+       ARRAY(SELECT pod_name FROM training.engine_adapters WHERE checkpoint_id = c.id AND error IS NULL ORDER BY pod_name)
+         AS "loadedOn"
+     FROM training.checkpoints c
      WHERE model_id = $1 AND deleted_at IS NULL AND ($2::integer IS NULL OR step ${comparison} $2)
      ORDER BY step ${direction} LIMIT $3`,
     [modelId, page.after ?? null, page.limit],

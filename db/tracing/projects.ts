@@ -26,3 +26,17 @@ export async function openTraceProject(pool: Pool, entity: string, name: string)
   }
   throw new Error('a project of traces is closed as often as it is opened')
 }
+
+/** Lists the projects of an entity that have traces, by name, after the name `after`. */
+export async function listTraceProjects(
+  pool: Pool,
+  entity: string,
+  { after, limit }: { after: string | undefined; limit: number },
+): Promise<{ name: string; createdAt: string }[]> {
+  const { rows } = await pool.query<{ name: string; createdAt: string }>(
+    `SELECT name, created_at AS "createdAt" FROM tracing.projects
+     WHERE entity = $1 AND closed_at IS NULL AND ($2::text IS NULL OR name > $2) ORDER BY name LIMIT $3`,
+    [entity, after ?? null, limit],
+  )
+  return rows
+}

@@ -48,6 +48,18 @@ test('checkpoints are listed by steps in both directions, and a deleted one is s
   expect((await get(`${list}?after=${randomUUID()}`)).status).toBe(422)
 })
 
+test('a listed checkpoint has its size, and the engines that have loaded it', async () => {
+  const { list, ids } = await makeModel(1)
+  const [first, second] = [randomUUID(), randomUUID()]
+  await pool.query('UPDATE training.checkpoints SET bytes = 9 WHERE id = $1', [ids.get(1)])
+  await pool.query(
+    `INSERT INTO training.engine_adapters (pod_name, pod_uid, container_start, checkpoint_id, error)
+     VALUES ($1, $1, 'now', $3, NULL), ($2, $2, 'now', $3, 'too large')`,
+    [first, second, ids.get(1)],
+  )
+  expect(await rest.call('GET', list)).toMatchObject({ data: [{ step: 1, size: 9, loaded_on: [first] }] })
+})
+
 test.each([
   ['in the body', { steps: [1, 1, 9, 0] }, ''],
   ['in the query', undefined, '?steps=1,9,0'],
@@ -190,7 +202,14 @@ test('a fork starts from a copy of the checkpoint, and outlives it', async () =>
   const origin = { model_id: id, step: 2, checkpoint_id: ids.get(2) }
   expect(fork).toMatchObject({ project: 'forks', latest_step: 2, forked_from: origin })
   const [copy] = await rest.listCheckpoints(fork.id)
-  expect(copy).toEqual({ id: expect.any(String), step: 2, metrics: { reward: 0.2 } })
+  expect(copy).toEqual({
+    id: expect.any(String),
+    step: 2,
+    metrics: { reward: 0.2 },
+    created_at: expect.any(String),
+    size: null,
+    loaded_on: [],
+  })
   expect(copy!.id).not.toBe(ids.get(2))
   await rest.call('DELETE', list, { steps: [2] })
   await eventually(() => expect(existsSync(rows.folderOf(ids.get(2)!))).toBe(false))

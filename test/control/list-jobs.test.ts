@@ -110,7 +110,7 @@ describe('the list', () => {
     ['an unknown state', 'state=Queued&state=Done', ['query', 'state', '1']],
     ['an empty state', 'state=', ['query', 'state', '0']],
     ['an unknown method', 'method=DPO', ['query', 'method']],
-    ['a model that is not an id', 'model_id=7', ['query', 'model_id']],
+    ['a model that is neither an id nor a name', 'model_id=a:b', ['query', 'model_id']],
     ['a project with a NUL', 'project=%00', ['query', 'project']],
     ['an invalid time', 'created_after=yesterday', ['query', 'created_after']],
     ['an invalid year', 'created_before=99999-01-01T00:00:00Z', ['query', 'created_before']],

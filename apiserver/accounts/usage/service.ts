@@ -2,6 +2,7 @@ import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { sumUsage, type UsageDimension, type UsageRow } from '../../../db/accounts/usage-report.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
+import { requireModelId } from '../model-references.ts'
 import { decodeGroup } from './group-cursor.ts'
 import type { UsageRequest } from './schema.ts'
 
@@ -23,7 +24,7 @@ export async function reportUsage(pool: Pool, entity: string, request: UsageRequ
     to,
     groupBy,
     project: request.project,
-    modelId: request.model_id,
+    modelId: request.model_id === undefined ? undefined : await requireModelId(pool, entity, request.model_id),
     keyId: request.key_id,
     after: request.after === undefined ? undefined : readCursor(request.after, groupBy),
     limit: request.limit + 1,

@@ -9,10 +9,18 @@ import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { openArtifact } from '../open-artifact.ts'
 import { readBlobState, receiveBlob } from './blobs.ts'
 import { nameArtifact, nameUpload, nameVersion } from './names.ts'
-import { presentArtifact } from './present.ts'
-import { artifactSchema, blobSchema, manifestSchema, uploadQuery, versionsQuery } from './schema.ts'
+import { presentArtifact, presentDataSet } from './present.ts'
+import {
+  artifactSchema,
+  blobSchema,
+  dataSetListQuery,
+  dataSetSchema,
+  manifestSchema,
+  uploadQuery,
+  versionsQuery,
+} from './schema.ts'
 import { receiveContent } from './upload.ts'
-import { getVersion, listVersions, makeVersion } from './versions.ts'
+import { getVersion, listOwnDataSets, listVersions, makeVersion } from './versions.ts'
 
 const tag = 'Artifacts'
 const path = '/v1/preview/artifacts/{entity}/{project}/{name}'
@@ -26,6 +34,18 @@ export function routeArtifacts(api: RestApi, deps: ArtifactDeps): void {
 }
 
 function routeVersions(api: RestApi, deps: ArtifactDeps): void {
+  api.get(
+    '/v1/preview/artifacts',
+    {
+      tag,
+      summary: 'List data sets with their newest versions, by project and name',
+      query: dataSetListQuery,
+      answer: listOf(dataSetSchema),
+    },
+    async ({ caller, query }) =>
+      presentPage(await listOwnDataSets(deps.pool, caller.entity, query), query.limit, presentDataSet),
+  )
+
   api.put(
     path,
     {

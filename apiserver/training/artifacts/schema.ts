@@ -1,7 +1,8 @@
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { orderedPageQuery } from '../../../lib/http/page.ts'
+import { nameSchema } from '../../accounts/names.ts'
 
 export const maxFiles = 1000
 const maxPathLength = 512
@@ -44,6 +45,40 @@ export const artifactSchema = Type.Object({
   files: Type.Array(file),
   metadata: Type.Object({}),
   created_at: Type.String({ format: 'date-time' }),
+})
+
+/** GET /v1/preview/artifacts. */
+export const dataSetListQuery = Type.Object({
+  ...orderedPageQuery.properties,
+  project: Type.Optional(nameSchema),
+  type: Type.Optional(
+    Type.String({ maxLength: 256, pattern: '^[^\\u0000]*$', description: '`dataset`, or what the wandb SDK calls it' }),
+  ),
+})
+
+export type DataSetListQuery = Static<typeof dataSetListQuery>
+
+const listedVersionSchema = Type.Object({
+  id: uuid,
+  version: artifactSchema.properties.version,
+  address: Type.String(),
+  size,
+  files: Type.Integer({ description: 'how many files it has' }),
+  created_at: Type.String({ format: 'date-time' }),
+})
+
+/** A data set in a list. */
+export const dataSetSchema = Type.Object({
+  id: uuid,
+  entity: Type.String(),
+  project: Type.String(),
+  name: Type.String(),
+  type: Type.String(),
+  created_at: Type.String({ format: 'date-time' }),
+  version_count: Type.Integer(),
+  versions: Type.Array(listedVersionSchema, {
+    description: 'the ten newest versions, the newest first. `.../{entity}/{project}/{name}/versions` lists all.',
+  }),
 })
 
 /** How many bytes of a file are stored. */

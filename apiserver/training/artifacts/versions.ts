@@ -9,11 +9,12 @@ import {
   type ArtifactName,
   type ArtifactVersion,
 } from '../../../db/artifacts/versions.ts'
+import { findDataSetPlace, listDataSets, type DataSetRow } from '../../../db/artifacts/data-sets.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
 import type { VersionName } from './names.ts'
-import { isFilePath } from './schema.ts'
+import { isFilePath, type DataSetListQuery } from './schema.ts'
 
 /** The content of a version. Its files are stored. */
 export interface VersionContent {
@@ -54,6 +55,17 @@ export async function listVersions(
   await getVersion(pool, { ...name, version: 'latest' })
   const version = await resolveCursor(after, (cursor) => findArtifactCursor(pool, name, cursor))
   return listArtifactVersions(pool, name, { after: version, order, limit: limit + 1 })
+}
+
+/** Lists one data set more than the limit, which shows whether more follow. */
+export async function listOwnDataSets(
+  pool: Pool,
+  entity: string,
+  { project, type, after, limit, order }: DataSetListQuery,
+): Promise<DataSetRow[]> {
+  const filter = { entity, project, type }
+  const place = await resolveCursor(after, (cursor) => findDataSetPlace(pool, filter, cursor))
+  return listDataSets(pool, filter, { after: place, order, limit: limit + 1 })
 }
 
 /** @throws {HttpError} 422 for paths that lead out of the version, and for duplicates */

@@ -1,14 +1,16 @@
-import type { CheckpointRow, StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
+import type { ListedCheckpoint, StoredCheckpoint } from '../../../db/checkpoints/checkpoints.ts'
 import type { CheckpointFile } from './files.ts'
 
-export function presentCheckpoint({ id, step, metrics }: CheckpointRow) {
-  return { id, step, metrics }
+export function presentCheckpoint({ id, step, metrics, createdAt, bytes, loadedOn }: ListedCheckpoint) {
+  return { id, step, metrics, created_at: createdAt.toISOString(), size: bytes, loaded_on: loadedOn }
 }
 
 /** Presents one checkpoint with its files. */
 export function presentCheckpointDetails(checkpoint: StoredCheckpoint, files: CheckpointFile[]) {
   return {
-    ...presentCheckpoint(checkpoint),
+    id: checkpoint.id,
+    step: checkpoint.step,
+    metrics: checkpoint.metrics,
     created_at: checkpoint.createdAt.toISOString(),
     aliases: checkpoint.aliases,
     digest: checkpoint.digest,

@@ -7,19 +7,25 @@ export const maxSteps = 5_000
 
 const uuid = Type.String({ format: 'uuid' })
 
-/** A checkpoint in lists. */
-export const checkpointSchema = Type.Object({
+const memberSchemas = {
   id: uuid,
   step: Type.Integer(),
   metrics: Type.Record(Type.String(), Type.Number()),
+  created_at: Type.String({ format: 'date-time' }),
+}
+
+/** A checkpoint in lists. */
+export const checkpointSchema = Type.Object({
+  ...memberSchemas,
+  size: nullable(Type.Integer({ description: 'in bytes; null until it is measured' })),
+  loaded_on: Type.Array(Type.String(), { description: 'the engine pods that have it in memory' }),
 })
 
 export const fileSchema = Type.Object({ path: Type.String(), size: Type.Integer(), digest: Type.String() })
 
 /** One checkpoint with its files. */
 export const checkpointDetailsSchema = Type.Object({
-  ...checkpointSchema.properties,
-  created_at: Type.String({ format: 'date-time' }),
+  ...memberSchemas,
   aliases: Type.Array(Type.String()),
   digest: Type.String(),
   size: Type.Integer(),

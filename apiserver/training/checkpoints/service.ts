@@ -7,7 +7,7 @@ import {
   findCheckpoint,
   findCheckpointStep,
   listCheckpoints,
-  type CheckpointRow,
+  type ListedCheckpoint,
   type StoredCheckpoint,
 } from '../../../db/checkpoints/checkpoints.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
@@ -30,7 +30,7 @@ export async function listModelCheckpoints(
   entity: string,
   modelId: string,
   { after, limit, order }: OrderedPageQuery,
-): Promise<CheckpointRow[]> {
+): Promise<ListedCheckpoint[]> {
   const { id } = await getModel(pool, entity, modelId)
   const step = await resolveCursor(after, (cursor) => findCheckpointStep(pool, id, cursor))
   return listCheckpoints(pool, id, { after: step, order, limit: limit + 1 })

@@ -5,7 +5,7 @@ import type { BodyChecker } from './body-checker.ts'
 import type { Idempotency } from '../../../lib/http/idempotency.ts'
 import type { RestRequest } from '../../accounts/rest-api.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { isModelReference } from '../../accounts/names.ts'
 import { getModel } from '../models/service.ts'
 import type { CheckedBody } from './check-body.ts'
 import { watchForModelId } from './first-member.ts'
@@ -70,12 +70,12 @@ function rejectExpired(): Promise<never> {
 }
 
 /**
- * Rejects a model that is not the caller's at once, because the body may be large. A text that is not an id is an issue
- * of the body.
+ * Rejects a model that is not the caller's at once, because the body may be large. A text that refers to no model is an
+ * issue of the body.
  */
 function lookForModel(pool: Pool, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {
   if (kind !== 'job') return async () => {}
   return watchForModelId(async (modelId) => {
-    if (isUuid(modelId)) await getModel(pool, caller.entity, modelId)
+    if (isModelReference(modelId)) await getModel(pool, caller.entity, modelId)
   })
 }

@@ -61,13 +61,15 @@ describe('a training job body is rejected if', () => {
     ['it is not an object', '[]', [issue([], 'dict_type', 'Input should be a valid dictionary')]],
     ['fields are missing', {}, [missing('model_id'), missing('trajectory_groups')]],
     [
-      'model_id is not a UUID',
+      'model_id is neither an id nor a name',
       { ...withGroups(), model_id: `urn:uuid:${modelId}` },
       [
         issue(
           ['model_id'],
-          'uuid_parsing',
-          'Input should be a valid UUID: the id of a model, as GET /v1/preview/models?project=PROJECT&name=NAME returns it',
+          'string_pattern_mismatch',
+          expect.stringMatching(
+            /: the id of a model, or its name: ENTITY\/PROJECT\/NAME, PROJECT\/NAME, or NAME if only/,
+          ),
         ),
       ],
     ],

@@ -3,7 +3,7 @@ import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers
 import { waitForLeases } from '../../../db/changes.ts'
 import { deleteModel } from '../../../db/deletion/models.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { requireModelId } from '../../accounts/model-references.ts'
 import type { ModelDeletion } from './schema.ts'
 
 /**
@@ -13,18 +13,18 @@ import type { ModelDeletion } from './schema.ts'
 export async function deleteOwnModel(
   pool: Pool,
   entity: string,
-  id: string,
+  reference: string,
   repeated: boolean,
 ): Promise<ModelDeletion> {
-  if (!isUuid(id)) throw notFound('Model', id)
-  const target = `model/${id.toLowerCase()}`
+  const id = await requireModelId(pool, entity, reference)
+  const target = `model/${id}`
   let answer: ModelDeletion | undefined
   await deleteModel(pool, { id, entity }, async (connection, deletedCheckpoints) => {
-    answer = { model_id: id.toLowerCase(), deleted_checkpoints: deletedCheckpoints, deleted_run: true }
+    answer = { model_id: id, deleted_checkpoints: deletedCheckpoints, deleted_run: true }
     await recordDeletion(connection, entity, target, answer)
   })
   if (!answer && repeated) answer = await findDeletionAnswer<ModelDeletion>(pool, entity, target)
-  if (!answer) throw notFound('Model', id)
+  if (!answer) throw notFound('Model', reference)
   await waitForLeases(pool)
   return answer
 }

@@ -7,7 +7,7 @@ import { notForked } from '../../../db/models/table.ts'
 import { resourceName } from '../../../crds/names.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { requireModelId } from '../../accounts/model-references.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
 import type { BaseModelMaker, MadeBaseModel } from '../base-models/maker.ts'
 import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
@@ -54,17 +54,17 @@ export async function createModel(
   return model
 }
 
-/** Finds a model of an entity. */
-export async function getModel(pool: Pool, entity: string, id: string): Promise<ModelRow> {
-  const model = isUuid(id) ? await findModel(pool, entity, id) : undefined
-  if (!model) throw notFound('Model', id)
+/** Finds a model of an entity by its id or its name. */
+export async function getModel(pool: Pool, entity: string, reference: string): Promise<ModelRow> {
+  const model = await findModel(pool, entity, await requireModelId(pool, entity, reference))
+  if (!model) throw notFound('Model', reference)
   return model
 }
 
-/** Finds a model with everything that clients see of it. */
-export async function getModelDetails(pool: Pool, entity: string, id: string): Promise<ModelDetails> {
-  const model = isUuid(id) ? await findModelDetails(pool, entity, id) : undefined
-  if (!model) throw notFound('Model', id)
+/** Finds a model with everything that clients see of it, by its id or its name. */
+export async function getModelDetails(pool: Pool, entity: string, reference: string): Promise<ModelDetails> {
+  const model = await findModelDetails(pool, entity, await requireModelId(pool, entity, reference))
+  if (!model) throw notFound('Model', reference)
   return model
 }
 

@@ -11,7 +11,7 @@ import type { RestApi } from '../../accounts/rest-api.ts'
 import type { ChangeHub } from './hub.ts'
 import { parseCursor } from './present.ts'
 import { streamChanges } from './stream.ts'
-import { parseTopics } from './topics.ts'
+import { readTopics } from './topics.ts'
 
 export interface ChangeStreamDeps extends AuthDeps {
   changeHub: ChangeHub
@@ -37,14 +37,15 @@ export function routeStream(api: RestApi, deps: ChangeStreamDeps): void {
         topics: Type.String({
           minLength: 1,
           maxLength: 8_192,
-          description: 'up to 50 of `entity`, `project:NAME`, `model:ID` and `job:ID`, separated by commas',
+          description:
+            'up to 50 of `entity`, `project:NAME`, `model:ID` and `job:ID`, separated by commas; a model by its id or name',
         }),
         after: Type.Optional(Type.String({ maxLength: 64 })),
       }),
       otherAnswers: { [eventStream]: Type.String() },
     },
     async ({ ctx, caller, query }) => {
-      const topics = parseTopics(query.topics)
+      const topics = await readTopics(deps.pool, caller.entity, query.topics)
       const named = ctx.get('Last-Event-ID') || query.after
       const cursor = named === undefined ? undefined : parseCursor(named)
       if (named !== undefined && !cursor) throw invalidCursor()

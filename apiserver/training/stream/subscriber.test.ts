@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { Subscriber } from './subscriber.ts'
-import { parseTopics } from './topics.ts'
 
-const makeSubscriber = () => new Subscriber('team', parseTopics('entity'))
+const topics = { entity: true, projects: new Set<string>(), models: new Set<string>(), jobs: new Set<string>() }
+const makeSubscriber = () => new Subscriber('team', topics)
 
 test('a client gets what came since it last asked, at once or as soon as there is something', async () => {
   const subscriber = makeSubscriber()

@@ -1,6 +1,8 @@
-import { isName } from '../../accounts/names.ts'
+import { requireModelId } from '../../accounts/model-references.ts'
+import { isModelReference, isName } from '../../accounts/names.ts'
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
+import type { Pool } from '../../../db/pool.ts'
 import type { ChangeRow } from '../../../db/webhooks/read-outbox.ts'
 
 /** What a client follows of its entity. */
@@ -14,19 +16,23 @@ export interface Topics {
 
 const maxTopics = 50
 
-/** Reads topics such as `entity`, `project:NAME`, `model:ID` and `job:ID`. @throws {HttpError} 422 */
-export function parseTopics(text: string): Topics {
+/**
+ * Reads topics such as `entity`, `project:NAME`, `model:ID` and `job:ID`. A model may be named.
+ *
+ * @throws {HttpError} 422, and as `requireModelId` does
+ */
+export async function readTopics(pool: Pool, entity: string, text: string): Promise<Topics> {
   const names = text.split(',')
   if (names.length > maxTopics) throw invalid(`must be at most ${maxTopics} topics`)
   const of = (kind: string) => names.filter((name) => name.startsWith(kind)).map((name) => name.slice(kind.length))
   const [projects, models, jobs] = [of('project:'), of('model:'), of('job:')]
   const isKnown = names.every((name) => /^(entity$|project:|model:|job:)/.test(name))
-  if (!isKnown || !projects.every(isName) || ![...models, ...jobs].every(isUuid))
+  if (!isKnown || !projects.every(isName) || !models.every(isModelReference) || !jobs.every(isUuid))
     throw invalid('must be entity, project:NAME, model:ID or job:ID, separated by commas')
   return {
     entity: names.includes('entity'),
     projects: new Set(projects),
-    models: new Set(models.map((id) => id.toLowerCase())),
+    models: new Set(await Promise.all(models.map((model) => requireModelId(pool, entity, model)))),
     jobs: new Set(jobs.map((id) => id.toLowerCase())),
   }
 }

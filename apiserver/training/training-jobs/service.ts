@@ -10,6 +10,7 @@ import { parseTime } from '../../../lib/http/validation/time.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
+import { requireModelId } from '../../accounts/model-references.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
 import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
 import { getModel } from '../models/service.ts'
@@ -81,7 +82,7 @@ export async function getTrainingJob(pool: Pool, entity: string, id: string): Pr
 export async function listTrainingJobs(pool: Pool, entity: string, query: JobListQuery): Promise<JobView[]> {
   const filter = {
     entity,
-    modelId: query.model_id,
+    modelId: query.model_id === undefined ? undefined : await requireModelId(pool, entity, query.model_id),
     project: query.project,
     method: query.method,
     states: query.state,

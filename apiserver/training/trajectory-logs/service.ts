@@ -18,6 +18,7 @@ import type { Caller } from '../../accounts/context.ts'
 import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
 import { invalidCursor, resolveCursor } from '../../../lib/http/page.ts'
+import { findModelId } from '../../accounts/model-references.ts'
 import { getModel } from '../models/service.ts'
 import type { LogListQuery } from './schema.ts'
 
@@ -41,7 +42,7 @@ export async function logTrajectories(
   const { caller } = request
   const { split, model_id } = body.members
   const model = await getModel(deps.pool, caller.entity, request.params.model_id)
-  if (model_id && model_id.toLowerCase() !== model.id) throw otherModel()
+  if (model_id && (await findModelId(deps.pool, caller.entity, model_id)) !== model.id) throw otherModel()
   const { mean: meanReward, min: minReward, max: maxReward, squares: rewardSquares } = body.rewards
   const { groups, trajectories, exceptions, size: payloadBytes } = body
   const rewards = { meanReward, minReward, maxReward, rewardSquares }
