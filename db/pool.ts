@@ -23,6 +23,9 @@ const idleStreamMs = 10 * 60_000
  */
 export const serverKeepalives = '-c tcp_keepalives_idle=30 -c tcp_keepalives_interval=10 -c tcp_keepalives_count=3'
 
+/** For work that nobody waits for, and of which more runs at once than there are connections. */
+export const patience: pg.PoolConfig = { connectionTimeoutMillis: 60_000 }
+
 type OnConnection = (
   error: Error | undefined,
   client: pg.PoolClient | undefined,
@@ -73,8 +76,8 @@ function directConfig(url: DatabaseUrl, more: pg.PoolConfig): pg.PoolConfig {
 
 function openPool(log: Logger, config: pg.PoolConfig): CountingPool {
   const pool = new CountingPool({
-    ...config,
     connectionTimeoutMillis: 5_000,
+    ...config,
     // The server's own time limit does not help if the server has stopped answering.
     query_timeout: 35_000,
     keepAlive: true,

@@ -1,6 +1,6 @@
 import { directUrlOf, readDatabases } from '../db/address.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
-import { createPool, createTracePool } from '../db/pool.ts'
+import { createPool, createTracePool, patience } from '../db/pool.ts'
 import { FetchRoom } from '../artifacts/inputs/room.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { waitForStore } from '../artifacts/store/wait-for-store.ts'
@@ -53,7 +53,7 @@ const namespace = config.TRAINYARD_NAMESPACE
 const client = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-operator' })
 const databases = readDatabases(config)
 const databaseUrl = directUrlOf(databases.main)
-const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS)
+const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS, patience)
 const tracing = createTracePool(databases.tracing, log, config.TRAINYARD_TRACING_CONNECTIONS)
 const elector = new LeaderElector({
   client,

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'
-import { expect, test } from 'vitest'
-import { databaseSteps, storeSteps } from './maintenance.ts'
+import { setTimeout as delay } from 'node:timers/promises'
+import { expect, test, vi } from 'vitest'
+import { databaseSteps, repeatSteps, storeSteps } from './maintenance.ts'
 
 const root = path.dirname(import.meta.dirname)
 const page = readFileSync(path.join(root, 'docs/maintenance.md'), 'utf8')
@@ -37,4 +38,16 @@ test('the page names each removing step that runs while the store belongs to ano
   const named = (section.split('## Audit')[0] ?? '').match(/(?<=`)\w+(?=`)/g) ?? []
   const steps = Object.keys({ ...databaseSteps.frequent, ...databaseSteps.hourly })
   expect(named.sort()).toEqual(steps.filter((step) => !others.has(step)).sort())
+})
+
+test('hourly steps that fail are repeated soon, those that succeed an hour later', async () => {
+  const outcomes = [false, false, true]
+  const stop = new AbortController()
+  const done = Promise.withResolvers<void>()
+  const work = vi.fn(async () => outcomes.shift() ?? (done.resolve(), true))
+  const running = repeatSteps(work, 3600_000, { signal: stop.signal, onError: () => {}, retryMs: 1 })
+  await vi.waitFor(() => expect(work).toHaveBeenCalledTimes(3))
+  expect(await Promise.race([done.promise.then(() => 'again'), delay(100, 'waits')])).toBe('waits')
+  stop.abort()
+  await running
 })

@@ -28,6 +28,8 @@ import { applyTraceRetention, createTracePartitions } from './retention/traces.t
 // Clients expect the files of deleted data to be gone soon.
 const frequentMs = 2_000
 const hourlyMs = 3600_000
+// A database of traces that is still being created, or a store that does not answer, is there soon.
+const defaultRetryMs = 30_000
 // Until this check detects a copied database, the copy may remove what the original needs.
 const storeCheckMs = 300_000
 // An admin may claim the store at any time.
@@ -83,13 +85,12 @@ export const storeSteps = {
 export function startMaintenance(deps: MaintenanceDeps, guard: StoreGuard): () => Promise<void> {
   const stop = new AbortController()
   const onError = (error: unknown) => deps.log.warn({ error }, 'maintenance failed')
-  const loop = (work: () => Promise<void>, pauseMs: number | (() => number)) =>
-    repeat(work, { pauseMs, signal, onError })
   const { signal } = stop
+  const loop = (work: Work, pause: Pause) => repeatSteps(work, pause, { signal, onError })
   const checkStore = () => runSteps(deps, { checkStore: () => guard.check() }, signal)
   const sweepGarbage = () => runSteps(deps, { sweepGarbage: () => guard.sweep() }, signal)
   const guarded = { ...deps, artifacts: guard.artifacts }
-  const remove = (steps: Record<string, Step>) => (guard.isOurs ? runSteps(guarded, steps, signal) : Promise.resolve())
+  const remove = async (steps: Record<string, Step>) => !guard.isOurs || (await runSteps(guarded, steps, signal))
   // The store may become ours at any time.
   const unlessUnclaimed = (pauseMs: number) => () => (guard.isOurs ? pauseMs : unclaimedMs)
   const startRemoving = async () => {
@@ -123,10 +124,39 @@ async function resealWebhookSecrets({ pool, sealingKeys, log }: MaintenanceDeps)
   for (const { message } of errors) log.warn({ reason: message }, 'a secret of a webhook cannot be decrypted')
 }
 
-/** A step that fails does not stop the others. After the end of maintenance no step begins. */
-async function runSteps(deps: MaintenanceDeps, steps: Record<string, Step>, signal: AbortSignal): Promise<void> {
-  for (const [step, run] of Object.entries(steps)) {
-    if (signal.aborted) return
-    await run(deps).catch((error: unknown) => deps.log.warn({ step, error }, 'maintenance failed'))
+/** Runs steps, and returns whether all have succeeded. */
+type Work = () => Promise<boolean>
+type Pause = number | (() => number)
+interface RepeatOptions {
+  signal: AbortSignal
+  onError: (error: unknown) => void
+  retryMs?: number
+}
+
+/** Repeats work after a pause. After a failure, the pause is short. */
+export function repeatSteps(
+  work: Work,
+  pause: Pause,
+  { signal, onError, retryMs = defaultRetryMs }: RepeatOptions,
+): Promise<void> {
+  let succeeded = true
+  const run = async () => (succeeded = await work())
+  const pauseMs = () => {
+    const regularMs = typeof pause === 'number' ? pause : pause()
+    return succeeded ? regularMs : Math.min(regularMs, retryMs)
   }
+  return repeat(run, { pauseMs, signal, onError })
+}
+
+/** A step that fails does not stop the others. After the end of maintenance no step begins. */
+async function runSteps(deps: MaintenanceDeps, steps: Record<string, Step>, signal: AbortSignal): Promise<boolean> {
+  let succeeded = true
+  for (const [step, run] of Object.entries(steps)) {
+    if (signal.aborted) break
+    await run(deps).catch((error: unknown) => {
+      succeeded = false
+      deps.log.warn({ step, error }, 'maintenance failed')
+    })
+  }
+  return succeeded
 }

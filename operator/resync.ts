@@ -1,5 +1,5 @@
 import { conditions } from '../crds/names.ts'
-import { releaseExpiredLeases } from '../db/jobs/requeue.ts'
+import { decideLostAttempts, listLostPods } from '../db/jobs/lost-attempts.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
 import { listKnownPods } from '../db/engines/loaded-adapters.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
@@ -8,10 +8,12 @@ import { repeat } from '../lib/repeat.ts'
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import type { Pool } from '../db/pool.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
+import { uidOf, type Pod } from '../lib/kube/objects.ts'
 import type { ObjectCache } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 import { sortByAge, type Controllers } from './controllers.ts'
 import { createMissingResources } from './missing-resources.ts'
+import { explainLoss } from './training-job/trainer-loss.ts'
 
 /** What the resync needs. */
 export interface ResyncDeps {
@@ -22,6 +24,7 @@ export interface ResyncDeps {
   baseModels: ObjectCache<BaseModel>
   models: ObjectCache<Model>
   trainingJobs: ObjectCache<TrainingJob>
+  pods: ObjectCache<Pod>
 }
 
 // A lost notification or watch event delays its work by at most this time.
@@ -46,9 +49,9 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
 
 /** A step that fails does not stop the others. */
 async function resync(deps: ResyncDeps, controllers: Controllers, signal: AbortSignal): Promise<void> {
-  const { pool, log } = deps
+  const { log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
-    releaseExpiredLeases: () => releaseExpiredLeases(pool),
+    decideLosses: () => decideLosses(deps),
     createMissingResources: () => createMissingResources(deps),
     addPublishing: () => addPublishing(deps, controllers),
     addJobs: () => addJobs(deps, controllers),
@@ -58,6 +61,17 @@ async function resync(deps: ResyncDeps, controllers: Controllers, signal: AbortS
   for (const [step, run] of Object.entries(steps)) {
     if (signal.aborted) return
     await run().catch((error: unknown) => log.warn({ step, error }, 'resync failed'))
+  }
+}
+
+/** Decides whether attempts with lost trainers count as tries. */
+async function decideLosses({ pool, pods, log }: ResyncDeps): Promise<void> {
+  for (const { uid, lostSeconds } of await listLostPods(pool)) {
+    const pod = pods.list().find((each) => uidOf(each) === uid)
+    const verdict = explainLoss(pod, lostSeconds, new Date())
+    if (!verdict) continue
+    await decideLostAttempts(pool, uid, verdict)
+    log.info({ pod: pod?.metadata.name, uid, ...verdict }, 'a trainer was lost')
   }
 }
 

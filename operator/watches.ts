@@ -3,6 +3,7 @@ import { apiVersion, labels, plurals, type Kind } from '../crds/names.ts'
 import { customPath } from '../crds/paths.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
+import { compactJob } from './training-job/compact.ts'
 import type { ConfigMap, Deployment, Pod } from '../lib/kube/objects.ts'
 import { configMapPath, deploymentPath, disruptionBudgetPath, podPath, servicePath } from '../lib/kube/paths.ts'
 import { Reflector } from '../lib/kube/reflector.ts'
@@ -17,6 +18,9 @@ interface Deps {
 /** The chart creates it. */
 const baseModelValuesName = 'trainyard-base-models'
 
+// A job may have 20,000 learning rates, and be applied with as many in an annotation: half a megabyte.
+const jobsPerPage = 50
+
 type WatchedKind = Kind | 'ConfigMap' | 'Pod' | 'Deployment' | 'Service' | 'PodDisruptionBudget'
 
 /** An object that was added, changed or deleted, and what it was before it was changed. */
@@ -24,6 +28,13 @@ export interface WatchedChange {
   kind: WatchedKind
   object: KubeObject
   before: KubeObject | undefined
+}
+
+interface Given<T> {
+  apiVersion: string
+  path: string
+  compact?: (object: T) => T
+  pageSize?: number
 }
 
 type ChangeHandler = (change: WatchedChange) => void
@@ -42,7 +53,7 @@ export class Watches {
   #onChange: ChangeHandler = () => {}
 
   constructor({ client, namespace, log }: Deps) {
-    const watch = <T extends KubeObject>(kind: WatchedKind, given: { apiVersion: string; path: string }) =>
+    const watch = <T extends KubeObject>(kind: WatchedKind, given: Given<T>) =>
       new Reflector<T>({
         client,
         kind,
@@ -51,11 +62,11 @@ export class Watches {
         log,
         onChange: (object, before) => this.#onChange({ kind, object, before }),
       })
-    const watchCustom = <T extends KubeObject>(kind: Kind) =>
-      watch<T>(kind, { apiVersion, path: customPath(kind, namespace) })
+    const watchCustom = <T extends KubeObject>(kind: Kind, more: Partial<Given<T>> = {}) =>
+      watch<T>(kind, { apiVersion, path: customPath(kind, namespace), ...more })
     this.baseModels = watchCustom<BaseModel>('BaseModel')
     this.models = watchCustom<Model>('Model')
-    this.trainingJobs = watchCustom<TrainingJob>('TrainingJob')
+    this.trainingJobs = watchCustom<TrainingJob>('TrainingJob', { compact: compactJob, pageSize: jobsPerPage })
     this.pods = watch<Pod>('Pod', { apiVersion: 'v1', path: podPath(namespace) })
     this.deployments = watch<Deployment>('Deployment', { apiVersion: 'apps/v1', path: deploymentPath(namespace) })
     this.services = watch('Service', { apiVersion: 'v1', path: servicePath(namespace) })

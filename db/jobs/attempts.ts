@@ -8,7 +8,7 @@ export const leaseSeconds = 15
  * SQL: whether the job's last attempt lost its trainer. The job may be the cause, so its next attempt shares the
  * trainer with no other job.
  */
-export const goesAlone = (job: string): string => `${job}.failure->>'reason' = 'TrainerLost'`
+export const goesAlone = (job: string): string => `${job}.failure->>'reason' IN ('TrainerLost', 'OOMKilled')`
 
 /** The attempt that a trainer's write is checked against. */
 export interface Attempt {

@@ -5,6 +5,7 @@ import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attempts.ts'
 import { failJob } from './endings.ts'
+import { awaitsVerdict } from './lost-attempts.ts'
 import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
@@ -134,6 +135,7 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
          WHERE other.model_id = candidate.model_id AND other.state ${unfinished}
            AND (other.arrival < candidate.arrival OR other.state ${active}))
          AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
+         AND NOT ${awaitsVerdict('candidate')}
        ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED FOR SHARE OF model
      ) next
      WHERE jobs.id = next.id AND NOT EXISTS (

@@ -6,7 +6,9 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { leaseSeconds, type JobFailure } from './attempts.ts'
 import { endFailed } from './endings.ts'
 import { logGivenBack, logLostTrainer } from './logs.ts'
+import { markLost } from './lost-attempts.ts'
 import { newestProgressFirst } from './progress.ts'
+import { couldReport } from './report-service.ts'
 import { held } from './states.ts'
 
 /** The result for a job whose attempt ended without a checkpoint. */
@@ -16,32 +18,55 @@ export interface ReleasedJob {
   state: 'Queued' | 'Failed'
 }
 
-/** Releases jobs whose lease has expired: back to the queue, or to Failed after the last attempt. */
+/**
+ * Puts jobs whose lease has expired back into the queue. Nothing expires after an outage, until trainers could report
+ * again.
+ */
 export async function releaseExpiredLeases(pool: Pool): Promise<ReleasedJob[]> {
   return withTransaction(pool, async (connection) => {
+    if (!(await couldReport(connection))) return []
     const { rows } = await connection.query<{ id: string }>(
       `SELECT id FROM training.jobs
        WHERE state ${held} AND lease_expires_at < clock_timestamp()
        ORDER BY id FOR UPDATE SKIP LOCKED`,
     )
-    return releaseLostJobs(connection, rows)
+    return endLostAttempts(connection, rows, requeueUndecided)
   })
 }
 
+/** Ends the attempts of these jobs because their process was replaced. The caller has locked their rows. */
+export function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
+  return endLostAttempts(connection, jobs, releaseJob)
+}
+
+type Release = (connection: Connection, jobId: string, failure: JobFailure) => Promise<ReleasedJob>
+
 /**
- * Ends the attempts of these jobs because their trainer is lost. The caller has locked their rows. If the trainer had
- * several jobs, any of them may be the cause: the attempt counts for none, and each job is tried alone next.
+ * If a lost trainer had several jobs, any of them may be the cause: the attempt counts for none, and each job is tried
+ * alone next.
  */
-export async function releaseLostJobs(connection: Connection, jobs: { id: string }[]): Promise<ReleasedJob[]> {
+async function endLostAttempts(
+  connection: Connection,
+  jobs: { id: string }[],
+  releaseAlone: Release,
+): Promise<ReleasedJob[]> {
   const released: ReleasedJob[] = []
   for (const { id } of jobs) {
     const shared = await excuseShared(connection, id)
     const message = shared ? `${trainerLost.message}. ${notAlone}` : trainerLost.message
-    const job = await releaseJob(connection, id, { ...trainerLost, message })
+    const release = shared ? releaseJob : releaseAlone
+    const job = await release(connection, id, { ...trainerLost, message })
     await logLostTrainer(connection, job, message)
     released.push(job)
   }
   return released
+}
+
+/** Whether the attempt counts is decided later, from what became of its pod. */
+async function requeueUndecided(connection: Connection, jobId: string, failure: JobFailure): Promise<ReleasedJob> {
+  const attempt = await markLost(connection, jobId)
+  await requeueJob(connection, jobId, failure)
+  return { id: jobId, attempt, state: 'Queued' }
 }
 
 /**

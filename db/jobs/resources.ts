@@ -21,11 +21,13 @@ interface Row extends RowOf<typeof operatorColumns> {
 /** A job as the operator sees it. Its place in the queue is only valid while it is Queued. */
 export interface OperatorJob extends Row, QueuePlace {}
 
-/** How a resource names its job: by the ids in its label and its status, or else by its spec. */
-export interface JobReference {
-  ids: string[]
+/** The resource of a job. */
+interface JobName {
   namespace: string
   crName: string
+}
+
+interface JobContent {
   specDigest: string
   /** The model that the spec refers to now, if it is accepted. */
   modelId: string | undefined
@@ -45,16 +47,28 @@ async function readJob(pool: Pool, condition: string, values: unknown[]): Promis
   return rows.map((job) => ({ ...job, ...noPlace, ...places.get(job.id) }))[0]
 }
 
+/** Finds the job that a resource names by id. */
+export async function findNamedJob(
+  pool: Pool,
+  reference: JobName & { ids: string[] },
+): Promise<OperatorJob | undefined> {
+  const { ids, namespace, crName } = reference
+  return readJob(pool, 'j.namespace = $1 AND j.cr_name = $2 AND j.id::text = ANY ($3) LIMIT 1', [
+    namespace,
+    crName,
+    ids,
+  ])
+}
+
 /**
- * Finds the job of a resource: one that it names by id, or else the newest of its name with the same specification. The
- * specification names the model's resource only. A model that was made anew under that name has trained nothing.
+ * Finds the newest job of a resource's name with the same specification. The specification names the model's resource
+ * only. A model that was made anew under that name has trained nothing.
  */
-export async function findReferencedJob(pool: Pool, reference: JobReference): Promise<OperatorJob | undefined> {
-  const { ids, namespace, crName, specDigest, modelId } = reference
-  const condition = `j.namespace = $1 AND j.cr_name = $2 AND (j.id::text = ANY ($3)
-      OR j.spec_digest = $4 AND m.deleted_at IS NULL AND m.id = coalesce($5, m.id))
-    ORDER BY (j.id::text = ANY ($3)) DESC, j.arrival DESC LIMIT 1`
-  return readJob(pool, condition, [namespace, crName, ids, specDigest, modelId ?? null])
+export async function findEqualJob(pool: Pool, reference: JobName & JobContent): Promise<OperatorJob | undefined> {
+  const { namespace, crName, specDigest, modelId } = reference
+  const condition = `j.namespace = $1 AND j.cr_name = $2 AND j.spec_digest = $3 AND m.deleted_at IS NULL
+    AND m.id = coalesce($4, m.id) ORDER BY j.arrival DESC LIMIT 1`
+  return readJob(pool, condition, [namespace, crName, specDigest, modelId ?? null])
 }
 
 /** Finds a job in Publishing. */

@@ -13,6 +13,7 @@ export interface KubeObject {
     generation?: number
     deletionTimestamp?: string
     labels?: Record<string, string>
+    managedFields?: unknown
     finalizers?: string[]
   }
 }

@@ -66,17 +66,21 @@ export class KubeClient {
   }
 
   /**
-   * Follows a watch until the server ends it or `signal` aborts it. Throws if the connection breaks. `query` sets the
-   * start and the duration (`resourceVersion`, `timeoutSeconds`).
+   * Opens a watch. Its events end when the server ends it or `signal` aborts it, and throw if the connection breaks. `query`
+   * sets the start and the duration (`resourceVersion`, `timeoutSeconds`).
    */
-  async *watch<T>(path: string, query: Record<string, string>, signal: AbortSignal): AsyncGenerator<WatchEvent<T>> {
+  async watch<T>(
+    path: string,
+    query: Record<string, string>,
+    signal: AbortSignal,
+  ): Promise<AsyncGenerator<WatchEvent<T>>> {
     const opening = new AbortController()
     const timer = setTimeout(() => opening.abort(new Error('the watch did not start in time')), this.#timeoutMs)
     const response = await this.#send(
       { path, query: { ...query, watch: 'true' } },
       AbortSignal.any([opening.signal, signal]),
     ).finally(() => clearTimeout(timer))
-    for await (const line of readLines(response)) yield JSON.parse(line) as WatchEvent<T>
+    return readEvents<T>(response)
   }
 
   /** Closes all connections. */
@@ -117,6 +121,10 @@ export class KubeClient {
   #isPlain(): boolean {
     return this.#server.protocol === 'http:'
   }
+}
+
+async function* readEvents<T>(body: IncomingMessage): AsyncGenerator<WatchEvent<T>> {
+  for await (const line of readLines(body)) yield JSON.parse(line) as WatchEvent<T>
 }
 
 /** Yields the lines of a body. A rest without a line feed was cut off, and is dropped. */

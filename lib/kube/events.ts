@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import { hostname } from 'node:os'
+import type { Logger } from '../log.ts'
 import { createObject, type KubeObject } from './apply.ts'
 import type { KubeClient } from './client.ts'
+import { formatMicroTime } from './micro-time.ts'
 import { eventPath } from './paths.ts'
 
 /** A Kubernetes Event, as `kubectl describe` shows it. */
@@ -10,27 +13,48 @@ export interface EventSpec {
   message: string
 }
 
+interface Deps {
+  client: KubeClient
+  log: Logger
+}
+
 /**
- * Records a Kubernetes Event about an object, once. Its name is a digest of its contents, so the same event, for
- * instance after a restart, is not recorded twice.
+ * Records Kubernetes Events about an object, each once. Call it after the status was written: an Event that is rejected
+ * holds nothing up.
  */
-export async function recordEvent(client: KubeClient, about: KubeObject, event: EventSpec): Promise<void> {
+export async function recordEvents({ client, log }: Deps, about: KubeObject, events: EventSpec[]): Promise<void> {
+  for (const event of events) {
+    await recordEvent(client, about, event).catch((error: unknown) =>
+      log.warn(
+        { kind: about.kind, name: about.metadata.name, reason: event.reason, error },
+        'an Event was not recorded',
+      ),
+    )
+  }
+}
+
+/** Its name is a digest of its contents, so the same event, for instance after a restart, is not recorded twice. */
+async function recordEvent(client: KubeClient, about: KubeObject, event: EventSpec): Promise<void> {
   const { apiVersion, kind } = about
   const { name = '', namespace = '', uid = '' } = about.metadata
-  const digest = createHash('sha256').update(`${uid}/${event.reason}/${event.message}`).digest('hex').slice(0, 16)
-  const now = new Date().toISOString()
-  const component = client.userAgent
+  const { type, reason, message } = event
+  const digest = createHash('sha256').update(`${uid}/${reason}/${message}`).digest('hex').slice(0, 16)
   await createObject(client, eventPath(namespace), {
-    apiVersion: 'v1',
+    apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
-    metadata: { name: `${name.slice(0, 200)}.${digest}`, namespace },
-    involvedObject: { apiVersion, kind, name, namespace, uid },
-    ...event,
-    message: event.message.slice(0, 1000),
-    source: { component },
-    reportingComponent: component,
-    firstTimestamp: now,
-    lastTimestamp: now,
-    count: 1,
+    metadata: { name: `${cutName(name)}.${digest}`, namespace },
+    eventTime: formatMicroTime(new Date()),
+    reportingController: client.userAgent,
+    reportingInstance: hostname().slice(0, 128),
+    action: 'Reconcile',
+    regarding: { apiVersion, kind, name, namespace, uid },
+    type,
+    reason,
+    note: message.slice(0, 1000),
   } as KubeObject)
+}
+
+/** A part of a name must end with a letter or a digit. */
+function cutName(name: string): string {
+  return name.slice(0, 200).replace(/[^a-z0-9]+$/, '')
 }

@@ -4,7 +4,7 @@ export function podPath(namespace: string, name?: string): string {
 }
 
 export function eventPath(namespace: string): string {
-  return `/api/v1/namespaces/${namespace}/events`
+  return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`
 }
 
 export function configMapPath(namespace: string, name?: string): string {

@@ -102,8 +102,39 @@ test('it lists again after a while, even when its watch is silent', async () => 
   reflector = watchThings(100)
   await startWatching()
   server.silently(() => server.put(path, thing('b')))
+  server.forgetChanges()
   server.dropWatches()
   await eventually(() => expect(names()).toEqual(['a', 'b']), 10_000)
+})
+
+test('a broken watch goes on from the version that it has reached, and lists nothing again', async () => {
+  await startWatching()
+  const lists = () => server.requests.filter((request) => request === `GET ${path}`).length
+  const listed = lists()
+  for (const [name, failure] of [
+    ['b', undefined],
+    ['c', 'hangs'],
+  ] as const) {
+    server.silently(() => server.put(path, thing(name)))
+    server.hanging = failure !== undefined
+    server.dropWatches()
+    if (failure) await eventually(() => expect(reflector.trouble).toBeDefined(), 10_000)
+    server.hanging = false
+    await eventually(() => expect(names()).toContain(name), 10_000)
+  }
+  expect(lists()).toBe(listed)
+  expect(reflector.trouble).toBeUndefined()
+})
+
+test('what nobody reads is not kept', async () => {
+  server.put(path, { metadata: { name: 'b', managedFields: [{ manager: 'kubectl' }] }, size: 1 })
+  await startWatching()
+  expect(reflector.get('b')).toEqual({
+    kind: 'Thing',
+    apiVersion: 'v1',
+    metadata: { name: 'b', resourceVersion: expect.any(String) as string },
+    size: 1,
+  })
 })
 
 test('a bookmark is not a change, but resets the age', async () => {

@@ -19,6 +19,10 @@ interface ReflectorOptions<T> {
   /** Called after the cache has changed, with each added, changed or deleted object, and as it was before. */
   onChange: (object: T, before?: T) => void
   log: Logger
+  /** Removes what nobody reads from an object, to save memory. */
+  compact?: (object: T) => T
+  /** How many objects one request lists. */
+  pageSize?: number
   /** How often the full list is read again, in case an event was lost. */
   relistMs?: number
   /** The wait after failures. */
@@ -33,8 +37,8 @@ interface List<T> {
 /** The cache of a reflector, for reading only. */
 export type ObjectCache<T extends KubeObject> = Pick<Reflector<T>, 'get' | 'list'>
 
-const pageSize = '500'
 const defaultBackoff: Backoff = { baseMs: 200, maxMs: 5_000 }
+const defaultOptions = { selector: {}, keyOf: nameOf, pageSize: 500, relistMs: 300_000, backoff: defaultBackoff }
 // Short, because a silently broken connection is only detected after this time.
 const watchSeconds = 60
 const watchGraceMs = 5_000
@@ -42,21 +46,24 @@ const watchGraceMs = 5_000
 /**
  * Caches all objects of one kind, or those of a selector, and keeps them up to date by list and watch.
  *
- * It never stops by itself. After an error it lists again, with a growing delay. A new list also shows deletions from
- * the time without a watch. The objects are shared: do not change them.
+ * It never stops by itself. After an error it goes on from the version that it has reached, with a growing delay, and lists
+ * again only if the server no longer has that version. The objects are shared: do not change them.
  */
 export class Reflector<T extends KubeObject> {
   readonly #options: Required<ReflectorOptions<T>>
   readonly #stop = new AbortController()
   readonly #synced = Promise.withResolvers<void>()
   #objects = new Map<string, T>()
+  /** The version that the cache has; undefined if it must be listed. */
+  #reached: string | undefined
+  #relistAt = 0
   #heardAt = -Infinity
   #restarts = 0
   #trouble: string | undefined = 'it was not listed yet'
   #running: Promise<void> = Promise.resolve()
 
   constructor(options: ReflectorOptions<T>) {
-    this.#options = { selector: {}, keyOf: nameOf, relistMs: 300_000, backoff: defaultBackoff, ...options }
+    this.#options = { ...defaultOptions, compact: (object) => object, ...options }
   }
 
   start(): void {
@@ -72,7 +79,7 @@ export class Reflector<T extends KubeObject> {
     return this.#options.kind
   }
 
-  /** How often it had to list again after an error. */
+  /** How often a list or a watch has failed. */
   get restarts(): number {
     return this.#restarts
   }
@@ -114,6 +121,8 @@ export class Reflector<T extends KubeObject> {
         // A watch that ran for longer than the longest wait had worked.
         failures = performance.now() - startedAt > backoff.maxMs ? 1 : failures + 1
         this.#restarts++
+        // The server has answered that it cannot go on from there. A broken connection says nothing about that.
+        if (error instanceof KubeError) this.#reached = undefined
         this.#trouble = error instanceof Error ? error.message : String(error)
         log.warn({ path, error }, 'watch interrupted')
         await delay(backoffMs(failures, backoff), undefined, { signal }).catch(() => {})
@@ -122,23 +131,23 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #listAndWatch(): Promise<void> {
-    let resourceVersion = await this.#list()
-    this.#trouble = undefined
-    this.#synced.resolve()
-    const relistAt = performance.now() + this.#options.relistMs * (0.8 + Math.random() * 0.4)
-    while (performance.now() < relistAt && !this.#stop.signal.aborted) {
-      resourceVersion = await this.#watch(resourceVersion)
-    }
+    this.#reached ??= await this.#list()
+    while (performance.now() < this.#relistAt && !this.#stop.signal.aborted) await this.#watch(this.#reached)
+    this.#reached = undefined
   }
 
   async #list(): Promise<string> {
+    const { keyOf, relistMs, selector, pageSize } = this.#options
     const objects = new Map<string, T>()
-    const query: Record<string, string> = { limit: pageSize, ...this.#options.selector }
+    const query: Record<string, string> = { limit: String(pageSize), ...selector }
     for (;;) {
       const list = await this.#readPage(query)
-      for (const item of list.items) objects.set(this.#options.keyOf(item), this.#complete(item))
+      for (const item of list.items) objects.set(keyOf(item), this.#complete(item))
       if (!list.metadata.continue) {
         this.#replace(objects)
+        this.#relistAt = performance.now() + relistMs * (0.8 + Math.random() * 0.4)
+        this.#trouble = undefined
+        this.#synced.resolve()
         return list.metadata.resourceVersion
       }
       query['continue'] = list.metadata.continue
@@ -166,19 +175,19 @@ export class Reflector<T extends KubeObject> {
     for (const [key, object] of before) if (!objects.has(key)) this.#options.onChange(object)
   }
 
-  /** Follows one watch until the server ends it. Returns the version that it reached. */
-  async #watch(from: string): Promise<string> {
+  /** Follows one watch until the server ends it. */
+  async #watch(from: string): Promise<void> {
     const { client, path, selector } = this.#options
     const query = { resourceVersion: from, allowWatchBookmarks: 'true', timeoutSeconds: String(watchSeconds) }
     const limit = AbortSignal.any([this.#stop.signal, AbortSignal.timeout(watchSeconds * 1000 + watchGraceMs)])
-    let reached = from
-    for await (const event of client.watch<T>(path, { ...query, ...selector }, limit)) {
+    const events = await client.watch<T>(path, { ...query, ...selector }, limit)
+    this.#trouble = undefined
+    for await (const event of events) {
       this.#heardAt = performance.now()
       if (event.type === 'ERROR') throw toError(path, event.object)
-      reached = event.object.metadata.resourceVersion ?? reached
+      this.#reached = event.object.metadata.resourceVersion ?? this.#reached
       this.#apply(event)
     }
-    return reached
   }
 
   #apply(event: WatchEvent<T>): void {
@@ -193,7 +202,9 @@ export class Reflector<T extends KubeObject> {
   }
 
   #complete(item: T): T {
-    return { ...item, kind: this.#options.kind, apiVersion: this.#options.apiVersion }
+    const { kind, apiVersion, compact } = this.#options
+    const { managedFields: _, ...metadata } = item.metadata
+    return compact({ ...item, kind, apiVersion, metadata })
   }
 }
 

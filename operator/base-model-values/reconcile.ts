@@ -3,7 +3,7 @@ import { customPath } from '../../crds/paths.ts'
 import { applyObject, deleteObject } from '../../lib/kube/apply.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import { KubeError } from '../../lib/kube/error.ts'
-import { recordEvent } from '../../lib/kube/events.ts'
+import { recordEvents, type EventSpec } from '../../lib/kube/events.ts'
 import { uidOf, type ConfigMap } from '../../lib/kube/objects.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import type { Logger } from '../../lib/log.ts'
@@ -37,11 +37,10 @@ export async function reconcileValues(deps: ValuesDeps, name: string): Promise<v
     log.info({ baseModel: removed }, 'base model is no longer in the values of the chart')
     await deleteObject(client, customPath('BaseModel', namespace, removed), uidOf(baseModel))
   }
-  for (const error of errors) await recordRejection(deps, values, error)
+  await recordEvents(deps, values, errors.flatMap(describeRejection))
   if (errors.length > 0) throw new AggregateError(errors, 'applying base models of the chart')
 }
 
-async function recordRejection({ client }: ValuesDeps, values: ConfigMap, error: unknown): Promise<void> {
-  if (!(error instanceof KubeError)) return
-  await recordEvent(client, values, { type: 'Warning', reason: 'BaseModelRejected', message: error.message })
+function describeRejection(error: unknown): EventSpec[] {
+  return error instanceof KubeError ? [{ type: 'Warning', reason: 'BaseModelRejected', message: error.message }] : []
 }

@@ -8,7 +8,7 @@ import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/res
 import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
-import { recordEvent } from '../../lib/kube/events.ts'
+import { recordEvents } from '../../lib/kube/events.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { KubeError } from '../../lib/kube/error.ts'
 import { customPath } from '../../crds/paths.ts'
@@ -173,11 +173,7 @@ function listWaiting(pods: Pod[]): string[] {
   return pods.filter((pod) => !isReady(pod)).map(uidOf)
 }
 
-async function writeStatus(
-  { client, namespace }: BaseModelDeps,
-  seen: BaseModel,
-  status: BaseModelStatus,
-): Promise<void> {
-  for (const event of diffPodSecurity(seen.status, status)) await recordEvent(client, seen, event)
-  await patchStatus(client, customPath('BaseModel', namespace, seen.metadata.name), seen, status)
+async function writeStatus(deps: BaseModelDeps, seen: BaseModel, status: BaseModelStatus): Promise<void> {
+  await patchStatus(deps.client, customPath('BaseModel', deps.namespace, seen.metadata.name), seen, status)
+  await recordEvents(deps, seen, diffPodSecurity(seen.status, status))
 }

@@ -18,7 +18,7 @@ export const operatorMetrics = {
     },
     watchRestarts: {
       name: 'trainyard_watch_restarts_total',
-      help: 'How often a watch of the Kubernetes API broke, so that all objects of the kind were listed again.',
+      help: 'How often a list or a watch of the Kubernetes API failed.',
       labelNames: ['kind'],
     },
     adapterLoads: {

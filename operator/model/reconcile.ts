@@ -28,7 +28,7 @@ import { findEngineContainer } from '../adapters/engine-container.ts'
 import { maxAdaptersOf } from '../adapters/pod-adapters.ts'
 import { listReadyEngines } from '../component-pods.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
-import { recordEvent } from '../../lib/kube/events.ts'
+import { recordEvents } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import { diffModelEvents } from './model-events.ts'
 import { addModelLabels } from '../add-model-labels.ts'
@@ -65,8 +65,8 @@ export async function reconcileModel(deps: ModelDeps, name: string): Promise<voi
   if (plan.do === 'delete') return deleteResource(deps, resource)
   await addModelLabels(deps, 'Model', { resource, model: resource.spec })
   const status = await describe(deps, resource, plan)
-  await emitEvents(deps, resource, status)
   await patchStatus(deps.client, customPath('Model', deps.namespace, name), resource, status)
+  await recordEvents(deps, resource, diffModelEvents(resource.status, status))
 }
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
@@ -180,8 +180,4 @@ async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorM
   const applied = (await findNamedModel(pool, spec)) ?? row
   const unapplied = Object.keys(aliases).filter((alias) => applied.resourceAliases[alias] !== aliases[alias])
   return { row: applied, unapplied }
-}
-
-async function emitEvents({ client }: ModelDeps, resource: Model, status: ModelStatus): Promise<void> {
-  for (const event of diffModelEvents(resource.status, status)) await recordEvent(client, resource, event)
 }

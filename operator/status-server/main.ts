@@ -33,6 +33,7 @@ const keys = new IssuerKeys(createIssuerReader(kube))
 keys.get().catch((error: unknown) => log.warn({ error }, 'issuer keys not read yet'))
 
 let isMigrated = false
+const explainUnready = () => explainNotReady({ isMigrated: () => isMigrated, keys })
 
 const namespace = config.TRAINYARD_NAMESPACE
 const { trainers, engines } = readAccounts(config)
@@ -47,7 +48,7 @@ const app = createApp({
   pool,
   queue,
   log,
-  explainNotReady: () => explainNotReady({ isMigrated: () => isMigrated, keys }),
+  explainNotReady: explainUnready,
   authenticate: (header) => authenticate(header, keys, { namespace, serviceAccounts: trainers }),
   authenticateEngine: (header) => authenticate(header, keys, { namespace, serviceAccounts: engines }),
   authenticatePod: (header) => authenticate(header, keys, { namespace, serviceAccounts: [...engines, ...trainers] }),
@@ -79,4 +80,5 @@ onShutdown(log, async (beginStep) => {
 await migrateWhenReady(directUrlOf(database), log, { signal: stop.signal })
 isMigrated = !stop.signal.aborted
 // The wake-up after each sweep covers notifications that were lost with the connection.
-if (isMigrated) stopSweeper = startReleasingLeases(pool, log, wake)
+const isServing = async () => (await explainUnready()) === undefined
+if (isMigrated) stopSweeper = startReleasingLeases({ pool, log, isServing, afterRelease: wake })

@@ -2,13 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { extractJobFacts } from '../../crds/manifests.ts'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { isTerminal } from '../../crds/job-states.ts'
-import { labels, reasons } from '../../crds/names.ts'
+import { reasons } from '../../crds/names.ts'
 import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { insertJob } from '../../db/jobs/insert.ts'
 import {
-  findReferencedJob,
   forgetJobResource,
   hasCreatedJobResource,
   limitAttempts,
@@ -22,7 +21,7 @@ import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
-import { recordEvent } from '../../lib/kube/events.ts'
+import { recordEvents } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { addModelLabels } from '../add-model-labels.ts'
@@ -33,6 +32,7 @@ import { diffJobEvents } from './job-events.ts'
 import { findPodName } from '../component-pods.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
 import { countEnd } from './count-end.ts'
+import { findJob, readWhole } from './find-job.ts'
 import { measureTrainers } from './trainers.ts'
 
 /** What the reconciliation of training jobs needs. */
@@ -80,8 +80,8 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
   if (!facts.job || !isFinished(facts.job)) await labelJob(deps, resource)
   const alreadyRan = await isReapplied(deps, resource, first.job)
   const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan })
-  for (const event of diffJobEvents(resource.status, status)) await recordEvent(deps.client, resource, event)
   await patchStatus(deps.client, customPath('TrainingJob', deps.namespace, name), resource, status)
+  await recordEvents(deps, resource, diffJobEvents(resource.status, status))
   countEnd(deps, facts, status)
   if (plan.requeueAfterMs !== undefined) return { afterMs: Math.min(plan.requeueAfterMs, maxWaitMs) }
 }
@@ -125,32 +125,27 @@ async function converge(
   }
 }
 
-async function observe({ pool, namespace, models }: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
-  const { metadata, spec } = resource
-  const model = await findJobModel(pool, namespace, spec.modelRef.name)
-  const reference = { ids: idsOf(resource), namespace, crName: metadata.name ?? '', specDigest: specDigest(spec) }
+async function observe(deps: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
+  const { name } = resource.spec.modelRef
+  const model = await findJobModel(deps.pool, deps.namespace, name)
   return {
     resource,
-    modelExists: models.get(spec.modelRef.name) !== undefined,
+    modelExists: deps.models.get(name) !== undefined,
     model,
-    job: await findReferencedJob(pool, { ...reference, modelId: model?.id }),
+    job: await findJob(deps, resource, model?.id),
     now: new Date(),
   }
 }
 
-/** The id in its label, which the apiserver sets, and the id in its status. */
-function idsOf({ metadata, status }: TrainingJob): string[] {
-  return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)
-}
-
 async function execute(
-  { pool, namespace }: TrainingJobDeps,
+  deps: TrainingJobDeps,
   resource: TrainingJob,
   plan: Exclude<JobPlan, { do: 'none' | 'delete' }>,
 ): Promise<void> {
+  const { pool, namespace } = deps
   switch (plan.do) {
     case 'insert': {
-      await insertJob(pool, describeNewJob(resource, namespace, plan))
+      await insertJob(pool, describeNewJob(await readWhole(deps, resource), namespace, plan))
       return
     }
     case 'queue':

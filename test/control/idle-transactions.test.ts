@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPool, createTracePool, withTransaction, type Pool } from '../../db/pool.ts'
+import { createPool, createTracePool, patience, withTransaction, type Pool } from '../../db/pool.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { createLogger } from '../../lib/log.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -42,5 +42,12 @@ test('an idle transaction loses its locks, and its request fails as with an unav
   release()
   expect(isDatabaseUnavailable(await still)).toBe(true)
   expect((await pool.query('SELECT 1 AS one')).rows).toEqual([{ one: 1 }])
+  await pool.end()
+})
+
+test("the operator's work waits for a connection, and does not fail, while slow queries have them all", async () => {
+  const pool = createPool(database.databaseUrl, log, 1, patience)
+  const work = Array.from({ length: 3 }, () => pool.query('SELECT pg_sleep(2.6)'))
+  expect(await Promise.all(work)).toHaveLength(3)
   await pool.end()
 })

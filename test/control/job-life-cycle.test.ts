@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { claimJob, renewLease, type Claim } from '../../db/jobs/claims.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
+import { decideLostAttempts, listLostPods } from '../../db/jobs/lost-attempts.ts'
+import { recordServing } from '../../db/jobs/report-service.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
+import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
@@ -180,16 +183,57 @@ describe('releasing', () => {
     expect(await rows.listEvents(silent)).toEqual([])
   })
 
-  test('after its last attempt a lost job fails, once, with a sentence', async () => {
+  test('a lost trainer costs a try when that is decided; the last one then ends the job, once', async () => {
     const job = await rows.addJob(await rows.addModel(), { maxAttempts: 2 })
     for (const attempt of [1, 2]) {
-      expect((await rows.claim()).claim.attempt).toBe(attempt)
+      const { podUid } = (await rows.claim()).attempt
       await rows.expireLease(job)
       const sweeps = await Promise.all([1, 2, 3].map(() => rows.releaseExpiredLeases()))
-      expect(sweeps.flat()).toHaveLength(1)
+      expect(sweeps.flat()).toEqual([{ id: job, attempt, state: 'Queued' }])
+      if (attempt === 2) expect(await claimJob(database.pool, rows.trainer())).toBeUndefined()
+      const verdict = { counts: true, reason: 'OOMKilled', message: 'out of memory' }
+      await Promise.all([1, 2].map(() => decideLostAttempts(database.pool, podUid, verdict)))
     }
-    expect(await rows.readJob(job)).toMatchObject({ state: 'Failed', failure: { reason: 'TrainerLost' } })
+    expect(await rows.readJob(job)).toMatchObject({ state: 'Failed', failure: { reason: 'OOMKilled' } })
     expect(await rows.listEvents(job)).toEqual(['1 training_failed'])
-    expect(await rows.readErrorMessage(job)).toMatch(/^The trainer stopped without a report.*\(tried 2 times\)$/)
+    expect(await rows.readErrorMessage(job)).toBe('out of memory (tried 2 times)')
+  })
+
+  test('a lost node costs no try, also of a job that is tried once', async () => {
+    const job = await rows.addJob(await rows.addModel(), { maxAttempts: 1 })
+    for (const attempt of [1, 2, 3]) {
+      const claimed = await rows.claim()
+      expect(claimed.claim.attempt).toBe(attempt)
+      await rows.expireLease(job)
+      await rows.releaseExpiredLeases()
+      const { podUid } = claimed.attempt
+      expect(await listLostPods(database.pool)).toContainEqual({ uid: podUid, lostSeconds: expect.any(Number) })
+      await decideLostAttempts(database.pool, podUid, { counts: false, reason: 'NodeFailure', message: 'gone' })
+      expect(await rows.readJob(job)).toMatchObject({ state: 'Queued', failure: { reason: 'NodeFailure' } })
+    }
+  })
+
+  test('after an outage no lease has expired until trainers had the time to report', async () => {
+    const job = await rows.addJob(await rows.addModel())
+    const { attempt } = await rows.claim()
+    const setService = (upSeconds: number, seenSeconds: number) =>
+      database.pool.query(
+        `INSERT INTO training.report_service
+         VALUES (1, now() - make_interval(secs => $1), now() - make_interval(secs => $2))
+         ON CONFLICT (id) DO UPDATE SET up_since = excluded.up_since, seen_at = excluded.seen_at`,
+        [upSeconds, seenSeconds],
+      )
+    await rows.expireLease(job)
+    // No status server for a minute.
+    await setService(3600, 60)
+    expect(await releaseExpiredLeases(database.pool)).toEqual([])
+    await recordServing(database.pool)
+    expect(await releaseExpiredLeases(database.pool)).toEqual([])
+    expect(await renewLease(database.pool, attempt)).toBe(true)
+    await recordServing(database.pool)
+    expect(await rows.readJob(job)).toMatchObject({ state: 'Starting', attempt: 1 })
+    await rows.expireLease(job)
+    await setService(16, 1)
+    expect(await releaseExpiredLeases(database.pool)).toContainEqual({ id: job, attempt: 1, state: 'Queued' })
   })
 })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { Attempt } from '../../db/jobs/attempts.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
-import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { maxSeq, listJobLog, recordLog, type ReportedLine } from '../../db/jobs/logs.ts'
 import { recordEvents, recordRelease } from '../../db/jobs/reports.ts'
 import { removeModelRows } from '../../db/deletion/model-rows.ts'
@@ -93,7 +92,7 @@ describe('a log', () => {
     const { id, attempt } = await claimJob()
     await recordEvents(database.pool, attempt, [started])
     await rows.expireLease(id)
-    await releaseExpiredLeases(database.pool)
+    await rows.releaseExpiredLeases()
     const second = (await rows.claim()).attempt
     expect(await record(attempt, [line(maxSeq)])).toBe('recorded')
     expect(await record(second, [line(0)])).toBe('recorded')
@@ -120,7 +119,7 @@ describe('a log', () => {
   test('says that the trainer was lost, once', async () => {
     const { id } = await claimJob()
     await rows.expireLease(id)
-    await Promise.all([releaseExpiredLeases(database.pool), releaseExpiredLeases(database.pool)])
+    await Promise.all([rows.releaseExpiredLeases(), rows.releaseExpiredLeases()])
     const kept = await list(id)
     expect(kept).toEqual([
       { attempt: 1, seq: 2_000_000_001, at: expect.any(Date), level: 'error', text: expect.any(String) },

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { failJob, finishJob } from '../../db/jobs/endings.ts'
-import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
+import { decideLostAttempts } from '../../db/jobs/lost-attempts.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { useApiServer } from '../support/api-server.ts'
@@ -179,9 +179,14 @@ describe('a job', () => {
     [
       'a trainer that stopped reporting in the last attempt',
       async (id) => {
-        await rows.claim()
+        const { podUid } = (await rows.claim()).attempt
         await rows.expireLease(id)
-        await releaseExpiredLeases(own.database.pool)
+        await rows.releaseExpiredLeases()
+        await decideLostAttempts(own.database.pool, podUid, {
+          counts: true,
+          reason: 'TrainerLost',
+          message: 'The trainer hangs.',
+        })
       },
       { category: 'Internal', code: 'TrainerLost', message: expect.stringMatching(/^The trainer/), retryable: true },
     ],

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { useApiServer } from '../support/api-server.ts'
 import type { Rest } from '../support/rest.ts'
@@ -194,7 +193,7 @@ test('a job that is given to another trainer goes on with the numbers of its mod
   const step = (seq: number) => ({ seq, type: 'gradient_step', data: { loss: seq } })
   await recordEvents(own.database.pool, attempt, [started, step(1), step(2)])
   await rows.expireLease(job)
-  await releaseExpiredLeases(own.database.pool)
+  await rows.releaseExpiredLeases()
   const { attempt: second } = await rows.claim()
   await recordEvents(own.database.pool, second, [started, step(1), step(2), step(3)])
   const { rows: numbers } = await own.database.pool.query(

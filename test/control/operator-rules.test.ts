@@ -133,6 +133,73 @@ test('Ready is measured: a trainer that stops being ready shows, with its reason
   await eventually(async () => expect(await readJob('crashed')).toMatchObject({ reason: 'CrashLoopBackOff' }))
 })
 
+test('the attempt of a job whose node is lost is no try, and the job says why', async () => {
+  await applyBoth('unlucky')
+  const { items } = await readJson<{ items: Pod[] }>('get', 'pods')
+  const { name = '', uid = '' } = items[0]?.metadata ?? {}
+  const conditions = [{ type: 'Ready', status: 'False', reason: null }]
+  await patch('pod', name, { status: { phase: 'Running', conditions, containerStatuses: [] } }, '--subresource=status')
+  await database.pool.query(
+    `WITH lost AS (UPDATE training.jobs SET attempt = 1, max_attempts = 1,
+       failure = '{"category": "Internal", "reason": "TrainerLost", "message": "lost", "retryable": true}'
+       WHERE cr_name = 'unlucky' RETURNING id)
+     INSERT INTO training.job_attempts (job_id, attempt, pod, lost_at) SELECT id, 1, $1, now() FROM lost`,
+    [uid],
+  )
+  await eventually(async () => {
+    const { rows } = await database.pool.query(
+      "SELECT state, releases, failure->>'reason' AS reason FROM training.jobs WHERE cr_name = 'unlucky'",
+    )
+    expect(rows).toEqual([{ state: 'Queued', releases: 1, reason: 'NodeFailure' }])
+  })
+  await eventually(async () =>
+    expect(await readJob('unlucky')).toMatchObject({
+      phase: 'Queued',
+      message: expect.stringContaining('NodeFailure') as string,
+    }),
+  )
+})
+
+test('Events are written once, after the status, and rejected ones hold nothing up', async () => {
+  await stack.apply({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name: namespace },
+    spec: {
+      matchConstraints: {
+        resourceRules: [
+          { apiGroups: ['events.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['events'] },
+        ],
+      },
+      validations: [{ expression: `!object.regarding.name.startsWith('mute')`, message: 'no Events here' }],
+    },
+  })
+  const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }
+  await stack.apply({
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name: namespace },
+    spec: { policyName: namespace, validationActions: ['Deny'], matchResources },
+  })
+  const listReasons = async (name: string) => {
+    const { items } = await readJson<{ items: { reason: string; regarding: { name: string; kind: string } }[] }>(
+      'get',
+      'events.events.k8s.io',
+    )
+    return items.filter(({ regarding }) => regarding.kind === 'TrainingJob' && regarding.name === name)
+  }
+  // The policy takes effect a moment after it was created.
+  for (let number = 0; ; number++) {
+    const name = `mute-${number}`
+    await applyBoth(name)
+    await applyBoth(`loud-${number}`)
+    await eventually(async () => expect(await listReasons(`loud-${number}`)).toMatchObject([{ reason: 'Accepted' }]))
+    if ((await listReasons(name)).length === 0) break
+    expect(number).toBeLessThan(20)
+  }
+  await stack.kubectl('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', namespace)
+})
+
 test('one bad resource stops no others, and its conflict is quiet: one status, no loop', async () => {
   await stack.apply(describeModel('first', 'shared'))
   await eventually(async () => expect(await readModel('first')).toMatchObject({ servedName: 'rules/tests/shared' }))

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
 import { claimJob, renewLease, type Claimant } from '../../db/jobs/claims.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
+import { decideLostAttempts } from '../../db/jobs/lost-attempts.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
@@ -105,7 +106,13 @@ describe('a trainer of several jobs', () => {
     expect(await claim(trainer, [first])).toBeUndefined()
     expect(await claim(other, [])).toMatchObject({ id: second, attempt: 2 })
     await rows.expireLease(first)
-    expect(await rows.releaseExpiredLeases()).toEqual([{ id: first, attempt: 2, state: 'Failed' }])
+    expect(await rows.releaseExpiredLeases()).toEqual([{ id: first, attempt: 2, state: 'Queued' }])
+    await decideLostAttempts(database.pool, trainer.podUid, {
+      counts: true,
+      reason: 'TrainerLost',
+      message: 'it hangs',
+    })
+    expect(await stateOf(first)).toBe('Failed 2')
     await rows.expireLease(second)
     await claim(rows.trainer(other.podUid), [])
     expect(await stateOf(second)).toBe('Failed 2')

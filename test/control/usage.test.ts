@@ -3,7 +3,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { UsageLedger } from '../../apiserver/accounts/usage/ledger.ts'
 import { createPool } from '../../db/pool.ts'
 import { cancelJob, failJob, finishJob } from '../../db/jobs/endings.ts'
-import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
 import { addChatUsage } from '../../db/accounts/chat-usage.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -124,7 +123,7 @@ describe('training', () => {
       "UPDATE training.jobs SET lease_expires_at = clock_timestamp() - interval '20 s' WHERE id = $1",
       [job],
     )
-    await releaseExpiredLeases(database.pool)
+    await rows.releaseExpiredLeases()
     expect(await total()).toMatchObject({ ...none, training_seconds: near(40) })
     const second = await claimAgo(job, 30)
     await recordEvents(database.pool, second.attempt, [started, stepOf(1, 10), stepOf(2, 5)])

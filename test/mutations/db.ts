@@ -164,6 +164,27 @@ export const databaseMutations: Mutation[] = [
     test: reports,
   },
   {
+    fault: 'leases expire during an outage',
+    file: 'db/jobs/requeue.ts',
+    find: 'if (!(await couldReport(connection))) return []',
+    replace: 'await couldReport(connection)',
+    test: lifeCycle,
+  },
+  {
+    fault: 'an attempt counts although its node was lost',
+    file: 'db/jobs/lost-attempts.ts',
+    find: 'if (!counts) await',
+    replace: 'if (counts) await',
+    test: lifeCycle,
+  },
+  {
+    fault: 'a last try is claimed again before it is known whether it counts',
+    file: 'db/jobs/claims.ts',
+    find: "         AND NOT ${awaitsVerdict('candidate')}\n",
+    replace: '',
+    test: lifeCycle,
+  },
+  {
     fault: 'a lease never ends',
     file: 'db/jobs/requeue.ts',
     find: 'lease_expires_at < clock_timestamp()',

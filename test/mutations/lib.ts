@@ -128,10 +128,17 @@ export const libMutations: Mutation[] = [
     test: 'lib/kube/kubeconfig.test.ts',
   },
   {
+    fault: 'a broken watch lists everything again',
+    file: 'lib/kube/reflector.ts',
+    find: 'if (error instanceof KubeError) this.#reached',
+    replace: 'this.#reached',
+    test: 'lib/kube/reflector.test.ts',
+  },
+  {
     fault: 'an Event is recorded twice',
     file: 'lib/kube/events.ts',
-    find: '${event.reason}/${event.message}`',
-    replace: '${event.reason}/${performance.now()}`',
+    find: '${reason}/${message}`',
+    replace: '${reason}/${performance.now()}`',
     test: 'lib/kube/events.test.ts',
   },
   {

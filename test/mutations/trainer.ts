@@ -198,11 +198,11 @@ export const trainerMutations: Mutation[] = [
     test: 'trainer/trainyard_trainer/progress_test.py',
   },
   {
-    fault: 'a lease runs out too late',
-    file: 'trainer/trainyard_trainer/reports/claims.py',
-    find: 'if self.fenced is None and time.monotonic() > self.good_until:',
-    replace: 'if self.fenced is None and time.monotonic() > self.good_until + 3 * self.lease_seconds:',
-    test: 'trainer/trainyard_trainer/reports/claims_test.py',
+    fault: 'a report waits until the status server is back, and the job with it',
+    file: 'trainer/trainyard_trainer/reports/spool.py',
+    find: '        self.wait_until(lambda: len(self.reports) < MAX_REPORTS)\n',
+    replace: '        self.flush()\n',
+    test: 'trainer/trainyard_trainer/fencing_test.py',
   },
   {
     fault: 'a job goes on although the server refuses its lease',

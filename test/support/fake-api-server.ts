@@ -35,6 +35,7 @@ export class FakeApiServer {
   readonly #collections = new Map<string, Map<string, StoredObject>>()
   readonly #watches = new Set<{ collection: string; response: ServerResponse }>()
   readonly #server: Server
+  readonly #changes: { collection: string; version: number; line: string }[] = []
   #version = 0
 
   constructor() {
@@ -72,7 +73,8 @@ export class FakeApiServer {
   remove(collection: string, name: string): void {
     const object = this.#of(collection).get(name)
     this.#of(collection).delete(name)
-    if (object) this.#send(collection, 'DELETED', object)
+    const resourceVersion = String(++this.#version)
+    if (object) this.#send(collection, 'DELETED', { ...object, metadata: { ...object.metadata, resourceVersion } })
   }
 
   bookmark(collection: string): void {
@@ -85,7 +87,12 @@ export class FakeApiServer {
     this.#watches.clear()
   }
 
-  /** Changes objects without notifying watches, as while no watch runs. */
+  /** Forgets the changes so far: later watches do not get them. */
+  forgetChanges(): void {
+    this.#changes.length = 0
+  }
+
+  /** Changes objects without notifying watches, as while no watch runs. Later watches get the changes. */
   silently(change: () => void): void {
     const watches = [...this.#watches]
     this.#watches.clear()
@@ -101,18 +108,21 @@ export class FakeApiServer {
     if (this.hanging) return
     const failure = this.failures.shift()
     if (failure !== undefined) return send(response, reject(failure, 'switched on'))
-    if (isWatch) return this.#openWatch(url.pathname, response)
+    if (isWatch) return this.#openWatch(url.pathname, Number(url.searchParams.get('resourceVersion')), response)
     const hasBody = ['POST', 'PUT', 'PATCH'].includes(request.method ?? '')
     const body = hasBody ? ((await json(request)) as StoredObject) : undefined
     send(response, this.#answer(request.method ?? 'GET', url.pathname, body))
   }
 
-  #openWatch(collection: string, response: ServerResponse): void {
+  #openWatch(collection: string, from: number, response: ServerResponse): void {
     response.writeHead(200, { 'content-type': 'application/json' })
     response.flushHeaders()
     if (this.goneForWatches) {
       response.end(`${JSON.stringify({ type: 'ERROR', object: reject(410, 'too old').body })}\n`)
       return
+    }
+    for (const change of this.#changes) {
+      if (change.collection === collection && change.version > from) response.write(change.line)
     }
     const watch = { collection, response }
     this.#watches.add(watch)
@@ -160,9 +170,9 @@ export class FakeApiServer {
   }
 
   #send(collection: string, type: string, object: object): void {
-    for (const watch of this.#watches) {
-      if (watch.collection === collection) watch.response.write(`${JSON.stringify({ type, object })}\n`)
-    }
+    const line = `${JSON.stringify({ type, object })}\n`
+    if (type !== 'BOOKMARK') this.#changes.push({ collection, version: this.#version, line })
+    for (const watch of this.#watches) if (watch.collection === collection) watch.response.write(line)
   }
 }
 

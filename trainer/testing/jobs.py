@@ -35,6 +35,9 @@ class Reports(list):
     def check(self):
         pass
 
+    def flush(self):
+        pass
+
     def report_start(self, num_steps, numbers, warnings):
         Lease.report_start(self, num_steps, numbers, warnings)
 

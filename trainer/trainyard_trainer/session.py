@@ -150,7 +150,7 @@ class TrainingSession:
 
     def write_checkpoint(self, state: AdapterState, metrics: Numbers) -> None:
         """Each job ends with a checkpoint, even if there was nothing to train."""
-        self.job.lease.check()
+        self.job.lease.flush()
         require_finite(state.weights)
         uri = locate_checkpoint(self.job.claim.checkpoint_id)
         digest = self.job.with_retries(lambda: store_checkpoint(self.job.store, uri, self.make_writer(state)))

@@ -1,14 +1,14 @@
 """Claims of the status server, and the lease under which this process may report."""
 
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextvars import copy_context
 from dataclasses import dataclass
 
 from trainyard_trainer import log
-from trainyard_trainer.failures import Fenced
+from trainyard_trainer.failures import Fenced, JobFailure
 from trainyard_trainer.reports.job_warnings import JobWarning, present_warnings
+from trainyard_trainer.reports.spool import Spool
 from trainyard_trainer.reports.status_client import StatusClient, StatusUnavailable
 from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
 
@@ -39,7 +39,6 @@ class Claim:
     config: dict
     checkpoint_id: str
     from_checkpoint: Artifact | None
-    lease_seconds: float
     entity: str = ""
     resume: Artifact | None = None
     reference: Artifact | None = None
@@ -56,7 +55,6 @@ def parse_claim(body: dict) -> Claim:
         config=body.get("config") or {},
         checkpoint_id=body["checkpoint_id"],
         from_checkpoint=parse_artifact(body.get("from_checkpoint")),
-        lease_seconds=float(body["lease_seconds"]),
         entity=body.get("entity") or "",
         resume=parse_artifact(body.get("resume")),
         reference=parse_artifact(body.get("reference")),
@@ -69,27 +67,32 @@ def parse_artifact(body: dict | None) -> Artifact | None:
 
 
 class Lease:
-    """Reports of one attempt. A thread of its own sends heartbeats.
+    """Reports of one attempt. One thread sends heartbeats, and one sends events and progress in their order.
 
-    Use it as a context. While the status server is unavailable, reports are repeated until the lease has certainly
-    expired by this machine's clock. After that, or once the server answers 409, every call raises Fenced.
+    Use it as a context. While the status server is unavailable, the job goes on, and its reports wait. No lease expires
+    in that time. Only the server ends a lease: once it answers 409, every call raises Fenced.
     """
 
     def __init__(self, client: StatusClient, claim: Claim) -> None:
         self.client = client
         self.path = f"/v1/jobs/{claim.id}/attempts/{claim.attempt}"
-        self.lease_seconds = claim.lease_seconds
-        self.good_until = time.monotonic() + claim.lease_seconds
         self.ended = threading.Event()
         self.fenced: str | None = None
-        self.thread = threading.Thread(target=copy_context().run, args=(self.keep_alive,), daemon=True)
+        self.rejection: JobFailure | None = None
+        self.spool = Spool(self.send_spooled, self.check)
+        self.threads = [self.make_thread(self.keep_alive), self.make_thread(self.spool.run)]
 
     def __enter__(self) -> "Lease":
-        self.thread.start()
+        for thread in self.threads:
+            thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.ended.set()
+        self.spool.close()
+
+    def make_thread(self, run: Callable[[], None]) -> threading.Thread:
+        return threading.Thread(target=copy_context().run, args=(run,), daemon=True)
 
     def keep_alive(self) -> None:
         while not self.ended.wait(HEARTBEAT_SECONDS):
@@ -101,11 +104,11 @@ class Lease:
                 return
 
     def check(self) -> None:
-        """Raises Fenced when this process must stop the job."""
-        if self.fenced is None and time.monotonic() > self.good_until:
-            self.fenced = "the lease ran out while the status server was away"
+        """Raises Fenced when this process must stop the job, and a JobFailure when the server rejects its reports."""
         if self.fenced is not None:
             raise Fenced(self.fenced)
+        if self.rejection is not None:
+            raise self.rejection
 
     def report_start(self, num_steps: int, numbers: dict[str, float], warnings: Sequence[JobWarning] = ()) -> None:
         # Clients show a progress bar of this length, whatever the steps contain.
@@ -113,24 +116,44 @@ class Lease:
 
     def post_event(self, seq: int, kind: str, data: dict, **more: list[dict]) -> None:
         """The server merges `more`, the warnings of a start, with its own."""
-        self.post("events", {"events": [{"seq": seq, "type": kind, "data": data, **more}]})
+        self.spool.put("events", {"events": [{"seq": seq, "type": kind, "data": data, **more}]})
+
+    def post_progress(self, saved: Artifact, step: int) -> None:
+        """From then on, another attempt continues from this state."""
+        self.spool.put("progress", {"uri": saved.uri, "digest": saved.digest, "step": step})
+
+    def flush(self) -> None:
+        """Waits until the server has all reports so far."""
+        self.spool.flush()
 
     def post_checkpoint(self, uri: str, digest: str, metrics: dict, warnings: Sequence[JobWarning] = ()) -> None:
         """`warnings` are those that were only known at the end."""
         self.post("checkpoint", {"uri": uri, "digest": digest, "metrics": metrics, **present_warnings(warnings)})
-
-    def post_progress(self, saved: Artifact, step: int) -> None:
-        """From now on, another attempt continues from this state."""
-        self.post("progress", {"uri": saved.uri, "digest": saved.digest, "step": step})
 
     def post_release(self) -> None:
         """Releases the job for another trainer."""
         self.post("release", {})
 
     def post_failure(self, report: dict) -> None:
-        self.post("failure", report)
+        """After a rejected report nothing else is sent."""
+        if self.rejection is None:
+            self.flush()
+        self.rejection = None
+        self.send("failure", report)
 
     def post(self, name: str, body: dict) -> None:
+        """Sends a report after all earlier ones."""
+        self.flush()
+        self.send(name, body)
+
+    def send_spooled(self, name: str, body: dict) -> None:
+        try:
+            self.send(name, body)
+        except JobFailure as cause:
+            self.rejection = cause
+            raise
+
+    def send(self, name: str, body: dict) -> None:
         """Repeats a report until the server accepts it. That is harmless, because its numbers identify it."""
 
         def try_once() -> None:
@@ -144,10 +167,8 @@ class Lease:
         call_with_retries(try_once, RetryPolicy(StatusUnavailable, pauses, report))
 
     def post_once(self, name: str, body: dict) -> None:
-        started = time.monotonic()  # the server counts the lease from a later moment
         try:
             self.client.post(f"{self.path}/{name}", body)
         except Fenced as cause:
             self.fenced = str(cause)
             raise
-        self.good_until = max(self.good_until, started + self.lease_seconds)

@@ -7,7 +7,7 @@ from trainyard_trainer.reports import job_log
 from trainyard_trainer.reports.claims import Artifact, Claim
 from trainyard_trainer.reports.job_log import JobLog
 
-CLAIM = Claim("7", 2, "RL", Artifact("artifact:///x", "d"), {}, "c", None, 15.0)
+CLAIM = Claim("7", 2, "RL", Artifact("artifact:///x", "d"), {}, "c", None)
 PATH = "/v1/jobs/7/attempts/2/log"
 
 

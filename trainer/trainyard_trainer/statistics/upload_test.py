@@ -25,7 +25,6 @@ CLAIM = parse_claim(
         "method": "RL",
         "input": {"uri": "artifact:///payloads/e/x.json", "digest": "d"},
         "checkpoint_id": CHECKPOINT,
-        "lease_seconds": 1.0,
     }
 )
 
