@@ -7,12 +7,7 @@ import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { insertJob } from '../../db/jobs/insert.ts'
-import {
-  forgetJobResource,
-  hasCreatedJobResource,
-  limitAttempts,
-  type OperatorJob,
-} from '../../db/jobs/resources.ts'
+import { forgetJobResource, hasCreatedJobResource, limitAttempts, type OperatorJob } from '../../db/jobs/resources.ts'
 import type { NewJob } from '../../db/jobs/table.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import type { Pool } from '../../db/pool.ts'

@@ -193,8 +193,8 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a job of a deleted model counts for the model that was made anew',
     file: 'db/jobs/resources.ts',
-    find: 'AND m.id = coalesce($4, m.id) ORDER BY',
-    replace: 'AND $4::text IS NOT DISTINCT FROM $4 ORDER BY',
+    find: 'm.deleted_at IS NULL\n    AND m.id = coalesce($4, m.id)',
+    replace: 'coalesce($4, m.id) IS NOT NULL',
     test: 'test/control/reapplied-jobs.test.ts',
   },
   {
