@@ -10,6 +10,7 @@ import { renewLease } from '../../db/jobs/claims.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { listJobLog } from '../../db/jobs/logs.ts'
 import { findJob } from '../../db/jobs/views.ts'
+import { decideLostAttempts } from '../../db/jobs/lost-attempts.ts'
 import { recordProgress } from '../../db/jobs/progress.ts'
 import { recordCheckpoint, recordEvents, recordRelease } from '../../db/jobs/reports.ts'
 import { FolderStore } from '../../artifacts/store/folder-store.ts'
@@ -213,9 +214,10 @@ describe('a job that its trainer returns', () => {
     expect(await findJob(database.pool, 'team', job)).toMatchObject({ attempt: 2, maxAttempts: 4 })
     const states = []
     for (let tries = 0; tries < 2; tries++) {
-      await rows.claim()
+      const { podUid } = (await rows.claim()).attempt
       await rows.expireLease(job)
       await rows.releaseExpiredLeases()
+      await decideLostAttempts(database.pool, podUid, { counts: true, reason: 'TrainerLost', message: 'it hangs' })
       states.push((await rows.readJob(job)).state)
     }
     expect(states).toEqual(['Queued', 'Failed'])

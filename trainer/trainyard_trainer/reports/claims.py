@@ -111,8 +111,10 @@ class Lease:
             raise self.rejection
 
     def report_start(self, num_steps: int, numbers: dict[str, float], warnings: Sequence[JobWarning] = ()) -> None:
+        """Waits until the server has it, so that no step begins in an attempt that is over."""
         # Clients show a progress bar of this length, whatever the steps contain.
         self.post_event(0, "training_started", numbers | {"num_sequences": num_steps}, **present_warnings(warnings))
+        self.flush()
 
     def post_event(self, seq: int, kind: str, data: dict, **more: list[dict]) -> None:
         """The server merges `more`, the warnings of a start, with its own."""
