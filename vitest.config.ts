@@ -51,6 +51,18 @@ export default defineConfig({
       },
       {
         test: {
+          // The console in a real browser. Its files share the browser, whose pages compute more than the tests do.
+          name: 'browser',
+          isolate: false,
+          include: ['test/browser/*.test.ts'],
+          globalSetup: ['test/support/browser-setup.ts'],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
+        test: {
           name: 'faults',
           include: ['test/faults/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],

@@ -1,4 +1,4 @@
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
@@ -17,6 +17,12 @@ import { LoginScreen } from './screens/login/login.tsx'
 import { Failure } from './parts/state.tsx'
 
 export const queryClient = new QueryClient({
+  queryCache: new QueryCache({
+    // Without a session, the login follows.
+    onError: (error) => {
+      if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(sessionQuery.queryKey, null)
+    },
+  }),
   defaultOptions: {
     queries: {
       staleTime: 5_000,

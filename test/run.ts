@@ -58,6 +58,7 @@ const lanes = [
     { name: 'checks', run: async () => ({ ...noTests(), ...(await runChecks(root)) }) },
     vitest('unit'),
     vitest('console'),
+    vitest('browser'),
     vitest('store'),
     vitest('faults'),
   ],

@@ -16,13 +16,14 @@ const metrics = [
   { key: 'val/reward', source: 'logged' as const, points: [{ step: 1, value: 0.5 }] },
 ]
 
-test('by step the value of a job counts, along the others that of its gradient steps', () => {
+test('by step the values of jobs count, and then the gradient steps of later ones; along the others that of its gradient steps', () => {
   expect(chooseCurves(metrics, 'step')).toEqual({
     loss: {
       width: 1,
       points: [
         { step: 1, value: 10 },
         { step: 2, value: 20 },
+        { step: 16, value: 6 },
       ],
     },
     'val/reward': { width: 1, points: [{ step: 1, value: 0.5 }] },

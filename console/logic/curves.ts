@@ -28,8 +28,8 @@ interface Answered {
 }
 
 /**
- * One curve for each metric. By step, the value of a job counts before those of its gradient steps; along the other axes
- * they do. What a client logs under the same name comes last, and has no place along the others.
+ * One curve for each metric. By step, the value of a job counts before those of its gradient steps, which follow for the
+ * job at work; along the other axes they do. What a client logs under the same name comes last, and has no place along the others.
  */
 export function chooseCurves(metrics: readonly Answered[], axis: Axis): Record<string, Curve> {
   const sources = axis === 'step' ? ['training', 'gradient', 'logged'] : ['gradient', 'training']
@@ -37,7 +37,17 @@ export function chooseCurves(metrics: readonly Answered[], axis: Axis): Record<s
     .filter(({ source }) => sources.includes(source))
     .filter(({ source }) => axis !== 'index' || source === 'gradient')
     .toSorted((a, b) => sources.indexOf(b.source) - sources.indexOf(a.source))
-  return Object.fromEntries(ranked.map((metric) => [metric.key, readCurve(metric)]))
+  const curves = Object.fromEntries(ranked.map((metric) => [metric.key, readCurve(metric)]))
+  if (axis === 'step')
+    for (const metric of metrics) if (metric.source === 'gradient') addLater(curves[metric.key]!, readCurve(metric))
+  return curves
+}
+
+/** Adds the newest gradient steps of the job at work, whose step has no value of its own yet. */
+function addLater(curve: Curve, gradient: Curve): void {
+  const last = curve.points.at(-1)?.step ?? Infinity
+  const later = new Map(gradient.points.filter(({ step }) => step > last).map((point) => [point.step, point]))
+  curve.points.push(...later.values())
 }
 
 function readCurve({ points, envelope }: Answered): Curve {

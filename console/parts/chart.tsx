@@ -43,7 +43,7 @@ export function Chart(props: ChartProps) {
   return (
     <figure className={classes.chart}>
       <figcaption>
-        <h3>{title}</h3>
+        <h2>{title}</h2>
         <Legend series={series} />
         <button type="button" aria-pressed={asTable} onClick={() => setAsTable(!asTable)}>
           {asTable ? 'Chart' : 'Table'}

@@ -23,9 +23,11 @@ export function Command({ text }: { text: string }) {
 
 /** A button that shows the requests of a screen, for a shell and for Python. */
 export function AsCommand({ requests, kubectl }: { requests: readonly ShownRequest[]; kubectl?: string }) {
+  const [first] = requests
+  if (!first) return null
   return (
     <>
-      <button type="button" className={controls.quiet} popoverTarget="as-command" aria-label="Show as a command">
+      <button type="button" className={controls.quiet} popoverTarget="as-command" title="Show as a command">
         <span aria-hidden="true">›_</span> API
       </button>
       <div id="as-command" popover="auto" className={classes.popover}>
@@ -33,7 +35,7 @@ export function AsCommand({ requests, kubectl }: { requests: readonly ShownReque
         <h3>Shell</h3>
         <Command text={requests.map((request) => writeCurl(location.origin, request)).join('\n')} />
         <h3>Python</h3>
-        <Command text={writePython(location.origin, requests[0]!)} />
+        <Command text={writePython(location.origin, first)} />
         {kubectl !== undefined && (
           <>
             <h3>Kubernetes</h3>

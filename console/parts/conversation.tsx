@@ -23,7 +23,7 @@ export function Conversation({ turns, overlay }: { turns: readonly Turn[]; overl
       {turns.map((turn, index) => (
         <li key={index} className={classes.turn} data-sampled={turn.isSampled}>
           <header>
-            <h3>{revealHidden(turn.role)}</h3>
+            <h2>{revealHidden(turn.role)}</h2>
             {turn.finish !== undefined && turn.finish !== 'stop' && <Chip>{`ended: ${turn.finish}`}</Chip>}
             {turn.tokens && <span>{turn.tokens.length} tokens</span>}
           </header>

@@ -14,23 +14,39 @@ export function Loading({ rows = 6, label = 'Loading' }: { rows?: number; label?
   )
 }
 
+interface EmptyProps {
+  title: string
+  /** `h1` if the page has no other heading. */
+  heading?: 'h1' | 'h2'
+  children?: ReactNode
+  command?: string
+}
+
 /** A list without anything in it, and the command that fills it. */
-export function Empty({ title, children, command }: { title: string; children?: ReactNode; command?: string }) {
+export function Empty({ title, heading: Heading = 'h2', children, command }: EmptyProps) {
   return (
     <div className={classes.state}>
-      <h2>{title}</h2>
-      {children && <p>{children}</p>}
+      <Heading>{title}</Heading>
+      {children && <div>{children}</div>}
       {command !== undefined && <Command text={command} />}
     </div>
   )
 }
 
 /** An error: what the server says, and the id by which its log can be searched. */
-export function Failure({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+export function Failure({
+  error,
+  heading: Heading = 'h2',
+  onRetry,
+}: {
+  error: Error
+  heading?: 'h1' | 'h2'
+  onRetry?: () => void
+}) {
   const { status, requestId } = error instanceof ApiError ? error : { status: undefined, requestId: undefined }
   return (
     <div className={classes.state} role="alert">
-      <h2>{titleOf(status)}</h2>
+      <Heading>{titleOf(status)}</Heading>
       <p>{error.message}</p>
       {requestId !== undefined && (
         <p className={classes.request}>

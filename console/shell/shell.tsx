@@ -1,4 +1,4 @@
-import { useState } from 'react'
+import { useEffect, useState } from 'react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
 import { logOut, sessionQuery, type Session } from '../data/session.ts'
@@ -6,6 +6,7 @@ import { useConnection } from '../data/live.ts'
 import { Failure } from '../parts/state.tsx'
 import { Segments } from '../parts/controls.tsx'
 import { ApiError } from '../data/client.ts'
+import { readNext } from '../logic/search.ts'
 import { chooseTheme, readTheme, themes, type Theme } from '../parts/theme.ts'
 import { useKeys } from './keys.ts'
 import { Mark } from '../parts/mark.tsx'
@@ -16,6 +17,7 @@ export function EntityShell() {
   const { data: session } = useQuery(sessionQuery)
   const { entity, project } = useParams({ strict: false })
   useKeys(project === undefined ? undefined : { entity: entity!, project })
+  useLogin(session === null)
   if (!session) return null
   const isForeign = entity !== undefined && entity !== session.entity
   return (
@@ -28,6 +30,7 @@ export function EntityShell() {
         {isForeign ? (
           <div className={classes.alone}>
             <Failure
+              heading="h1"
               error={new ApiError(403, `Your key is of the entity ${session.entity}, and this is of ${entity}.`)}
             />
           </div>
@@ -39,9 +42,17 @@ export function EntityShell() {
   )
 }
 
+/** Leads to the login when the session has ended: its key was revoked, or it was not used for long. */
+function useLogin(isNeeded: boolean): void {
+  const navigate = useNavigate()
+  useEffect(() => {
+    if (isNeeded) void navigate({ to: '/login', search: { next: readNext(location.pathname + location.search) } })
+  }, [isNeeded, navigate])
+}
+
 function Rail({ session, project }: { session: Session; project: string | undefined }) {
   return (
-    <div className={classes.rail}>
+    <header className={classes.rail}>
       <Link to="/" className={classes.brand}>
         <Mark />
         <span>{session.entity}</span>
@@ -52,7 +63,7 @@ function Rail({ session, project }: { session: Session; project: string | undefi
         <ThemeChoice />
         <LogOut role={session.role} />
       </div>
-    </div>
+    </header>
   )
 }
 

@@ -87,7 +87,10 @@ function useEntry() {
       setBusy(true)
       setError(undefined)
       try {
-        queries.setQueryData(sessionQuery.queryKey, await logIn(proof))
+        const session = await logIn(proof)
+        // What another session has read is not of this one.
+        queries.clear()
+        queries.setQueryData(sessionQuery.queryKey, session)
         router.history.push(readNext(next))
       } catch (failure) {
         setError(sayWhy(failure, 'code' in proof))

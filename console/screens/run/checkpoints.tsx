@@ -69,6 +69,12 @@ function listColumns(items: readonly Checkpoint[], aliases: Record<string, numbe
       isNumber: true,
       cell: (checkpoint) => formatMetric(checkpoint.metrics[key]),
     })),
-    { id: 'actions', head: '', width: '220px', isNumber: true, cell: ({ step }) => <CheckpointActions step={step} /> },
+    {
+      id: 'actions',
+      head: 'Actions',
+      width: '220px',
+      isNumber: true,
+      cell: ({ step }) => <CheckpointActions step={step} />,
+    },
   ]
 }

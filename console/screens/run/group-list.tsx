@@ -38,7 +38,7 @@ function GroupHead({ group, range }: ListProps & { group: Group<Trajectory>; ran
   const { name, trajectories, meanReward, deviation, dropped, exceptions } = group
   return (
     <div className={classes.groupHead}>
-      <h3>{name}</h3>
+      <h2>{name}</h2>
       {dropped !== undefined && <Chip tone="orange">{`taught nothing: ${dropped}`}</Chip>}
       {exceptions > 0 && <Chip tone="orange">{countOf(exceptions, 'failed rollout')}</Chip>}
       <Dots trajectories={trajectories} range={range} />

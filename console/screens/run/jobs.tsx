@@ -51,7 +51,7 @@ const columns: Column<Job>[] = [
   { id: 'took', head: 'Trained', width: '96px', isNumber: true, cell: ({ timeline }) => sayLength(timeline) },
   {
     id: 'note',
-    head: '',
+    head: 'Note',
     width: 'minmax(160px, 1fr)',
     cell: ({ failure, queue, warnings }) => failure?.message ?? queue?.message ?? warnings[0]?.message ?? '',
   },

@@ -51,9 +51,9 @@ function TurnDifference({ a, b }: { a: Turn | undefined; b: Turn | undefined }) 
   const isSame = changes.every(({ kind }) => kind === 'same')
   return (
     <li>
-      <h3>
+      <h2>
         {revealHidden((b ?? a)!.role)} {isSame && <small>the same</small>}
-      </h3>
+      </h2>
       <p>
         {changes.map(({ kind, text }, index) => {
           const shown = revealHidden(text)

@@ -58,7 +58,7 @@ function List({ rows, own, withStep = false }: { rows: readonly Row[]; own: stri
               to="/$entity/$project/runs/$run/trajectories/$trajectory"
               params={params}
               search={(all) => ({ ...all, diff: id })}
-              aria-label={`Compare with ${withStep ? `step ${step}, ` : ''}#${trajectory_index}`}
+              aria-label={`diff with ${withStep ? `step ${step}, ` : ''}#${trajectory_index}`}
             >
               diff
             </Link>

@@ -1,0 +1,31 @@
+import type { Demo } from './demo.ts'
+
+/** A screen: its path, and a text that is there when the screen shows its data. Add a line for each new route. */
+export interface Route {
+  path: string
+  shows: string
+}
+
+/** Every route of the console that needs a session. */
+export function listRoutes(entity: string, { project, run, jobs, trajectory }: Demo): Route[] {
+  const home = `/${entity}/${project}`
+  const ofRun = `${home}/runs/${run.name}`
+  return [
+    { path: '/', shows: project },
+    { path: home, shows: 'Last runs' },
+    { path: `/${entity}/empty`, shows: 'is empty' },
+    { path: `${home}/runs`, shows: run.name },
+    { path: `${home}/compare?runs=${run.name},other-20261121050211`, shows: 'Compare 2 runs' },
+    { path: ofRun, shows: 'entropy' },
+    { path: `${ofRun}/trajectories?step=6`, shows: 'in 12 groups' },
+    { path: `${ofRun}/trajectories?step=6&order=push&peek=${trajectory}`, shows: 'You answer in one short sentence.' },
+    { path: `${ofRun}/trajectories/${trajectory}?overlay=advantage`, shows: 'The same prompt at other steps' },
+    { path: `${ofRun}/checkpoints`, shows: '12 checkpoints' },
+    { path: `${ofRun}/jobs`, shows: '12 jobs' },
+    { path: `${home}/jobs/${jobs.succeeded}`, shows: 'training_ended' },
+    { path: `${home}/jobs/${jobs.failed}`, shows: 'The same job would fail again.' },
+    { path: `${home}/jobs/${jobs.running}`, shows: 'running' },
+    { path: `${home}/jobs/${jobs.waiting}`, shows: 'Why it waits' },
+    { path: `${home}/nothing/of/this`, shows: 'There is no such page' },
+  ]
+}
