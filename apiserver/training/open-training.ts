@@ -4,7 +4,6 @@ import { listen } from '../../db/listen.ts'
 import { numberedChannel } from '../../db/webhooks/read-outbox.ts'
 import { openDataSources, openEndpoint, openWebhooks } from '../../lib/outbound/open.ts'
 import { readSealingKeys } from '../../lib/sealing/settings.ts'
-import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
 import { routeAliases } from './aliases/routes.ts'
@@ -30,8 +29,8 @@ import { routeStream, type ChangeStreamDeps } from './stream/routes.ts'
 import { EventHub } from './training-jobs/events/hub.ts'
 import { routeTrainingJobs, type TrainingJobDeps } from './training-jobs/routes.ts'
 import { routeTrajectories } from './trajectories/routes.ts'
-import type { TrajectoryDeps } from './trajectories/service.ts'
 import { routeProjects } from './projects/routes.ts'
+import type { SearchDeps } from './trajectories/search/service.ts'
 import { routeLogs } from './trajectory-logs/routes.ts'
 import { routeWebhooks } from './webhooks/routes.ts'
 import type { WebhookDeps } from './webhooks/service.ts'
@@ -44,9 +43,9 @@ interface TrainingDeps
     ErasureDeps,
     ForkDeps,
     ModelDeps,
+    SearchDeps,
     SftJobDeps,
     TrainingJobDeps,
-    TrajectoryDeps,
     WebhookDeps {}
 
 /** Parts that only this group has. */
@@ -56,8 +55,6 @@ type OwnParts = 'baseModelMaker' | 'bodies' | 'changeHub' | 'events' | 'sealingK
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
   /** For notifications. */
   databaseUrl: DatabaseUrl
-  /** For work that would block the event loop. */
-  heavyThreads: WorkerPool
 }
 
 /** The training group. */

@@ -292,7 +292,7 @@ export interface Operations {
   }
   "GET /v1/preview/models/{model_id}/trajectories": {
     path: { "model_id": string }
-    query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "split"?: string; "step"?: number; "job_id"?: string; "scenario_id"?: string; "prompt_hash"?: string; "min_reward"?: number; "max_reward"?: number; "flag"?: "no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories"; "min_push"?: number; "max_push"?: number }
+    query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "sort"?: "arrival" | "reward" | "advantage" | "push" | "tokens"; "split"?: string; "step"?: number; "job_id"?: string; "scenario_id"?: string; "prompt_hash"?: string; "min_reward"?: number; "max_reward"?: number; "flag"?: "no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories"; "min_push"?: number; "max_push"?: number }
     body: undefined
     answer: { "object": "list"; "data": { "id": string; "model_id": string; "job_id": string | null; "log_id": string | null; "split": string; "step": number | null; "group_index": number; "trajectory_index": number; "group_exceptions": number; "scenario_id": string | null; "prompt_hash": string; "reward": number; "advantage": number | null; "metrics": Record<string, number | boolean>; "tokens": number; "flags": ("no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories")[]; "push": number | null; "created_at": string }[]; "has_more": boolean; "first_id": string; "last_id": string }
   }
@@ -307,6 +307,12 @@ export interface Operations {
     query: { "from"?: number; "limit"?: number }
     body: undefined
     answer: { "trajectory_id": string; "job_id": string | null; "total": number; "from": number; "has_more": boolean; "columns": { "gradient_step": (number | null)[]; "history_index": (number | null)[]; "position": (number | null)[]; "token_id": (number | null)[]; "old_logprob": (number | null)[]; "new_logprob": (number | null)[]; "ratio": (number | null)[]; "coefficient": (number | null)[]; "entropy": (number | null)[]; "masked": boolean[]; "clipped_low": boolean[]; "clipped_high": boolean[]; "dropped": boolean[] }; "missing": { "reason": "logged" | "not_trained" | "not_reported" | "job_failed" | "checkpoint_deleted" | "removed" | "not_kept"; "message": string } | null }
+  }
+  "GET /v1/preview/models/{model_id}/trajectory-matches": {
+    path: { "model_id": string }
+    query: { "text": string; "after"?: string; "order"?: "asc" | "desc"; "limit"?: number; "split"?: string; "step"?: number; "job_id"?: string; "scenario_id"?: string; "prompt_hash"?: string; "min_reward"?: number; "max_reward"?: number; "flag"?: "no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories"; "min_push"?: number; "max_push"?: number }
+    body: undefined
+    answer: { "data": { "id": string; "model_id": string; "job_id": string | null; "log_id": string | null; "split": string; "step": number | null; "group_index": number; "trajectory_index": number; "group_exceptions": number; "scenario_id": string | null; "prompt_hash": string; "reward": number; "advantage": number | null; "metrics": Record<string, number | boolean>; "tokens": number; "flags": ("no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories")[]; "push": number | null; "created_at": string; "matches": { "turn": number; "role": string; "before": string; "text": string; "after": string }[] }[]; "searched": number; "skipped": number; "has_more": boolean; "last_id": string }
   }
   "POST /v1/chat/completions": {
     path: Record<never, never>

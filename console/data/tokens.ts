@@ -10,7 +10,9 @@ const maxRows = 50_000
 export function tokensQuery(modelId: string, trajectoryId: string) {
   const path = { model_id: modelId, trajectory_id: trajectoryId }
   return queryOptions({
-    queryKey: [operation, { path }],
+    // They never change once they are there.
+    queryKey: ['tokens', path],
+    staleTime: Infinity,
     queryFn: async ({ signal }): Promise<Answer<typeof operation>> => {
       const answer = await callApi(operation, { path, query: { limit: pageRows }, signal })
       for (let from = pageRows; from < Math.min(answer.total, maxRows); from += pageRows) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { groupTrajectories, sortTrajectories, type ListedTrajectory } from './groups.ts'
+import { groupTrajectories, listMetrics, sortTrajectories, summarizePushes, type ListedTrajectory } from './groups.ts'
 
 const row = (changes: Partial<ListedTrajectory>): ListedTrajectory => ({
   id: 'a',
@@ -12,6 +12,7 @@ const row = (changes: Partial<ListedTrajectory>): ListedTrajectory => ({
   reward: 0,
   advantage: null,
   push: null,
+  metrics: {},
   tokens: 1,
   flags: [],
   ...changes,
@@ -42,8 +43,27 @@ test('trajectories of one job and index are a group', () => {
 
 test('a flag that all of a group have says why it taught nothing', () => {
   const flags = ['no_logprobs']
-  expect(groupTrajectories([row({ reward: 1, flags }), row({ flags })])[0]!.dropped).toBe('no logprobs')
+  expect(groupTrajectories([row({ reward: 1, flags }), row({ flags })])[0]!.dropped).toBe(
+    'answers without log-probabilities',
+  )
   expect(groupTrajectories([row({ reward: 1, flags }), row({})])[0]!.dropped).toBeUndefined()
+})
+
+test('a group that only calls tools is none that taught nothing, and one without any push is', () => {
+  const calls = { flags: ['tool_calls'] }
+  expect(groupTrajectories([row({ reward: 1, ...calls }), row(calls)])[0]!.dropped).toBeUndefined()
+  expect(groupTrajectories([row({ reward: 1, push: 0 }), row({ push: 0 })])[0]!.dropped).toMatch(/too long/)
+  expect(groupTrajectories([row({ reward: 1, push: 0.1 }), row({ push: 0 })])[0]!.dropped).toBeUndefined()
+})
+
+test('pushes are summed up: how many went which way, and how few are half of it all', () => {
+  const pushes = [4, -3, 1, 0, null, 1].map((push) => row({ push }))
+  expect(summarizePushes(pushes)).toEqual({ likelier: 3, unlikelier: 1, none: 1, half: 2 })
+  expect(summarizePushes([row({})])).toEqual({ likelier: 0, unlikelier: 0, none: 0, half: 0 })
+})
+
+test('metrics are listed once, by name', () => {
+  expect(listMetrics([row({ metrics: { b: 1 } }), row({ metrics: { a: true, b: 2 } })])).toEqual(['a', 'b'])
 })
 
 test('pushes and advantages are ranked by their size, rewards by their value, unknown ones last', () => {

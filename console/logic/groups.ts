@@ -12,6 +12,7 @@ export interface ListedTrajectory {
   reward: number
   advantage: number | null
   push: number | null
+  metrics: Readonly<Record<string, number | boolean>>
   tokens: number
   flags: string[]
 }
@@ -48,11 +49,45 @@ export function groupTrajectories<T extends ListedTrajectory>(rows: readonly T[]
   })
 }
 
+const reasonsOfFlags: Record<string, string> = {
+  no_logprobs: 'answers without log-probabilities',
+  zero_advantage: 'rewards equal to their mean',
+}
+
 function findReason(trajectories: readonly ListedTrajectory[]): string | undefined {
   if (trajectories.every(({ job_id }) => job_id === null)) return undefined
   if (trajectories.every(({ reward }) => reward === trajectories[0]!.reward)) return 'equal rewards'
-  const flag = trajectories[0]!.flags.find((each) => trajectories.every(({ flags }) => flags.includes(each)))
-  return flag?.replaceAll('_', ' ')
+  const has = (flag: string) => trajectories.every(({ flags }) => flags.includes(flag))
+  const flag = Object.keys(reasonsOfFlags).find(has)
+  if (flag !== undefined) return reasonsOfFlags[flag]
+  // Its rewards differ, and still nothing of it was in a gradient.
+  return trajectories.every(({ push }) => push === 0) ? 'too long, or left out' : undefined
+}
+
+/** The names of all metrics of some trajectories. */
+export function listMetrics(rows: readonly Pick<ListedTrajectory, 'metrics'>[]): string[] {
+  return [...new Set(rows.flatMap(({ metrics }) => Object.keys(metrics)))].toSorted()
+}
+
+/** What a step learned from: the trajectories that moved the policy, and how the pushes divide. */
+export function summarizePushes(rows: readonly Pick<ListedTrajectory, 'push'>[]): {
+  likelier: number
+  unlikelier: number
+  none: number
+  /** The least number of trajectories with half of all pushes. */
+  half: number
+} {
+  const pushes = rows.flatMap(({ push }) => (push === null ? [] : [push]))
+  const sizes = pushes.map(Math.abs).toSorted((a, b) => b - a)
+  const total = sizes.reduce((sum, size) => sum + size, 0)
+  let [sum, half] = [0, 0]
+  while (sum < total / 2) sum += sizes[half++]!
+  return {
+    likelier: pushes.filter((push) => push > 0).length,
+    unlikelier: pushes.filter((push) => push < 0).length,
+    none: pushes.filter((push) => push === 0).length,
+    half,
+  }
 }
 
 /** Sorts rows by a number, the largest first. Pushes and advantages are compared by their size. Unknown ones are last. */

@@ -88,20 +88,52 @@ const select = `SELECT ${selectColumns(trajectoryColumns, 't')},
   LEFT JOIN training.logs l ON l.id = t.log_id
   LEFT JOIN training.checkpoints c ON c.job_id = t.job_id`
 
-/** Lists a page of a model's trajectories that follow the position `after`, in order of arrival. */
+/** By what lists are sorted: by arrival, or by a number. Advantages and pushes are compared by their size. */
+export const trajectorySorts = ['arrival', 'reward', 'advantage', 'push', 'tokens'] as const
+export type TrajectorySort = (typeof trajectorySorts)[number]
+
+// Unknown numbers are the least.
+const sortValues: Record<Exclude<TrajectorySort, 'arrival'>, string> = {
+  reward: 't.reward',
+  advantage: 'coalesce(abs(t.advantage), -1)',
+  push: 'coalesce(abs(t.push), -1)',
+  tokens: 't.tokens::double precision',
+}
+
+/** The place of a trajectory in a list: the number that the list is sorted by, and its place in the order of arrival. */
+export interface TrajectoryPlace {
+  value: number | null
+  position: number
+}
+
+interface TrajectoryPage {
+  sort?: TrajectorySort
+  after: TrajectoryPlace | undefined
+  order: 'asc' | 'desc'
+  limit: number
+}
+
+/** Lists a page of a model's trajectories that follow the place `after`. */
 export async function listTrajectories(
   pool: Pool,
   modelId: string,
   filter: TrajectoryFilter,
-  page: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
+  { sort = 'arrival', after, order, limit }: TrajectoryPage,
 ): Promise<TrajectoryRow[]> {
-  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
-  const values: unknown[] = [modelId, page.limit]
+  const [comparison, direction] = order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
+  const values: unknown[] = [modelId, limit]
   const place = (value: unknown) => `$${values.push(value)}`
   const conditions = describeFilter(filter, place)
-  if (page.after !== undefined) conditions.push(`t.position ${comparison} ${place(page.after)}`)
+  const keys = sort === 'arrival' ? ['t.position'] : [sortValues[sort], 't.position']
+  if (after) {
+    const given = sort === 'arrival' ? [after.position] : [after.value, after.position]
+    const types = ['double precision', 'bigint'].slice(-given.length)
+    const places = given.map((value, index) => `${place(value)}::${types[index]}`)
+    conditions.push(`(${keys.join(', ')}) ${comparison} (${places.join(', ')})`)
+  }
+  const sorted = keys.map((key) => `${key} ${direction}`).join(', ')
   const { rows } = await pool.query<TrajectoryRow>(
-    `${select} WHERE ${['t.model_id = $1', ...conditions].join(' AND ')} ORDER BY t.position ${direction} LIMIT $2`,
+    `${select} WHERE ${['t.model_id = $1', ...conditions].join(' AND ')} ORDER BY ${sorted} LIMIT $2`,
     values,
   )
   return rows
@@ -129,13 +161,19 @@ function describeStep(step: string): string {
   return `(t.step = ${step}::integer OR t.job_id = (${ofJob}))`
 }
 
-/** The position of a trajectory in its model's list; undefined if the model does not have it. */
-export async function findTrajectoryPosition(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
-  const { rows } = await pool.query<{ position: number }>(
-    'SELECT position FROM training.trajectories WHERE id = $2 AND model_id = $1',
+/** The place of a trajectory in its model's list; undefined if the model does not have it. */
+export async function findTrajectoryPlace(
+  pool: Pool,
+  modelId: string,
+  id: string,
+  sort: TrajectorySort = 'arrival',
+): Promise<TrajectoryPlace | undefined> {
+  const value = sort === 'arrival' ? 'NULL' : sortValues[sort]
+  const { rows } = await pool.query<TrajectoryPlace>(
+    `SELECT ${value} AS value, t.position FROM training.trajectories t WHERE t.id = $2 AND t.model_id = $1`,
     [modelId, id],
   )
-  return rows[0]?.position
+  return rows[0]
 }
 
 export async function findTrajectory(pool: Pool, modelId: string, id: string): Promise<TrajectoryRow | undefined> {

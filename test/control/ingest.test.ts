@@ -382,6 +382,55 @@ describe('logs', () => {
     expect(data[0]).toMatchObject({ log_id: made[0]!.id, job_id: null, step: 0, split: 'val' })
   })
 
+  test('and their trajectories are ranked by a number, in pages', async () => {
+    const ranked = async (query: string) => {
+      const found: (number | null)[] = []
+      for (let after = ''; ;) {
+        const page = await readList(logged.id, `step=1&limit=2&${query}${after}`)
+        const name = query.includes('advantage') ? 'advantage' : 'reward'
+        found.push(...page.data.map((row) => row[name] as number | null))
+        if (!page.has_more) return found
+        after = `&after=${page.data.at(-1)!.id}`
+      }
+    }
+    const rewards = (await readList(logged.id, 'step=1')).data.map(({ reward }) => reward as number)
+    expect(await ranked('sort=reward')).toEqual(rewards.toSorted((a, b) => a - b))
+    expect(await ranked('sort=reward&order=desc')).toEqual(rewards.toSorted((a, b) => b - a))
+    const sizes = (await ranked('sort=advantage&order=desc')).map((advantage) => Math.abs(advantage ?? -1))
+    expect(sizes).toEqual(sizes.toSorted((a, b) => b - a))
+    expect(await ranked('sort=push&order=desc')).toHaveLength(rewards.length)
+  })
+
+  test('are searched for a text, in pages', async () => {
+    const spoken = await rest.createModel()
+    const says = (content: string) => trajectory(0, { messages_and_choices: [{ role: 'user', content }] })
+    const groups = [{ trajectories: [says('Über Oslo'), says('nothing'), says('oslo, oslo')] }]
+    const body = { split: 'val', trajectory_groups: groups }
+    await rest.call('POST', `/v1/preview/models/${spoken.id}/log`, body)
+    interface Matches {
+      data: { id: string; matches: { before: string; text: string; after: string }[] }[]
+      searched: number
+      skipped: number
+      has_more: boolean
+      last_id: string
+    }
+    const search = (query: string) =>
+      rest.call<Matches>('GET', `/v1/preview/models/${spoken.id}/trajectory-matches?${query}`)
+    const { data, ...about } = await search('text=OSLO')
+    expect(about).toMatchObject({ searched: 3, skipped: 0, has_more: false })
+    expect(data.map(({ matches }) => matches.length)).toEqual([1, 2])
+    expect(data[0]!.matches[0]).toEqual({ turn: 0, role: 'user', before: 'Über ', text: 'Oslo', after: '' })
+    const first = await search('text=oslo,&limit=2')
+    expect(first).toMatchObject({ data: [], searched: 2, has_more: true })
+    expect((await search(`text=oslo,&limit=2&after=${first.last_id}`)).data).toHaveLength(1)
+    expect((await search('text=oslo&split=train')).searched).toBe(0)
+    await pool.query(`UPDATE training.trajectories SET payload_uri = $2 WHERE model_id = $1`, [
+      spoken.id,
+      'artifact:///payloads/none/0.json',
+    ])
+    expect(await search('text=oslo')).toMatchObject({ data: [], searched: 3, skipped: 3 })
+  })
+
   test.each<[string, object, string, string]>([
     ['no split', { split: undefined }, 'split', 'missing'],
     ['a split with a space', { split: 'my split' }, 'split', 'string_pattern_mismatch'],
@@ -410,8 +459,14 @@ describe('logs', () => {
     ['trajectories', 'prompt_hash', 'ab'],
     ['trajectories', 'min_reward', '1e999'],
     ['trajectories', 'flag', 'nice'],
+    ['trajectories', 'sort', 'push'],
+    ['trajectory-matches', 'text', 'a'],
+    ['trajectory-matches?text=ab&', 'after', randomUUID()],
   ])('GET %s with %s=%s is 422', async (kind, name, value) => {
-    const response = await rest.send('GET', `/v1/preview/models/${logged.id}/${kind}?${name}=${value}`)
+    const response = await rest.send(
+      'GET',
+      `/v1/preview/models/${logged.id}/${kind}${kind.includes('?') ? '' : '?'}${name}=${value}`,
+    )
     expect(response.status).toBe(422)
     expect(await response.json()).toMatchObject({ detail: [{ loc: ['query', name] }] })
   })
@@ -427,7 +482,8 @@ describe('logs', () => {
   test('missing data and data of others get the same 404', async () => {
     const foreign = createRest(stack, foreignKey)
     const { data } = await readList(logged.id)
-    const routes = ['log', 'log/statistics', 'trajectories', `trajectories/${data[0]!.id}`]
+    const one = `trajectories/${data[0]!.id}`
+    const routes = ['log', 'log/statistics', 'trajectories', one, `${one}/tokens`, 'trajectory-matches?text=ab']
     for (const route of routes) {
       const ids = [logged.id, randomUUID(), 'x']
       const answers = await Promise.all(ids.map((id) => foreign.send('GET', `/v1/preview/models/${id}/${route}`)))

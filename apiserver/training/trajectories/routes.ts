@@ -4,15 +4,16 @@ import { startMember } from '../../../lib/json/raw.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { presentTrajectory } from './present.ts'
-import { trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
-import { getTrajectory, listModelTrajectories, openTrajectory, type TrajectoryDeps } from './service.ts'
+import { matchesQuery, matchesSchema, trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
+import { searchTrajectories, type SearchDeps } from './search/service.ts'
+import { getTrajectory, listModelTrajectories, openTrajectory } from './service.ts'
 import { tokensQuery, tokensSchema } from './tokens/schema.ts'
 import { getTokens } from './tokens/service.ts'
 
 const tag = 'Trajectories'
 const path = '/v1/preview/models/{model_id}/trajectories'
 
-export function routeTrajectories(api: RestApi, deps: TrajectoryDeps): void {
+export function routeTrajectories(api: RestApi, deps: SearchDeps): void {
   api.get(
     path,
     {
@@ -53,6 +54,20 @@ export function routeTrajectories(api: RestApi, deps: TrajectoryDeps): void {
     },
     ({ caller, params, query }) =>
       getTokens(deps, caller, { modelId: params.model_id, trajectoryId: params.trajectory_id }, query),
+  )
+
+  api.get(
+    '/v1/preview/models/{model_id}/trajectory-matches',
+    {
+      tag,
+      summary: 'Search a text in the conversations of a model',
+      description:
+        'Searches the trajectories that the filter finds, in order of arrival: what messages and answers say, their ' +
+        'reasoning and their tool calls. A page says how many it has searched; go on with `after` while it `has_more`.',
+      query: matchesQuery,
+      answer: matchesSchema,
+    },
+    ({ caller, params, query }) => searchTrajectories(deps, caller, params.model_id, query),
   )
 }
 

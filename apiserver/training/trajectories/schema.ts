@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { trajectoryFlags } from '../../../db/trajectories/flags.ts'
+import { trajectorySorts } from '../../../db/trajectories/trajectories.ts'
 import { splitSchema } from '../ingest/shapes.ts'
 import { orderedPageQuery } from '../../../lib/http/page.ts'
 
@@ -9,9 +10,8 @@ const count = Type.Integer({ minimum: 0 })
 const hash = Type.String({ pattern: '^[0-9a-f]{64}$' })
 const flag = Type.Enum([...trajectoryFlags])
 
-/** Query of GET .../trajectories. A row must match all filters. */
-export const trajectoryListQuery = Type.Object({
-  ...orderedPageQuery.properties,
+/** A row must match all filters. */
+const filterProperties = {
   split: Type.Optional(splitSchema),
   step: Type.Optional(Type.Integer({ minimum: 0, maximum: 2_147_483_647 })),
   job_id: Type.Optional(id),
@@ -22,6 +22,22 @@ export const trajectoryListQuery = Type.Object({
   flag: Type.Optional(flag),
   min_push: Type.Optional(Type.Number()),
   max_push: Type.Optional(Type.Number()),
+}
+
+const filterSchema = Type.Object(filterProperties)
+
+export type TrajectoryFilterQuery = Static<typeof filterSchema>
+
+/** Query of GET .../trajectories. */
+export const trajectoryListQuery = Type.Object({
+  ...orderedPageQuery.properties,
+  sort: Type.Enum([...trajectorySorts], {
+    default: 'arrival',
+    description:
+      'Advantages and pushes are compared by their size. Everything but `arrival` needs `step`, `job_id` or ' +
+      '`prompt_hash`.',
+  }),
+  ...filterProperties,
 })
 
 export type TrajectoryListQuery = Static<typeof trajectoryListQuery>
@@ -65,3 +81,43 @@ export const trajectoryRowSchema = Type.Object({
 
 /** A trajectory with its stored payload. */
 export const trajectorySchema = Type.Object({ ...trajectoryRowSchema.properties, trajectory: Type.Object({}) })
+
+/** Query of GET .../trajectory-matches. */
+export const matchesQuery = Type.Object({
+  text: Type.String({ minLength: 2, maxLength: 200, description: 'Upper and lower case are equal.' }),
+  after: Type.Optional(Type.String({ description: 'the `last_id` of the page before' })),
+  order: Type.Enum(['asc', 'desc'], { default: 'asc' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 500,
+    default: 200,
+    description: 'The most trajectories that are searched. A page ends earlier after 16 MiB of them.',
+  }),
+  ...filterProperties,
+})
+
+export type MatchesQuery = Static<typeof matchesQuery>
+
+const matchSchema = Type.Object({
+  turn: Type.Integer({ minimum: 0, description: 'The index in its messages_and_choices.' }),
+  role: Type.String(),
+  before: Type.String(),
+  text: Type.String(),
+  after: Type.String(),
+})
+
+export const matchesSchema = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      ...trajectoryRowSchema.properties,
+      matches: Type.Array(matchSchema, { description: 'Its first three places.' }),
+    }),
+  ),
+  searched: { ...count, description: 'How many trajectories were searched for this page.' },
+  skipped: {
+    ...count,
+    description: 'How many of them are larger than 4 MiB, or are no longer stored, and were not read.',
+  },
+  has_more: Type.Boolean({ description: 'Whether others follow. A page without matches may have a next one.' }),
+  last_id: Type.String({ description: 'The last trajectory that was searched.' }),
+})

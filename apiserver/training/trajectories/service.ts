@@ -1,10 +1,11 @@
-import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import type { Readable } from 'node:stream'
 import {
   findTrajectory,
-  findTrajectoryPosition,
+  findTrajectoryPlace,
   listTrajectories,
+  type TrajectoryFilter,
   type TrajectoryRow,
 } from '../../../db/trajectories/trajectories.ts'
 import { artifactKey } from '../../../artifacts/store/keys.ts'
@@ -18,7 +19,7 @@ import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
 import { resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
-import type { TrajectoryListQuery } from './schema.ts'
+import type { TrajectoryFilterQuery, TrajectoryListQuery } from './schema.ts'
 
 /** What reading trajectories needs. */
 export interface TrajectoryDeps {
@@ -39,8 +40,24 @@ export async function listModelTrajectories(
   query: TrajectoryListQuery,
 ): Promise<TrajectoryRow[]> {
   const { id } = await getModel(pool, turn.key, modelId)
-  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPosition(pool, id, cursor))
-  const filter = {
+  const { sort, order, limit } = query
+  requireBound(query)
+  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, id, cursor, sort))
+  return lists.run(turn, () => listTrajectories(pool, id, readFilter(query), { sort, after, order, limit: limit + 1 }))
+}
+
+/**
+ * A list in the order of a number reads everything that the filter finds.
+ *
+ * @throws {HttpError} 422 if that can be all of the model
+ */
+function requireBound({ sort, step, job_id, prompt_hash }: TrajectoryListQuery): void {
+  if (sort === 'arrival' || [step, job_id, prompt_hash].some((value) => value !== undefined)) return
+  throw unprocessable(valueError(['query', 'sort'], 'needs step, job_id or prompt_hash'))
+}
+
+export function readFilter(query: TrajectoryFilterQuery): TrajectoryFilter {
+  return {
     split: query.split,
     step: query.step,
     jobId: query.job_id,
@@ -52,8 +69,6 @@ export async function listModelTrajectories(
     minPush: query.min_push,
     maxPush: query.max_push,
   }
-  const page = { after, order: query.order, limit: query.limit + 1 }
-  return lists.run(turn, () => listTrajectories(pool, id, filter, page))
 }
 
 /** Finds a trajectory of an entity's models. */

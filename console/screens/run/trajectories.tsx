@@ -4,13 +4,24 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
 import type { Trajectory } from '../../data/models.ts'
 import { wholeListQuery } from '../../data/queries.ts'
-import { groupTrajectories, sortTrajectories, trajectoryOrders } from '../../logic/groups.ts'
+import {
+  groupTrajectories,
+  listMetrics,
+  sortTrajectories,
+  summarizePushes,
+  trajectoryOrders,
+  type Group,
+  type TrajectoryOrder,
+} from '../../logic/groups.ts'
 import { countOf, formatMetric, mean } from '../../logic/numbers.ts'
-import { readChoice, readInteger } from '../../logic/search.ts'
-import { Segments } from '../../parts/controls.tsx'
+import { readChoice, readInteger, readList, toggle, writeList } from '../../logic/search.ts'
+import { ColumnMenu } from '../../parts/column-menu.tsx'
+import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
+import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { GroupList } from './group-list.tsx'
+import { Matches } from './matches.tsx'
 import { Peek } from './peek.tsx'
 import { StepSlider } from './step-slider.tsx'
 import { TrajectoryTable } from './trajectory-table.tsx'
@@ -20,25 +31,14 @@ import classes from './trajectories.module.css'
 const route = '/inside/$entity/$project/runs/$run/trajectories'
 const splits = ['any', 'train', 'val'] as const
 const maxShown = 2_000
+// A search needs so many characters.
+const minTextLength = 2
 
-/** The trajectories of a step: in their groups, or ranked by a number. */
+/** The trajectories of a step: in their groups, or ranked by a number; or those that say a text. */
 export function TrajectoriesTab() {
   const model = useModel()
   const { state, change } = useTabState(model.latest_step)
-  const { step, split, scenario } = state
-  const query = {
-    step,
-    ...(split !== 'any' && { split: split as never }),
-    ...(scenario !== undefined && { scenario_id: scenario }),
-  }
-  const rows = useQuery({
-    ...wholeListQuery(
-      'GET /v1/preview/models/{model_id}/trajectories',
-      { path: { model_id: model.id }, query },
-      maxShown,
-    ),
-    refetchInterval: usePolling(),
-  })
+  const { step, split, scenario, order } = state
   return (
     <>
       <div className={classes.bar}>
@@ -57,30 +57,31 @@ export function TrajectoriesTab() {
           Order
           <select
             className={controls.select}
-            value={state.order}
+            value={order}
             onChange={(event) => change({ order: event.currentTarget.value })}
           >
-            {trajectoryOrders.map((order) => (
-              <option key={order}>{order}</option>
+            {trajectoryOrders.map((each) => (
+              <option key={each}>{each}</option>
             ))}
           </select>
         </label>
+        <FilterField label="Search text" value={state.q} onChange={(q) => change({ q, peek: undefined })} />
         {scenario !== undefined && (
           <button type="button" className={controls.button} onClick={() => change({ scenario: undefined })}>
             {scenario} ✕
           </button>
         )}
-        <a
-          className={controls.quiet}
-          href={`/v1/preview/models/${model.id}/trajectories?step=${step}&limit=100`}
-          download
-        >
-          JSON
-        </a>
+        {order !== 'push' && (
+          <button
+            type="button"
+            className={controls.quiet}
+            onClick={() => change({ order: 'push', q: undefined, split: undefined })}
+          >
+            What did this step learn from?
+          </button>
+        )}
       </div>
-      <Answered result={rows} rows={12}>
-        {({ items, isWhole }) => <Shown items={items} isWhole={isWhole} />}
-      </Answered>
+      {state.q === undefined || state.q.length < minTextLength ? <Listed /> : <Searched text={state.q} />}
     </>
   )
 }
@@ -94,16 +95,58 @@ function useTabState(lastStep: number) {
     order: readChoice(search.order, trajectoryOrders),
     scenario: search.scenario,
     peek: search.peek,
+    q: search.q,
+    columns: readList(search.cols),
+  }
+  const filter = {
+    step: state.step,
+    ...(state.split !== 'any' && { split: state.split }),
+    ...(state.scenario !== undefined && { scenario_id: state.scenario }),
   }
   const change = (changes: { [Key in keyof typeof search]?: string | undefined }) =>
     void navigate({ search: (all) => ({ ...all, ...changes }), replace: true })
-  return { state, change }
+  return { state, filter, change }
+}
+
+function Listed() {
+  const model = useModel()
+  const { state, filter } = useTabState(model.latest_step)
+  // In the order of a number, the first of many come first.
+  const sort = state.order === 'group' ? {} : ({ sort: state.order, order: 'desc' } as const)
+  const path = { model_id: model.id }
+  const rows = useQuery({
+    ...wholeListQuery(
+      'GET /v1/preview/models/{model_id}/trajectories',
+      { path, query: { ...filter, ...sort } },
+      maxShown,
+    ),
+    refetchInterval: usePolling(),
+  })
+  return (
+    <Answered result={rows} rows={12}>
+      {({ items, isWhole }) => <Shown items={items} isWhole={isWhole} />}
+    </Answered>
+  )
+}
+
+function Searched({ text }: { text: string }) {
+  const model = useModel()
+  const { state, filter, change } = useTabState(model.latest_step)
+  const open = (id: string | undefined) => change({ peek: id })
+  return (
+    <div className={classes.split} data-peek={state.peek !== undefined}>
+      <div className={classes.list}>
+        <Matches text={text} filter={filter} selected={state.peek} onOpen={open} />
+      </div>
+      {state.peek !== undefined && <Peek id={state.peek} onClose={() => open(undefined)} />}
+    </div>
+  )
 }
 
 function Shown({ items, isWhole }: { items: Trajectory[]; isWhole: boolean }) {
   const model = useModel()
   const { state, change } = useTabState(model.latest_step)
-  const { order, peek } = state
+  const { order, peek, columns } = state
   const groups = useMemo(() => groupTrajectories(items), [items])
   const rows = useMemo(
     () => (order === 'group' ? groups.flatMap(({ trajectories }) => trajectories) : sortTrajectories(items, order)),
@@ -118,24 +161,55 @@ function Shown({ items, isWhole }: { items: Trajectory[]; isWhole: boolean }) {
       </Empty>
     )
   }
-  const dropped = groups.filter(({ dropped: reason }) => reason !== undefined).length
+  const metrics = listMetrics(items)
   return (
     <div className={classes.split} data-peek={peek !== undefined}>
       <div className={classes.list}>
-        <p role="status" className={classes.summary}>
-          {countOf(items.length, 'trajectory', 'trajectories')} in {countOf(groups.length, 'group')}, mean reward{' '}
-          {formatMetric(mean(items.map(({ reward }) => reward)))}
-          {dropped > 0 && `, ${countOf(dropped, 'group')} taught nothing`}
-          {!isWhole && '; there are more'}
-        </p>
+        <div className={classes.listHead}>
+          <Summary items={items} groups={groups} isWhole={isWhole} order={order} />
+          {order !== 'group' && metrics.length > 0 && (
+            <ColumnMenu
+              names={metrics}
+              isShown={(name) => columns.includes(name)}
+              onToggle={(name) => change({ cols: writeList(toggle(columns, name)) })}
+            />
+          )}
+          <Download name={`${model.name}-step${state.step}-trajectories`} rows={rows} />
+        </div>
         {order === 'group' ? (
           <GroupList groups={groups} selected={peek} onOpen={open} />
         ) : (
-          <TrajectoryTable rows={rows} selected={peek} onOpen={open} />
+          <TrajectoryTable rows={rows} metrics={columns} selected={peek} onOpen={open} />
         )}
       </div>
       {peek !== undefined && <Peek id={peek} onClose={() => open(undefined)} />}
     </div>
+  )
+}
+
+interface SummaryProps {
+  items: Trajectory[]
+  groups: readonly Group<Trajectory>[]
+  isWhole: boolean
+  order: TrajectoryOrder
+}
+
+/** What is listed, in one sentence; in the order of pushes, what the step learned from. */
+function Summary({ items, groups, isWhole, order }: SummaryProps) {
+  const dropped = groups.filter(({ dropped: reason }) => reason !== undefined).length
+  const { likelier, unlikelier, none, half } = summarizePushes(items)
+  return (
+    <p role="status" className={classes.summary}>
+      {!isWhole && 'The first '}
+      {countOf(items.length, 'trajectory', 'trajectories')} in {countOf(groups.length, 'group')}, mean reward{' '}
+      {formatMetric(mean(items.map(({ reward }) => reward)))}
+      {dropped > 0 && `, ${countOf(dropped, 'group')} taught nothing`}
+      {order === 'push' &&
+        likelier + unlikelier > 0 &&
+        `. Training made ${likelier} more likely and ${unlikelier} less likely, ${none} had no effect; half of all ` +
+          `push is that of ${half}`}
+      {!isWhole && '. There are more'}
+    </p>
   )
 }
 

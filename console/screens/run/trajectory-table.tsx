@@ -6,20 +6,28 @@ import classes from './trajectories.module.css'
 
 interface TrajectoryTableProps {
   rows: readonly Trajectory[]
+  /** The metrics that have columns. */
+  metrics: readonly string[]
   selected: string | undefined
   onOpen: (id: string) => void
 }
 
 /** The trajectories of a step, ranked. */
-export function TrajectoryTable({ rows, selected, onOpen }: TrajectoryTableProps) {
+export function TrajectoryTable({ rows, metrics, selected, onOpen }: TrajectoryTableProps) {
   return (
-    <Table label="Trajectories" columns={listColumns(onOpen)} rows={rows} keyOf={({ id }) => id} selected={selected} />
+    <Table
+      label="Trajectories"
+      columns={listColumns(metrics, onOpen)}
+      rows={rows}
+      keyOf={({ id }) => id}
+      selected={selected}
+    />
   )
 }
 
 const signOf = (value: number | null) => (value === null ? 0 : Math.sign(value))
 
-function listColumns(onOpen: (id: string) => void): Column<Trajectory>[] {
+function listColumns(metrics: readonly string[], onOpen: (id: string) => void): Column<Trajectory>[] {
   return [
     {
       id: 'name',
@@ -51,6 +59,14 @@ function listColumns(onOpen: (id: string) => void): Column<Trajectory>[] {
       cell: ({ push }) => <b data-sign={signOf(push)}>{formatSigned(push)}</b>,
     },
     { id: 'tokens', head: 'Tokens', width: '76px', isNumber: true, cell: ({ tokens }) => tokens },
+    ...metrics.map((name): Column<Trajectory> => ({
+      id: `metric ${name}`,
+      head: name,
+      width: '112px',
+      isNumber: true,
+      cell: ({ metrics: { [name]: value } }) =>
+        typeof value === 'boolean' ? (value ? 'yes' : 'no') : formatMetric(value),
+    })),
     {
       id: 'flags',
       head: 'Flags',

@@ -7,6 +7,7 @@ import { activeStates } from '../../logic/jobs.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { filterRuns, newestFirst, putFirst, runColumns, sortRuns, type Run } from '../../logic/runs.ts'
 import { nextOrder, readList, readOrder, toggle, writeList } from '../../logic/search.ts'
+import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { FilterField } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
@@ -91,7 +92,11 @@ function Runs({ runs, isWhole }: { runs: readonly Run[]; isWhole: boolean }) {
       <div className={classes.bar}>
         <FilterField label="Filter runs" value={search.q} onChange={(q) => change({ q })} />
         <BaseModels runs={runs} value={search.base} onChoose={(base) => change({ base })} />
-        <Columns hidden={hidden} onChange={(cols) => change({ cols: writeList(cols) })} />
+        <ColumnMenu
+          names={optionalColumns}
+          isShown={(name) => !hidden.includes(name)}
+          onToggle={(name) => change({ cols: writeList(toggle(hidden, name)) })}
+        />
         <p role="status" className={classes.count}>
           {shown.length === runs.length
             ? countOf(runs.length, 'run')
@@ -139,25 +144,6 @@ function BaseModels({
         <option key={name}>{name}</option>
       ))}
     </select>
-  )
-}
-
-/** Which columns are shown. The address names the hidden ones. */
-function Columns({ hidden, onChange }: { hidden: readonly string[]; onChange: (hidden: string[]) => void }) {
-  return (
-    <>
-      <button type="button" className={controls.button} popoverTarget="columns">
-        Columns
-      </button>
-      <fieldset id="columns" popover="auto" className={classes.columns}>
-        <legend>Columns</legend>
-        {optionalColumns.map((id) => (
-          <label key={id}>
-            <input type="checkbox" checked={!hidden.includes(id)} onChange={() => onChange(toggle(hidden, id))} /> {id}
-          </label>
-        ))}
-      </fieldset>
-    </>
   )
 }
 

@@ -18,6 +18,9 @@ import { Failure } from '../../parts/state.tsx'
 import { useTurns, type FullTrajectory } from './full-trajectory.ts'
 import classes from './overlay.module.css'
 
+// The trainer reports them some seconds after the end of the job.
+const waitingMs = 5_000
+
 /** A conversation whose tokens have the colours of an overlay, with its scale and the loss of the token that is looked at. */
 export function TokenOverlay({
   model,
@@ -29,7 +32,10 @@ export function TokenOverlay({
   name: OverlayName
 }) {
   const turns = useTurns(trajectory)
-  const { data, error } = useQuery(tokensQuery(model.id, trajectory.id))
+  const { data, error } = useQuery({
+    ...tokensQuery(model.id, trajectory.id),
+    refetchInterval: ({ state }) => (state.data?.missing?.reason === 'not_reported' ? waitingMs : false),
+  })
   const loss = useLoss(trajectory.job_id)
   const [picked, setPicked] = useState<MeasuredToken>()
   const measured = useMemo(() => data && measureTurns(turns, readStatistics(data.columns)), [turns, data])

@@ -1,0 +1,67 @@
+import type { ThreadFunction } from '../../../../lib/worker-threads/program.ts'
+
+/** Stored trajectories as bytes, and the text that is searched in them. */
+export interface TextTask {
+  payloads: Uint8Array[]
+  text: string
+}
+
+/** A place of the text. */
+export interface Match {
+  /** The index in messages_and_choices. */
+  turn: number
+  role: string
+  before: string
+  text: string
+  after: string
+}
+
+type Item = Record<string, unknown>
+
+const maxMatches = 3
+const aroundCharacters = 60
+
+/** The first places of a text in each trajectory. Upper and lower case are equal. */
+export function findText({ payloads, text }: TextTask): Match[][] {
+  const pattern = new RegExp(text.replaceAll(/[\^$\\.*+?()[\]{}|/]/g, '\\$&'), 'giu')
+  return payloads.map((payload) => listMatches(JSON.parse(Buffer.from(payload).toString()), pattern))
+}
+
+function listMatches(trajectory: unknown, pattern: RegExp): Match[] {
+  const items = (trajectory as { messages_and_choices?: unknown }).messages_and_choices
+  const matches: Match[] = []
+  for (const [turn, item] of (Array.isArray(items) ? (items as unknown[]) : []).entries()) {
+    const message = messageOf(item)
+    for (const written of listTexts(message)) {
+      for (const { index, 0: text } of written.matchAll(pattern)) {
+        const end = index + text.length
+        const before = written.slice(Math.max(0, index - aroundCharacters), index).toWellFormed()
+        const after = written.slice(end, end + aroundCharacters).toWellFormed()
+        matches.push({ turn, role: String(message['role'] ?? ''), before, text, after })
+        if (matches.length === maxMatches) return matches
+      }
+    }
+  }
+  return matches
+}
+
+const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null
+
+/** A Choice has its message inside. */
+function messageOf(item: unknown): Item {
+  if (!isItem(item)) return {}
+  return isItem(item['message']) ? { role: 'assistant', ...item['message'] } : item
+}
+
+/** Everything that a message says. Log-probabilities and other names of tokens are not searched. */
+function listTexts(message: Item): string[] {
+  const { content, tool_calls: calls, reasoning_content: thought, reasoning = thought } = message
+  const parts = Array.isArray(content)
+    ? content.map((part: unknown) => (isItem(part) ? part['text'] : part))
+    : [content]
+  const called = Array.isArray(calls) ? calls.filter(isItem).map(({ function: named }) => named) : []
+  const ofCalls = called.filter(isItem).flatMap(({ name, arguments: given }) => [name, given])
+  return [reasoning, ...parts, ...ofCalls].filter((text) => typeof text === 'string')
+}
+
+export default { run: findText } satisfies ThreadFunction<TextTask, Match[][]>
