@@ -8,9 +8,12 @@ export function Page({
   marks,
   actions,
   tabs,
+  id,
   children,
 }: {
   title: string
+  /** The id of what is shown, which a key copies. */
+  id?: string | undefined
   trail?: ReactNode
   marks?: ReactNode
   actions?: ReactNode
@@ -22,7 +25,7 @@ export function Page({
   }, [title])
   return (
     <>
-      <header className={classes.head}>
+      <header className={classes.head} data-id={id}>
         <div className={classes.line}>
           {trail && (
             <nav aria-label="Breadcrumb" className={classes.trail}>

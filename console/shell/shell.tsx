@@ -8,7 +8,7 @@ import { Segments } from '../parts/controls.tsx'
 import { ApiError } from '../data/client.ts'
 import { readNext } from '../logic/search.ts'
 import { chooseTheme, readTheme, themes, type Theme } from '../parts/theme.ts'
-import { useKeys } from './keys.ts'
+import { Keys } from './keys.tsx'
 import { Mark } from '../parts/mark.tsx'
 import classes from './shell.module.css'
 
@@ -16,7 +16,6 @@ import classes from './shell.module.css'
 export function EntityShell() {
   const { data: session } = useQuery(sessionQuery)
   const { entity, project } = useParams({ strict: false })
-  useKeys(project === undefined ? undefined : { entity: entity!, project })
   useLogin(session === null)
   if (!session) return null
   const isForeign = entity !== undefined && entity !== session.entity
@@ -25,6 +24,7 @@ export function EntityShell() {
       <a href="#content" className={classes.skip}>
         Skip to content
       </a>
+      <Keys entity={session.entity} project={isForeign ? undefined : project} />
       <Rail session={session} project={isForeign ? undefined : project} />
       <main id="content" tabIndex={-1} className={classes.main}>
         {isForeign ? (

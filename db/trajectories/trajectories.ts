@@ -126,9 +126,9 @@ export async function listTrajectories(
   const conditions = describeFilter(filter, place)
   const keys = sort === 'arrival' ? ['t.position'] : [sortValues[sort], 't.position']
   if (after) {
-    const given = sort === 'arrival' ? [after.position] : [after.value, after.position]
-    const types = ['double precision', 'bigint'].slice(-given.length)
-    const places = given.map((value, index) => `${place(value)}::${types[index]}`)
+    const bounds = sort === 'arrival' ? [after.position] : [after.value, after.position]
+    const types = ['double precision', 'bigint'].slice(-bounds.length)
+    const places = bounds.map((value, index) => `${place(value)}::${types[index]}`)
     conditions.push(`(${keys.join(', ')}) ${comparison} (${places.join(', ')})`)
   }
   const sorted = keys.map((key) => `${key} ${direction}`).join(', ')

@@ -46,6 +46,7 @@ export function JobScreen() {
   return (
     <Page
       title={`Job ${id.slice(0, 8)}`}
+      id={id}
       trail={<Trail modelId={job.model_id} />}
       marks={
         <>

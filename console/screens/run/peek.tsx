@@ -16,7 +16,7 @@ export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
   const path = { model_id: model.id, trajectory_id: id }
   const result = useQuery(apiQuery('GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}', { path }))
   return (
-    <aside className={classes.peek} aria-label="Trajectory">
+    <aside className={classes.peek} aria-label="Trajectory" data-id={id}>
       <header>
         <Link
           to="/$entity/$project/runs/$run/trajectories/$trajectory"

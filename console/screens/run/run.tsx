@@ -18,6 +18,7 @@ export function RunScreen() {
   return (
     <Page
       title={run}
+      id={model.data?.id}
       trail={
         <Link to="/$entity/$project/runs" params={{ entity, project }}>
           Runs

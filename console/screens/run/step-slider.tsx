@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import controls from '../../parts/controls.module.css'
+import { useKey } from '../../parts/use-key.ts'
 import classes from './trajectories.module.css'
 
 interface StepSliderProps {
@@ -19,15 +20,8 @@ export function StepSlider({ step, last, onChange }: StepSliderProps) {
     const timer = setTimeout(() => onChange(drawn), 120)
     return () => clearTimeout(timer)
   })
-  useEffect(() => {
-    const onKey = ({ key, target }: KeyboardEvent) => {
-      if (target instanceof HTMLElement && target.matches('input:not([type=range]), select, textarea')) return
-      if (key === '[' && step > 0) onChange(step - 1)
-      if (key === ']' && step < most) onChange(step + 1)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  })
+  useKey('stepBack', () => onChange(step - 1), step > 0)
+  useKey('stepOn', () => onChange(step + 1), step < most)
   return (
     <div className={classes.slider}>
       <label htmlFor="step">Step</label>

@@ -1,4 +1,4 @@
-import { useEffect, useMemo } from 'react'
+import { useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
@@ -20,6 +20,7 @@ import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
+import { useKey } from '../../parts/use-key.ts'
 import { GroupList } from './group-list.tsx'
 import { Matches } from './matches.tsx'
 import { Peek } from './peek.tsx'
@@ -219,16 +220,11 @@ function useRowKeys(
   peek: string | undefined,
   open: (id: string | undefined) => void,
 ): void {
-  useEffect(() => {
-    const onKey = ({ key, target }: KeyboardEvent) => {
-      if (target instanceof HTMLElement && target.matches('input:not([type=range]), select, textarea, dialog *')) return
-      if (key === 'Escape' && peek !== undefined) open(undefined)
-      if (key !== 'j' && key !== 'k') return
-      const at = rows.findIndex(({ id }) => id === peek)
-      const next = rows[at === -1 ? 0 : at + (key === 'j' ? 1 : -1)]
-      if (next) open(next.id)
-    }
-    addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
-  })
+  const at = rows.findIndex(({ id }) => id === peek)
+  const go = (index: number) => {
+    if (rows[index]) open(rows[index].id)
+  }
+  useKey('next', () => go(at + 1))
+  useKey('previous', () => go(at === -1 ? 0 : at - 1))
+  useKey('close', () => open(undefined), peek !== undefined)
 }

@@ -38,6 +38,7 @@ export function TrajectoryScreen() {
   return (
     <Page
       title={`Trajectory ${id.slice(0, 8)}`}
+      id={id}
       trail={trail}
       actions={<AsCommand requests={[{ address: `/v1/preview/models/${model.data.id}/trajectories/${id}` }]} />}
     >

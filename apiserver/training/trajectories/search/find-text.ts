@@ -31,18 +31,21 @@ function listMatches(trajectory: unknown, pattern: RegExp): Match[] {
   const items = (trajectory as { messages_and_choices?: unknown }).messages_and_choices
   const matches: Match[] = []
   for (const [turn, item] of (Array.isArray(items) ? (items as unknown[]) : []).entries()) {
-    const message = messageOf(item)
-    for (const written of listTexts(message)) {
-      for (const { index, 0: text } of written.matchAll(pattern)) {
-        const end = index + text.length
-        const before = written.slice(Math.max(0, index - aroundCharacters), index).toWellFormed()
-        const after = written.slice(end, end + aroundCharacters).toWellFormed()
-        matches.push({ turn, role: String(message['role'] ?? ''), before, text, after })
-        if (matches.length === maxMatches) return matches
-      }
-    }
+    matches.push(...matchesOf(messageOf(item), turn, pattern))
+    if (matches.length >= maxMatches) break
   }
-  return matches
+  return matches.slice(0, maxMatches)
+}
+
+function matchesOf(message: Item, turn: number, pattern: RegExp): Match[] {
+  const role = typeof message['role'] === 'string' ? message['role'] : ''
+  return listTexts(message).flatMap((written) =>
+    [...written.matchAll(pattern)].slice(0, maxMatches).map(({ index, 0: text }) => {
+      const end = index + text.length
+      const before = written.slice(Math.max(0, index - aroundCharacters), index).toWellFormed()
+      return { turn, role, before, text, after: written.slice(end, end + aroundCharacters).toWellFormed() }
+    }),
+  )
 }
 
 const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null

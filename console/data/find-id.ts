@@ -1,0 +1,50 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Place } from '../logic/palette.ts'
+import { ApiError, callApi } from './client.ts'
+
+// Trajectories belong to a run: so many of the newest are asked.
+const maxRuns = 20
+
+/** What an id names: a job, a run, or a trajectory of the project. */
+export function idQuery(id: string, { entity, project }: { entity: string; project?: string }) {
+  return queryOptions({
+    queryKey: ['id', id, project],
+    queryFn: async (): Promise<Place[]> => {
+      const [job, model] = await Promise.all([
+        orNothing(callApi('GET /v1/preview/training-jobs/{training_job_id}', { path: { training_job_id: id } })),
+        orNothing(callApi('GET /v1/preview/models/{model_id}', { path: { model_id: id } })),
+      ])
+      if (model) return [place('run', model.name, `/${entity}/${model.project}/runs/${model.name}`)]
+      if (job) {
+        const of = await callApi('GET /v1/preview/models/{model_id}', { path: { model_id: job.model_id } })
+        return [place('job', `of ${of.name}, ${job.state}`, `/${entity}/${of.project}/jobs/${id}`)]
+      }
+      return project === undefined ? [] : findTrajectory(id, { entity, project })
+    },
+  })
+}
+
+async function findTrajectory(id: string, { entity, project }: { entity: string; project: string }): Promise<Place[]> {
+  const query = { project, order: 'desc', limit: maxRuns } as const
+  const { data: models } = await callApi('GET /v1/preview/models', { query })
+  const ask = async (model: { id: string; name: string }) => {
+    const path = { model_id: model.id, trajectory_id: id }
+    const found = await orNothing(callApi('GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}', { path }))
+    return (
+      found && place('trajectory', `of ${model.name}`, `/${entity}/${project}/runs/${model.name}/trajectories/${id}`)
+    )
+  }
+  return (await Promise.all(models.map(ask))).filter((found) => found !== undefined)
+}
+
+const place = (kind: Place['kind'], name: string, to: string): Place => ({ kind, name, to })
+
+/** @throws what is no answer */
+async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer
+  } catch (error) {
+    if (error instanceof ApiError && [404, 422].includes(error.status)) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,51 @@
+/** A key of the console: what a person presses, and what it does. This table is what `?` shows, and all there is. */
+interface Key {
+  press: string
+  does: string
+  where: 'everywhere' | 'lists' | 'steps'
+}
+
+export const keys = {
+  palette: { press: 'Ctrl K', does: 'Go to a page, a run or any id', where: 'everywhere' },
+  help: { press: '?', does: 'Show these keys', where: 'everywhere' },
+  filter: { press: '/', does: 'Go to the filter', where: 'everywhere' },
+  copy: { press: 'c', does: 'Copy the id of what is shown', where: 'everywhere' },
+  overview: { press: 'g o', does: 'Go to the overview', where: 'everywhere' },
+  runs: { press: 'g r', does: 'Go to the runs', where: 'everywhere' },
+  projects: { press: 'g p', does: 'Go to the projects', where: 'everywhere' },
+  next: { press: 'j', does: 'Next in the list', where: 'lists' },
+  previous: { press: 'k', does: 'Previous in the list', where: 'lists' },
+  close: { press: 'Escape', does: 'Close what is beside the list', where: 'lists' },
+  stepBack: { press: '[', does: 'One step back', where: 'steps' },
+  stepOn: { press: ']', does: 'One step on', where: 'steps' },
+} as const satisfies Record<string, Key>
+
+export type KeyName = keyof typeof keys
+
+/** What is known of a pressed key. */
+export interface Pressed {
+  key: string
+  ctrlKey: boolean
+  metaKey: boolean
+  altKey: boolean
+  /** Whether it was pressed in a field, which takes characters itself. */
+  isInField: boolean
+}
+
+/** What a key does after `before`, the one that was pressed last. */
+export function readKey({ key, ctrlKey, metaKey, altKey, isInField }: Pressed, before: string): KeyName | undefined {
+  if (altKey) return undefined
+  const isCommand = ctrlKey || metaKey
+  // Fields keep all keys but this one and Escape.
+  if (isInField && !isCommand && key !== 'Escape') return undefined
+  const press = isCommand ? `Ctrl ${key.toUpperCase()}` : key
+  const names = Object.keys(keys) as KeyName[]
+  const find = (wanted: string) => names.find((name) => keys[name].press === wanted)
+  return before === 'g' && !isCommand ? (find(`g ${key}`) ?? find(press)) : find(press)
+}
+
+/** The keys of each place, for the help. */
+export function listKeys(): { where: Key['where']; keys: Key[] }[] {
+  const byPlace = Map.groupBy(Object.values<Key>(keys), ({ where }) => where)
+  return [...byPlace].map(([where, own]) => ({ where, keys: own }))
+}
