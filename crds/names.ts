@@ -84,6 +84,7 @@ export const reasons = {
   engineAtZero: 'EngineAtZero',
   engineNotReady: 'EngineNotReady',
   enginesUpToDate: 'EnginesUpToDate',
+  entityNotAllowed: 'EntityNotAllowed',
   evicted: 'Evicted',
   fetchingInput: 'FetchingInput',
   inputDigestMismatch: 'InputDigestMismatch',

@@ -3,6 +3,7 @@ import { Value } from 'typebox/value'
 import { storedBytesSetting } from '../artifacts/inputs/room.ts'
 import { artifactSettings } from '../artifacts/store/settings.ts'
 import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'
+import { tenantsSetting } from './tenants.ts'
 import { connectionsSetting } from '../db/connection-settings.ts'
 import { ConfigError, readConfig } from '../lib/config.ts'
 import { keySettings, withKeyFiles } from '../lib/key-files.ts'
@@ -26,6 +27,9 @@ const schema = Type.Object({
   // How many days calls are kept if their project sets nothing. Unset: forever.
   TRAINYARD_TRACE_RETENTION_DAYS: Type.Optional(Type.Integer({ minimum: 1, maximum: 36_500 })),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
+  // Other namespaces with Models and TrainingJobs, and the entities that these may name, as JSON:
+  // [{"namespace":"...","entities":["..."]}].
+  ...tenantsSetting,
   // The identity of the lease's holder.
   TRAINYARD_POD_NAME: Type.String({ minLength: 1 }),
   TRAINYARD_ENGINE_KEY: Type.String({ minLength: 1 }),

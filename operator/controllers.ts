@@ -8,9 +8,10 @@ import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.t
 import { listBaseModelsNamed } from './component-pods.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import { WorkQueue } from '../lib/kube/queue.ts'
-import { isReady, type Pod } from '../lib/kube/objects.ts'
+import { isReady, keyOf, type Pod } from '../lib/kube/objects.ts'
 import { findEngineContainer } from './adapters/engine-container.ts'
 import type { PodAdapters } from './adapters/pod-adapters.ts'
+import { keyOfRow, modelKeyOf, type ResourceRow } from './resource-keys.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import { reconcileValues, type ValuesDeps } from './base-model-values/reconcile.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
@@ -37,8 +38,8 @@ const adapterQueue = { name: 'adapters', concurrency: 32, backoff: { baseMs: 1_0
 const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
 /**
- * The work queues of the controllers. Decides which change adds which key. Keys are resource names, unless noted
- * otherwise.
+ * The work queues of the controllers. Decides which change adds which key. Keys are names of resources, with the namespace
+ * for Models and TrainingJobs, unless noted otherwise.
  */
 export class Controllers {
   readonly baseModels: WorkQueue
@@ -65,13 +66,13 @@ export class Controllers {
     this.#deps = deps
     this.baseModels = queue('base-models', defaultConcurrency, (name) => reconcileBaseModel(deps, name))
     this.#baseModelValues = queue('base-model-values', 1, (name) => reconcileValues(deps, name))
-    this.models = queue('models', defaultConcurrency, (name) => reconcileModel(deps, name))
+    this.models = queue('models', defaultConcurrency, (key) => reconcileModel(deps, key))
     // One at a time: jobs get their places in the order of their reconciliation.
     const workers = {
       fetchInput: (id: string) => this.#inputs.addRoutinely(id),
       findPublication: (id: string) => publisher.findPublication(id),
     }
-    this.trainingJobs = queue('training-jobs', 1, (name) => reconcileTrainingJob({ ...deps, ...workers }, name))
+    this.trainingJobs = queue('training-jobs', 1, (key) => reconcileTrainingJob({ ...deps, ...workers }, key))
     const keep = (podName: string) => this.#adapters.add(podName)
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id, keep))
     this.#adapters = new WorkQueue({ ...adapterQueue, log, work: (name) => podAdapters.adjust(name) })
@@ -101,15 +102,16 @@ export class Controllers {
   onChange({ kind, object, before }: WatchedChange): void {
     const name = object.metadata.name ?? ''
     // Work that fails writes its reason into the status. That must not be a reason to try again.
-    const add = (queue: WorkQueue) => (isStatusChange(object, before) ? queue.addRoutinely(name) : queue.add(name))
+    const add = (queue: WorkQueue, key: string) =>
+      isStatusChange(object, before) ? queue.addRoutinely(key) : queue.add(key)
     if (kind === 'BaseModel') {
-      add(this.baseModels)
+      add(this.baseModels, name)
       if (!isStatusChange(object, before)) this.#addValues()
       if (!isDeepStrictEqual(pickServed(object), before && pickServed(before))) this.#addModelsOf(name)
     } else if (kind === 'Model') {
-      add(this.models)
-      this.#addJobsOf(name)
-    } else if (kind === 'TrainingJob') add(this.trainingJobs)
+      add(this.models, keyOf(object))
+      this.#addJobsOf(keyOf(object))
+    } else if (kind === 'TrainingJob') add(this.trainingJobs, keyOf(object))
     else if (kind === 'ConfigMap') this.#baseModelValues.add(name)
     else this.#addOwner(object)
     if (kind === 'Pod' && isEngine(object)) this.#onEngineChange(object, before)
@@ -127,8 +129,8 @@ export class Controllers {
     this.#addValues()
     for (const { metadata } of pods.list().filter(isEngine)) this.engines.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(baseModels.list())) this.baseModels.add(metadata.name ?? '')
-    for (const { metadata } of sortByAge(models.list())) this.models.add(metadata.name ?? '')
-    for (const { metadata } of sortByAge(trainingJobs.list())) this.trainingJobs.add(metadata.name ?? '')
+    for (const model of sortByAge(models.list())) this.models.add(keyOf(model))
+    for (const job of sortByAge(trainingJobs.list())) this.trainingJobs.add(keyOf(job))
   }
 
   #addValues(): void {
@@ -143,21 +145,26 @@ export class Controllers {
     await Promise.all(this.queues.map((queue) => queue.close()))
   }
 
-  async #lookUp(key: string): Promise<void> {
-    const { pool, namespace } = this.#deps
-    const [channel, id = ''] = key.split('/')
+  async #lookUp(row: string): Promise<void> {
+    const { pool } = this.#deps
+    const [channel, id = ''] = row.split('/')
     if (channel === channels.models) {
-      const name = await findModelResource(pool, id, namespace)
-      if (name === undefined) return
-      this.models.add(name)
-      this.#addJobsOf(name)
+      const model = await findModelResource(pool, id)
+      if (!model || !this.#isWatched(model)) return
+      const key = keyOfRow(model)
+      this.models.add(key)
+      this.#addJobsOf(key)
       return
     }
-    const job = await findJobResource(pool, id, namespace)
-    if (!job) return
+    const job = await findJobResource(pool, id)
+    if (!job || !this.#isWatched(job)) return
     if (job.state === 'Publishing') this.publishing.add(id)
     if (job.state === 'Queued') this.#addTrainersOf(job.baseModel)
-    this.trainingJobs.add(job.crName)
+    this.trainingJobs.add(keyOfRow(job))
+  }
+
+  #isWatched({ namespace }: ResourceRow): boolean {
+    return this.#deps.tenants.namespaces.includes(namespace)
   }
 
   /** The job may need a trainer that is not there. */
@@ -176,15 +183,16 @@ export class Controllers {
   }
 
   #addModelsOf(baseModel: string): void {
-    for (const { metadata, spec } of sortByAge(this.#deps.models.list())) {
-      if (spec.baseModelRef.name === baseModel) this.models.add(metadata.name ?? '')
+    for (const model of sortByAge(this.#deps.models.list())) {
+      if (model.spec.baseModelRef.name === baseModel) this.models.add(keyOf(model))
     }
   }
 
   /** Adds only the jobs that wait for the model. Later changes of a job come from its row. */
-  #addJobsOf(model: string): void {
-    for (const { metadata, spec, status } of sortByAge(this.#deps.trainingJobs.list())) {
-      if (spec.modelRef.name === model && status?.phase === 'Pending') this.trainingJobs.add(metadata.name ?? '')
+  #addJobsOf(modelKey: string): void {
+    for (const job of sortByAge(this.#deps.trainingJobs.list())) {
+      const isOfModel = modelKeyOf(job) === modelKey
+      if (isOfModel && job.status?.phase === 'Pending') this.trainingJobs.add(keyOf(job))
     }
   }
 

@@ -38,6 +38,7 @@ import { explainNotReady } from './readiness.ts'
 import { Publisher } from './training-job/publish.ts'
 import { stepDown } from './step-down.ts'
 import { openOtherSecrets } from './other-secrets/restarts.ts'
+import { readTenants, Tenants } from './tenants.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
@@ -64,12 +65,13 @@ const elector = new LeaderElector({
   log,
 })
 
-const watches = new Watches({ client, namespace, log })
+const tenants = new Tenants(namespace, readTenants(config.TRAINYARD_TENANTS))
+const watches = new Watches({ client, namespace, namespaces: tenants.namespaces, log })
 const { baseModels, models, trainingJobs, pods, deployments, services, disruptionBudgets, baseModelValues } = watches
 const { engineKeys } = podSettings
 const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
 const children = { pods, deployments, services, disruptionBudgets }
-const cluster = { client, namespace, baseModels, models, trainingJobs, baseModelValues, ...children }
+const cluster = { client, namespace, tenants, baseModels, models, trainingJobs, baseModelValues, ...children }
 const registry = createRegistry()
 const events = new OperatorEvents(registry)
 const controllers = new Controllers({
@@ -104,7 +106,7 @@ registerDatabaseMetrics(registry, { main: pool, tracing })
 registerQueueMetrics(registry, controllers.queues)
 registerWatchMetrics(registry, {
   isLeading: () => leader.isLeading,
-  listWatches: () => (leader.isLeading ? watches.all : []),
+  listWatches: () => (leader.isLeading ? watches.own : []),
 })
 registerStoreMetrics(registry, config.TRAINYARD_ARTIFACTS)
 registerJobMetrics(registry, { pool, baseModels, isLeading: () => leader.isLeading })

@@ -17,12 +17,13 @@ import type { Logger } from '../lib/log.ts'
 import { createObject } from '../lib/kube/apply.ts'
 import { KubeError } from '../lib/kube/error.ts'
 import { customPath } from '../crds/paths.ts'
+import type { Tenants } from './tenants.ts'
 
 interface Deps {
   client: KubeClient
   pool: Pool
   log: Logger
-  namespace: string
+  tenants: Tenants
 }
 
 /**
@@ -30,11 +31,13 @@ interface Deps {
  * created by the apiserver, or by an operator before a crash. A row that fails does not stop the others.
  */
 export async function createMissingResources(deps: Deps): Promise<void> {
-  for (const model of await listModelsWithoutResource(deps.pool, deps.namespace)) {
-    await tryToCreate(deps, { model: model.id }, () => createModel(deps, model))
-  }
-  for (const job of await listJobsWithoutResource(deps.pool, deps.namespace)) {
-    await tryToCreate(deps, { job: job.id }, () => createJob(deps, job))
+  for (const namespace of deps.tenants.namespaces) {
+    for (const model of await listModelsWithoutResource(deps.pool, namespace)) {
+      await tryToCreate(deps, { model: model.id }, () => createModel(deps, model))
+    }
+    for (const job of await listJobsWithoutResource(deps.pool, namespace)) {
+      await tryToCreate(deps, { job: job.id }, () => createJob(deps, job))
+    }
   }
 }
 
@@ -47,14 +50,15 @@ async function tryToCreate({ log }: Deps, fields: object, create: () => Promise<
   }
 }
 
-async function createModel({ client, pool, namespace }: Deps, model: ModelWithoutResource): Promise<void> {
-  await createObject(client, customPath('Model', namespace), buildModel(model))
+async function createModel({ client, pool }: Deps, model: ModelWithoutResource): Promise<void> {
+  await createObject(client, customPath('Model', model.namespace), buildModel(model))
   await markModelResourceCreated(pool, model.id)
 }
 
-async function createJob({ client, pool, namespace }: Deps, job: JobWithoutResource): Promise<void> {
+async function createJob({ client, pool }: Deps, job: JobWithoutResource): Promise<void> {
   try {
-    await createObject(client, customPath('TrainingJob', namespace), buildTrainingJob({ ...job, ...retriesOf(job) }))
+    const path = customPath('TrainingJob', job.namespace)
+    await createObject(client, path, buildTrainingJob({ ...job, ...retriesOf(job) }))
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error

@@ -8,10 +8,12 @@ import { repeat } from '../lib/repeat.ts'
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
 import type { Pool } from '../db/pool.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
-import { uidOf, type Pod } from '../lib/kube/objects.ts'
+import { keyOf, uidOf, type Pod } from '../lib/kube/objects.ts'
 import type { ObjectCache } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 import { sortByAge, type Controllers } from './controllers.ts'
+import { keyOfRow } from './resource-keys.ts'
+import type { Tenants } from './tenants.ts'
 import { createMissingResources } from './missing-resources.ts'
 import { explainLoss } from './training-job/trainer-loss.ts'
 
@@ -21,6 +23,7 @@ export interface ResyncDeps {
   pool: Pool
   log: Logger
   namespace: string
+  tenants: Tenants
   baseModels: ObjectCache<BaseModel>
   models: ObjectCache<Model>
   trainingJobs: ObjectCache<TrainingJob>
@@ -80,10 +83,12 @@ async function addPublishing({ pool }: ResyncDeps, { publishing }: Controllers):
 }
 
 /** Adds the jobs with unfinished rows, and the resources without a row. */
-async function addJobs({ pool, namespace, trainingJobs }: ResyncDeps, controllers: Controllers): Promise<void> {
-  for (const { crName } of await listUnfinishedJobs(pool, namespace)) controllers.trainingJobs.addRoutinely(crName)
-  for (const { metadata, status } of sortByAge(trainingJobs.list())) {
-    if (status?.phase === 'Pending') controllers.trainingJobs.addRoutinely(metadata.name ?? '')
+async function addJobs({ pool, tenants, trainingJobs }: ResyncDeps, controllers: Controllers): Promise<void> {
+  for (const job of await listUnfinishedJobs(pool, tenants.namespaces)) {
+    controllers.trainingJobs.addRoutinely(keyOfRow(job))
+  }
+  for (const job of sortByAge(trainingJobs.list())) {
+    if (job.status?.phase === 'Pending') controllers.trainingJobs.addRoutinely(keyOf(job))
   }
 }
 
@@ -100,23 +105,24 @@ async function addKnownEngines({ pool }: ResyncDeps, { engines }: Controllers): 
 
 /** Adds the models that are to stay loaded: others may have taken their places. */
 function addKeptModels({ models }: ResyncDeps, controllers: Controllers): void {
-  for (const { metadata, spec } of models.list()) {
-    if (spec.keepLoaded) controllers.models.addRoutinely(metadata.name ?? '')
+  for (const model of models.list()) {
+    if (model.spec.keepLoaded) controllers.models.addRoutinely(keyOf(model))
   }
 }
 
 /** Adds the models whose resource is gone. */
-async function addLostModels({ pool, namespace, models }: ResyncDeps, controllers: Controllers): Promise<void> {
-  for (const name of await listModelResources(pool, namespace)) {
-    if (models.get(name) === undefined) controllers.models.addRoutinely(name)
+async function addLostModels({ pool, tenants, models }: ResyncDeps, controllers: Controllers): Promise<void> {
+  for (const model of await listModelResources(pool, tenants.namespaces)) {
+    const key = keyOfRow(model)
+    if (models.get(key) === undefined) controllers.models.addRoutinely(key)
   }
 }
 
 /** Adds the models that are not accepted yet. */
 async function addModels({ models }: ResyncDeps, controllers: Controllers): Promise<void> {
-  for (const { metadata, status } of sortByAge(models.list())) {
-    const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
-    if (accepted?.status !== 'True') controllers.models.addRoutinely(metadata.name ?? '')
+  for (const model of sortByAge(models.list())) {
+    const accepted = model.status?.conditions?.find(({ type }) => type === conditions.accepted)
+    if (accepted?.status !== 'True') controllers.models.addRoutinely(keyOf(model))
   }
 }
 

@@ -46,6 +46,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['adapters', 'base-model', 'base-model-values', 'definitions', 'deletion', 'gc', 'other-secrets'],
     ['metrics'],
     ['add-model-labels.ts', 'component-pods.ts', 'conditions.ts', 'engine-client.ts', 'let-go.ts'],
+    ['resource-keys.ts', 'tenants.ts'],
   ],
   apiserver: [
     ['main.ts'],

@@ -101,16 +101,16 @@ export async function forgetJobResource(pool: Pool, namespace: string, crName: s
   return rows.map(({ id }) => id)
 }
 
-const resourceColumns = pickColumns(jobColumns, 'id', 'crName', 'state')
+const resourceColumns = pickColumns(jobColumns, 'id', 'namespace', 'crName', 'state')
 
 export type JobResource = RowOf<typeof resourceColumns>
 
-/** Lists the unfinished jobs of a namespace whose resource was created, in order of arrival. */
-export async function listUnfinishedJobs(pool: Pool, namespace: string): Promise<JobResource[]> {
+/** Lists the unfinished jobs of these namespaces whose resource was created, in order of arrival. */
+export async function listUnfinishedJobs(pool: Pool, namespaces: readonly string[]): Promise<JobResource[]> {
   const { rows } = await pool.query<JobResource>(
     `SELECT ${selectColumns(resourceColumns, 'j')} FROM training.jobs j
-     WHERE j.namespace = $1 AND j.resource_created_at IS NOT NULL AND j.state ${unfinished} ORDER BY j.arrival`,
-    [namespace],
+     WHERE j.namespace = ANY ($1) AND j.resource_created_at IS NOT NULL AND j.state ${unfinished} ORDER BY j.arrival`,
+    [namespaces],
   )
   return rows
 }
@@ -127,12 +127,11 @@ export async function listPublishingJobs(pool: Pool): Promise<string[]> {
 export async function findJobResource(
   pool: Pool,
   id: string,
-  namespace: string,
 ): Promise<(JobResource & { baseModel: string }) | undefined> {
   const { rows } = await pool.query<JobResource & { baseModel: string }>(
     `SELECT ${selectColumns(resourceColumns, 'j')}, m.base_model AS "baseModel"
-     FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = $1 AND j.namespace = $2`,
-    [id, namespace],
+     FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = $1`,
+    [id],
   )
   return rows[0]
 }

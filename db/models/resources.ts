@@ -98,23 +98,27 @@ export async function hideModel(pool: Pool, id: string): Promise<void> {
   await pool.query('UPDATE training.models SET hidden_at = now() WHERE id = $1 AND hidden_at IS NULL', [id])
 }
 
-/** Lists the resource names of a namespace's visible models whose resource was created. */
-export async function listModelResources(pool: Pool, namespace: string): Promise<string[]> {
-  const { rows } = await pool.query<{ crName: string }>(
-    `SELECT cr_name AS "crName" FROM training.models
-     WHERE namespace = $1 AND hidden_at IS NULL AND deleted_at IS NULL AND resource_created_at IS NOT NULL`,
-    [namespace],
+const resourceColumns = pickColumns(modelColumns, 'namespace', 'crName')
+
+type ModelResource = RowOf<typeof resourceColumns>
+
+/** Lists the resources of visible models in these namespaces that were created. */
+export async function listModelResources(pool: Pool, namespaces: readonly string[]): Promise<ModelResource[]> {
+  const { rows } = await pool.query<ModelResource>(
+    `SELECT ${selectColumns(resourceColumns, 'm')} FROM training.models m WHERE m.namespace = ANY ($1)
+       AND m.hidden_at IS NULL AND m.deleted_at IS NULL AND m.resource_created_at IS NOT NULL`,
+    [namespaces],
   )
-  return rows.map((row) => row.crName)
+  return rows
 }
 
-/** The resource name of a model, by id. */
-export async function findModelResource(pool: Pool, id: string, namespace: string): Promise<string | undefined> {
-  const { rows } = await pool.query<{ crName: string }>(
-    'SELECT cr_name AS "crName" FROM training.models WHERE id = $1 AND namespace = $2',
-    [id, namespace],
+/** The resource of a model, by id. */
+export async function findModelResource(pool: Pool, id: string): Promise<ModelResource | undefined> {
+  const { rows } = await pool.query<ModelResource>(
+    `SELECT ${selectColumns(resourceColumns, 'm')} FROM training.models m WHERE m.id = $1`,
+    [id],
   )
-  return rows[0]?.crName
+  return rows[0]
 }
 
 /** The model that a TrainingJob resource names. */

@@ -12,6 +12,17 @@ export interface Pod extends KubeObject {
   status?: PodStatus
 }
 
+/** The key of an object among those of several namespaces. */
+export function keyOf({ metadata }: KubeObject): string {
+  return `${metadata.namespace ?? ''}/${metadata.name ?? ''}`
+}
+
+/** The namespace and the name of a key. */
+export function splitKey(key: string): { namespace: string; name: string } {
+  const [namespace = '', name = ''] = key.split('/')
+  return { namespace, name }
+}
+
 /** A uid is never used again. */
 export function uidOf(object: KubeObject): string {
   return object.metadata.uid ?? ''

@@ -5,11 +5,13 @@ import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import { deleteObject, readObject, type KubeObject } from '../../lib/kube/apply.ts'
 import { customPath } from '../../crds/paths.ts'
+import { keyOfRow } from '../resource-keys.ts'
+import type { Tenants } from '../tenants.ts'
 
 /** What deleting resources needs. */
 export interface ResourceDeps {
   client: KubeClient
-  namespace: string
+  tenants: Tenants
   trainingJobs: ObjectCache<TrainingJob>
 }
 
@@ -19,9 +21,9 @@ interface Resource extends KubeObject {
 }
 
 /** Deletes the resource of a deleted model. A newer resource of the same name stays. */
-export async function deleteModelResource({ client, namespace }: ResourceDeps, model: DeletedModelRow): Promise<void> {
-  if (model.namespace !== namespace) return
-  const path = customPath('Model', namespace, model.crName)
+export async function deleteModelResource({ client, tenants }: ResourceDeps, model: DeletedModelRow): Promise<void> {
+  if (!tenants.namespaces.includes(model.namespace)) return
+  const path = customPath('Model', model.namespace, model.crName)
   const resource = await readObject<Resource>(client, path)
   if (resource && belongsTo(resource, model)) await deleteObject(client, path, resource.metadata.uid ?? '')
 }
@@ -38,13 +40,13 @@ function belongsTo(resource: Resource, { id, deletedAt }: DeletedModelRow): bool
  * Deletes the resources of a deleted model's jobs. A resource that is created later is deleted by its reconciliation.
  */
 export async function deleteJobResources(
-  { client, namespace, trainingJobs }: ResourceDeps,
+  { client, trainingJobs }: ResourceDeps,
   jobs: JobResourceRow[],
 ): Promise<void> {
-  for (const job of jobs) {
-    const resource = job.namespace === namespace ? trainingJobs.get(job.crName) : undefined
-    if (!resource || idOf(resource) !== job.id) continue
-    await deleteObject(client, customPath('TrainingJob', namespace, job.crName), resource.metadata.uid ?? '')
+  for (const { id, namespace, crName } of jobs) {
+    const resource = trainingJobs.get(keyOfRow({ namespace, crName }))
+    if (!resource || idOf(resource) !== id) continue
+    await deleteObject(client, customPath('TrainingJob', namespace, crName), resource.metadata.uid ?? '')
   }
 }
 

@@ -22,6 +22,12 @@ export type ModelPlan =
   | { do: 'delete' }
   | { do: 'accept'; row: OperatorModel }
 
+/** The rejection of a Model that names an entity of others. Nothing of the entity is read for it. */
+export function rejectEntity(namespace: string, entity: string): Extract<ModelPlan, { do: 'reject' }> {
+  const message = `Resources in the namespace ${namespace} may not name the entity ${entity}. The chart's value tenants has their entities.`
+  return { do: 'reject', reason: reasons.entityNotAllowed, message }
+}
+
 /**
  * Plans the next step of a Model: insert its row, assign it to its row again, accept it, or reject it with a reason.
  */

@@ -22,7 +22,7 @@ import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
-import type { Pod } from '../../lib/kube/objects.ts'
+import { splitKey, type Pod } from '../../lib/kube/objects.ts'
 import { limitKept, listWantedAdapters } from '../../db/engines/wanted-adapters.ts'
 import { findEngineContainer } from '../adapters/engine-container.ts'
 import { maxAdaptersOf } from '../adapters/pod-adapters.ts'
@@ -33,7 +33,8 @@ import { customPath } from '../../crds/paths.ts'
 import { diffModelEvents } from './model-events.ts'
 import { addModelLabels } from '../add-model-labels.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
-import { planModel, type ModelFacts, type ModelPlan } from './plan.ts'
+import { planModel, rejectEntity, type ModelFacts, type ModelPlan } from './plan.ts'
+import type { Tenants } from '../tenants.ts'
 import type { Keeping } from './adapter-conditions.ts'
 import { describeModel, describeRejectedModel, type ModelStatus } from './status.ts'
 
@@ -42,11 +43,16 @@ export interface ModelDeps {
   client: KubeClient
   pool: Pool
   log: Logger
+  /** The namespace of the operator and of BaseModels. */
   namespace: string
+  tenants: Tenants
   baseModels: ObjectCache<BaseModel>
   models: ObjectCache<Model>
   pods: ObjectCache<Pod>
 }
+
+/** The same in the namespace of one Model. */
+type Deps = ModelDeps & { home: string }
 
 type Outcome = Extract<ModelPlan, { do: 'accept' | 'reject' | 'delete' }>
 
@@ -55,8 +61,10 @@ type Outcome = Extract<ModelPlan, { do: 'accept' | 'reject' | 'delete' }>
  * hidden: its weights stay, and the same resource finds them again. With deletionPolicy Delete the model is deleted. A
  * resource that is gone without that was lost, and is made again.
  */
-export async function reconcileModel(deps: ModelDeps, name: string): Promise<void> {
-  const resource = deps.models.get(name)
+export async function reconcileModel(given: ModelDeps, key: string): Promise<void> {
+  const { namespace, name } = splitKey(key)
+  const deps = { ...given, namespace, home: given.namespace }
+  const resource = deps.models.get(key)
   if (!resource) return restoreLost(deps, name)
   if (resource.metadata.deletionTimestamp !== undefined) {
     return letGo(deps, { kind: 'Model', resource, record: () => recordDeletion(deps, resource) })
@@ -93,7 +101,9 @@ async function deleteResource({ client, namespace, log }: ModelDeps, { metadata 
 }
 
 /** Plans and executes until nothing is left to do. */
-async function converge(deps: ModelDeps, seen: Model): Promise<Outcome> {
+async function converge(deps: Deps, seen: Model): Promise<Outcome> {
+  const { entity } = seen.spec
+  if (!deps.tenants.mayClaim(deps.namespace, entity)) return rejectEntity(deps.namespace, entity)
   for (let resource = seen; ;) {
     const plan = planModel(await observe(deps, resource))
     if (plan.do === 'reject' || plan.do === 'delete') return plan
@@ -104,13 +114,13 @@ async function converge(deps: ModelDeps, seen: Model): Promise<Outcome> {
   }
 }
 
-async function observe({ pool, namespace, baseModels }: ModelDeps, resource: Model): Promise<ModelFacts> {
+async function observe({ pool, namespace, home, baseModels }: Deps, resource: Model): Promise<ModelFacts> {
   const base = resource.spec.baseModelRef.name
   return {
     resource,
     namespace,
     baseModelExists: baseModels.get(base) !== undefined,
-    baseModel: await findRegisteredName(pool, namespace, base),
+    baseModel: await findRegisteredName(pool, home, base),
     row: await findNamedModel(pool, resource.spec),
     isDeleted: (await findDeletedModel(pool, idsOf(resource))) !== undefined,
   }

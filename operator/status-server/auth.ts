@@ -90,6 +90,7 @@ function readPod(claims: PodClaims, { namespace, serviceAccounts }: Accounts): C
   return { name, uid }
 }
 
-function rejectToken(reason?: string): HttpError {
+/** A 401. */
+export function rejectToken(reason?: string): HttpError {
   return new HttpError(errors.invalid_token, reason, { headers: { 'WWW-Authenticate': 'Bearer' } })
 }

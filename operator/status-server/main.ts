@@ -13,11 +13,12 @@ import { onShutdown } from '../../lib/shutdown.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
 import { createApp } from './app.ts'
-import { authenticate } from './auth.ts'
+import { authenticate, type Accounts } from './auth.ts'
 import { ClaimQueue } from './claim-queue.ts'
 import { loadConfig, readAccounts } from './config.ts'
 import { createIssuerReader, IssuerKeys } from './issuer-keys.ts'
 import { startReleasingLeases } from './expired-leases.ts'
+import { createUidReader, LivePods } from './live-pods.ts'
 import { explainNotReady } from './readiness.ts'
 
 const config = loadConfig()
@@ -37,6 +38,9 @@ const explainUnready = () => explainNotReady({ isMigrated: () => isMigrated, key
 
 const namespace = config.TRAINYARD_NAMESPACE
 const { trainers, engines } = readAccounts(config)
+const pods = new LivePods(createUidReader(kube, namespace), log)
+const authenticateAs = (serviceAccounts: Accounts['serviceAccounts']) => async (header: string | undefined) =>
+  pods.require(await authenticate(header, keys, { namespace, serviceAccounts }))
 const registry = createRegistry()
 const meter = new HttpMeter()
 meter.register(registry)
@@ -49,9 +53,9 @@ const app = createApp({
   queue,
   log,
   explainNotReady: explainUnready,
-  authenticate: (header) => authenticate(header, keys, { namespace, serviceAccounts: trainers }),
-  authenticateEngine: (header) => authenticate(header, keys, { namespace, serviceAccounts: engines }),
-  authenticatePod: (header) => authenticate(header, keys, { namespace, serviceAccounts: [...engines, ...trainers] }),
+  authenticate: authenticateAs(trainers),
+  authenticateEngine: authenticateAs(engines),
+  authenticatePod: authenticateAs([...engines, ...trainers]),
 })
 const handle = app.callback()
 const server = await startServer((request, response) => void handle(request, response), {

@@ -1,4 +1,5 @@
 import type { TrainingJob } from '../../crds/generated.ts'
+import { keyOf } from '../../lib/kube/objects.ts'
 
 /** The annotation in which kubectl keeps what it has applied. */
 const appliedByKubectl = 'kubectl.kubernetes.io/last-applied-configuration'
@@ -13,3 +14,9 @@ export function compactJob(job: TrainingJob): TrainingJob {
   const { learningRates: __, ...short } = config ?? {}
   return { ...job, metadata: { ...job.metadata, annotations }, spec: { ...spec, ...(config && { config: short }) } }
 }
+
+/**
+ * How TrainingJobs are listed. A job may have 20,000 learning rates, and be applied with as many in an annotation: half a
+ * megabyte.
+ */
+export const jobListing = { keyOf, compact: compactJob, pageSize: 50 }

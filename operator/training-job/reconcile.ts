@@ -14,7 +14,7 @@ import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
-import type { Pod } from '../../lib/kube/objects.ts'
+import { splitKey, type Pod } from '../../lib/kube/objects.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvents } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
@@ -29,6 +29,8 @@ import type { OperatorEvents } from '../metrics/events.ts'
 import { countEnd } from './count-end.ts'
 import { findJob, readWhole } from './find-job.ts'
 import { measureTrainers } from './trainers.ts'
+import { modelKeyOf } from '../resource-keys.ts'
+import type { Tenants } from '../tenants.ts'
 
 /** What the reconciliation of training jobs needs. */
 export interface TrainingJobDeps {
@@ -36,6 +38,7 @@ export interface TrainingJobDeps {
   pool: Pool
   log: Logger
   namespace: string
+  tenants: Tenants
   baseModels: ObjectCache<BaseModel>
   models: ObjectCache<Model>
   trainingJobs: ObjectCache<TrainingJob>
@@ -59,8 +62,10 @@ type NoAction = Extract<JobPlan, { do: 'none' }>
  * and makes a resource again that was lost. It never lets a job train
  * twice.
  */
-export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, name: string): Promise<Requeue | void> {
-  const resource = deps.trainingJobs.get(name)
+export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, key: string): Promise<Requeue | void> {
+  const { namespace, name } = splitKey(key)
+  const deps = { ...given, namespace }
+  const resource = deps.trainingJobs.get(key)
   if (!resource) return restoreLost(deps, name)
   if (resource.metadata.deletionTimestamp !== undefined) {
     // A terminal phase never changes. Most resources are deleted after it.
@@ -82,7 +87,7 @@ export async function reconcileTrainingJob(deps: TrainingJobDeps & JobWorkers, n
 }
 
 async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {
-  const model = deps.models.get(resource.spec.modelRef.name)
+  const model = deps.models.get(modelKeyOf(resource))
   if (model) await addModelLabels(deps, 'TrainingJob', { resource, model: model.spec })
 }
 
@@ -121,11 +126,12 @@ async function converge(
 }
 
 async function observe(deps: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
-  const { name } = resource.spec.modelRef
-  const model = await findJobModel(deps.pool, deps.namespace, name)
+  const found = deps.models.get(modelKeyOf(resource))
+  const isAllowed = found === undefined || deps.tenants.mayClaim(deps.namespace, found.spec.entity)
+  const model = isAllowed ? await findJobModel(deps.pool, deps.namespace, resource.spec.modelRef.name) : undefined
   return {
     resource,
-    modelExists: deps.models.get(name) !== undefined,
+    modelExists: found !== undefined,
     model,
     job: await findJob(deps, resource, model?.id),
     now: new Date(),

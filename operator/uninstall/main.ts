@@ -6,6 +6,7 @@ import { ignoreErrors, isGone } from '../../lib/kube/error.ts'
 import { LeaderElector } from '../../lib/kube/leader.ts'
 import { deploymentPath } from '../../lib/kube/paths.ts'
 import { createLogger } from '../../lib/log.ts'
+import { readTenants, Tenants } from '../tenants.ts'
 import { loadConfig } from './config.ts'
 import { stripFinalizers } from './strip-finalizers.ts'
 
@@ -26,8 +27,12 @@ const elector = new LeaderElector({
   log,
 })
 await elector.acquire()
-for (const kind of ['TrainingJob', 'Model'] as const) {
-  log.info({ kind, resources: await stripFinalizers(client, namespace, kind) }, 'resources can be deleted')
+const { namespaces } = new Tenants(namespace, readTenants(config.TRAINYARD_TENANTS))
+for (const place of namespaces) {
+  for (const kind of ['TrainingJob', 'Model'] as const) {
+    const resources = await stripFinalizers(client, place, kind)
+    log.info({ namespace: place, kind, resources }, 'resources can be deleted')
+  }
 }
 await elector.release()
 client.close()

@@ -17,6 +17,8 @@ const stack = useStack()
 const namespace = `rules-${randomUUID().slice(0, 8)}`
 // The longest name that a BaseModel may have.
 const baseName = `base-${'x'.repeat(35)}`
+// Its resources may name one entity.
+const tenant = `${namespace}-tenant`
 let database: TestDatabase
 let operator: RunningOperator
 
@@ -52,7 +54,9 @@ beforeAll(async () => {
   database = await createTestDatabase()
   await createNamespace(stack, namespace)
   await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
-  operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
+  await createNamespace(stack, tenant)
+  const env = { TRAINYARD_TENANTS: JSON.stringify([{ namespace: tenant, entities: ['theirs'] }]) }
+  operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace, env })
   await stack.apply({
     apiVersion,
     kind: 'BaseModel',
@@ -67,6 +71,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await operator?.remove()
+  await removeNamespace(stack, tenant)
   await removeNamespace(stack, namespace)
   await database?.drop()
 })
@@ -198,6 +203,39 @@ test('Events are written once, after the status, and rejected ones hold nothing 
     expect(number).toBeLessThan(20)
   }
   await stack.kubectl('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', namespace)
+})
+
+test('in the namespace of a tenant, a resource that names another entity is rejected, and reads none of its data', async () => {
+  await applyBoth('private')
+  const readTheirs = async <T extends Model | TrainingJob>(kind: string, name: string) =>
+    (JSON.parse(await stack.kubectl('get', kind, name, '-n', tenant, '-o', 'json')) as T).status
+  const inTenant = <T extends Model | TrainingJob>(resource: T): T => ({
+    ...resource,
+    metadata: { ...resource.metadata, namespace: tenant },
+  })
+  const own = describeModel('own')
+  for (const model of [describeModel('private'), { ...own, spec: { ...own.spec, entity: 'theirs' } }]) {
+    await stack.apply(inTenant(model))
+    await stack.apply(inTenant(describeJob(model.metadata.name ?? '')))
+  }
+  await eventually(async () =>
+    expect(await readTheirs('models.trainyard.dev', 'own')).toMatchObject({ servedName: 'theirs/tests/own' }),
+  )
+  await eventually(async () =>
+    expect(await readTheirs<TrainingJob>('tj', 'own')).toMatchObject({ phase: 'Failed', reason: 'InputNotAllowed' }),
+  )
+  await eventually(async () =>
+    expect(await readTheirs('models.trainyard.dev', 'private')).toMatchObject({
+      reason: 'EntityNotAllowed',
+      conditions: [{ type: 'Accepted', status: 'False', reason: 'EntityNotAllowed' }, {}],
+    }),
+  )
+  expect(await readTheirs('models.trainyard.dev', 'private')).not.toHaveProperty('id')
+  expect(await readTheirs<TrainingJob>('tj', 'private')).toMatchObject({ phase: 'Pending', reason: 'ModelNotAccepted' })
+  const { rows } = await database.pool.query('SELECT entity, cr_name FROM training.models WHERE namespace = $1', [
+    tenant,
+  ])
+  expect(rows).toEqual([{ entity: 'theirs', cr_name: 'own' }])
 })
 
 test('one bad resource stops no others, and its conflict is quiet: one status, no loop', async () => {

@@ -55,6 +55,7 @@ test.each<[string, Record<string, string>]>([
       'leases/trainyard-operator': 'get update',
     },
   ],
+  ['status-server', { pods: 'get' }],
   ['apiserver', { models: 'create', trainingjobs: 'create', pods: 'list watch' }],
   [
     'uninstall',
@@ -70,8 +71,31 @@ test.each<[string, Record<string, string>]>([
   expect(await listRights(part)).toEqual(expand(table))
 })
 
-test('the status server has no Role', async () => {
-  expect(await listRights('status-server')).toEqual([])
+test('in the namespaces of tenants, operator and uninstallation have rights to their resources, and the operator knows them', async () => {
+  const tenants = [
+    { namespace: 'red', entities: ['red', 'shared'] },
+    { namespace, entities: ['own'] },
+  ]
+  const manifests = await render({ tenants })
+  const inRed = manifests.filter(({ metadata }) => metadata.namespace === 'red')
+  expect(inRed.map(({ kind, metadata }) => `${kind} ${metadata.name}`).toSorted()).toEqual([
+    'Role trainyard-operator',
+    'Role trainyard-uninstall',
+    'RoleBinding trainyard-operator',
+    'RoleBinding trainyard-uninstall',
+  ])
+  const [role] = inRed as Role[]
+  expect(role?.rules.map(({ resources, verbs }) => `${verbs.join(' ')} ${resources.join(' ')}`)).toEqual([
+    'create delete get list patch watch models trainingjobs',
+    'patch models/status trainingjobs/status',
+    'create events',
+  ])
+  for (const name of ['trainyard-operator', 'trainyard-uninstall']) {
+    const texts = manifests.filter(({ metadata }) => metadata.name === name).map((manifest) => JSON.stringify(manifest))
+    expect(texts.join()).toContain(
+      JSON.stringify(JSON.stringify(tenants.map(({ entities, namespace: at }) => ({ entities, namespace: at })))),
+    )
+  }
 })
 
 beforeAll(() => createNamespace(stack, namespace))

@@ -132,6 +132,17 @@ test('a trainer claims a job, reports on it, and reports its checkpoint', async 
   })
 })
 
+test('the token of a pod that is gone is rejected', async () => {
+  await makePod('short-lived', 'trainyard-trainer')
+  const old = await makeToken('trainyard-trainer', 'trainyard-status', 'short-lived')
+  await stack.kubectl('delete', 'pod', 'short-lived', `-n${server.namespace}`, '--force')
+  const body = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0 }
+  expect(await post('/v1/claims', body, { token: old })).toEqual({
+    status: 401,
+    body: { detail: 'the token is rejected: its pod is gone' },
+  })
+})
+
 test('a failure is recorded, and its message is truncated to the limit of a status', async () => {
   const job = await rows.addJob(await rows.addModel())
   await claim(0)

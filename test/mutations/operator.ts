@@ -191,6 +191,20 @@ export const operatorMutations: Mutation[] = [
     test: 'test/control/step-down.test.ts',
   },
   {
+    fault: 'a tenant may name every entity',
+    file: 'operator/tenants.ts',
+    find: '?.has(entity) ?? true',
+    replace: '?.has(entity) || true',
+    test: 'test/control/operator-rules.test.ts',
+  },
+  {
+    fault: 'the token of a pod that is gone is accepted',
+    file: 'operator/status-server/live-pods.ts',
+    find: 'if (seenAt === undefined) await this.#look(pod)',
+    replace: 'if (seenAt === undefined) void this.#look(pod)',
+    test: 'test/control/status-server.test.ts',
+  },
+  {
     fault: 'a job of a deleted model counts for the model that was made anew',
     file: 'db/jobs/resources.ts',
     find: 'm.deleted_at IS NULL\n    AND m.id = coalesce($4, m.id)',

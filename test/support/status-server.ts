@@ -48,6 +48,9 @@ export async function startStatusServer(
   for (const name of ['trainyard-status-server', 'trainyard-trainer', 'somebody']) {
     await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
   }
+  const account = `--serviceaccount=${namespace}:trainyard-status-server`
+  await stack.kubectl('create', 'role', 'status-server', '--verb=get', '--resource=pods', `-n${namespace}`)
+  await stack.kubectl('create', 'rolebinding', 'status-server', '--role=status-server', account, `-n${namespace}`)
   const cluster = await readCluster(stack)
   const kube = await openSeverableProxy(addressOf(cluster.server))
   const postgres = await openSeverableProxy(addressOf(databaseUrl))

@@ -307,6 +307,12 @@ subjects:
     namespace: {{ .root.Release.Namespace }}
 {{- end }}
 
+{{/* The namespaces of tenants and their entities. */}}
+{{- define "trainyard.tenantsEnv" -}}
+- name: TRAINYARD_TENANTS
+  value: {{ toJson .Values.tenants | quote }}
+{{- end }}
+
 {{/* A part's ServiceAccount. Call with (dict "root" $ "component" "apiserver" "token" true). */}}
 {{- define "trainyard.serviceAccount" -}}
 apiVersion: v1
