@@ -987,6 +987,14 @@ export interface TrainingJob {
       limit?: number
     }
     /**
+     * The job fails (StartDeadlineExceeded) if no trainer has begun it this long after its creation. Without it, it waits.
+     */
+    startDeadlineSeconds?: number
+    /**
+     * The job fails (DeadlineExceeded) if it is not trained this long after its first start, whatever its attempts.
+     */
+    activeDeadlineSeconds?: number
+    /**
      * The resource is deleted this long after the job's end. The job stays in the REST lists. Without it, the resource is kept.
      */
     ttlSecondsAfterFinished?: number

@@ -28,6 +28,8 @@ export interface JobSpecFacts {
   /** Null until the input is fetched, if it was not given. */
   inputDigest: string | null
   config: Record<string, unknown>
+  startDeadlineSeconds: number | null
+  activeDeadlineSeconds: number | null
 }
 
 /** A job's row. */
@@ -72,21 +74,26 @@ export function buildModel(model: ModelFacts): Model {
 /** Builds the spec of a TrainingJob resource from the row of a REST job. */
 export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'modelCrName'>) {
   const { method, inputUri, inputDigest, config, modelCrName } = facts
+  const { startDeadlineSeconds, activeDeadlineSeconds } = facts
   return {
     modelRef: { name: modelCrName },
     method,
     inputRef: { uri: inputUri, ...(inputDigest !== null && { digest: inputDigest }) },
     config: configToSpec(config),
+    ...(startDeadlineSeconds !== null && { startDeadlineSeconds }),
+    ...(activeDeadlineSeconds !== null && { activeDeadlineSeconds }),
   } satisfies TrainingJob['spec']
 }
 
 /** Reads what the row of a kubectl job needs from the spec of its resource. */
-export function extractJobFacts({ method, inputRef, config = {} }: TrainingJob['spec']): JobSpecFacts {
+export function extractJobFacts({ method, inputRef, config = {}, ...spec }: TrainingJob['spec']): JobSpecFacts {
   return {
     method,
     inputUri: inputRef.uri,
     inputDigest: inputRef.digest ?? null,
     config: configFromSpec(config),
+    startDeadlineSeconds: spec.startDeadlineSeconds ?? null,
+    activeDeadlineSeconds: spec.activeDeadlineSeconds ?? null,
   }
 }
 

@@ -67,6 +67,7 @@ export const conditions = {
   complete: 'Complete',
   degraded: 'Degraded',
   failed: 'Failed',
+  finished: 'Finished',
 } as const
 
 /** The operator's own reasons. Others come from pods (ImagePullBackOff) and trainers (CudaOutOfMemory). */
@@ -80,6 +81,7 @@ export const reasons = {
   baseModelNotFound: 'BaseModelNotFound',
   cancelled: 'Cancelled',
   claimed: 'Claimed',
+  deadlineExceeded: 'DeadlineExceeded',
   downloading: 'Downloading',
   engineAtZero: 'EngineAtZero',
   engineNotReady: 'EngineNotReady',
@@ -114,6 +116,7 @@ export const reasons = {
   scaledToZero: 'ScaledToZero',
   servesNewestStep: 'ServesNewestStep',
   sourceChanged: 'SourceChanged',
+  startDeadlineExceeded: 'StartDeadlineExceeded',
   stepNotFound: 'StepNotFound',
   stepReported: 'StepReported',
   succeeded: 'Succeeded',

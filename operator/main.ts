@@ -88,7 +88,7 @@ const controllers = new Controllers({
   inputFetcher: new InputFetcher({ pool, log, artifacts, sources, room }),
 })
 const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
-const guard = new StoreGuard({ pool, tracing, artifacts, log })
+const guard = new StoreGuard({ pool, tracing, artifacts, log, events })
 const leader = new LeaderTasks({
   databaseUrl,
   watches,

@@ -13,6 +13,8 @@ const operatorColumns = {
 }
 
 interface Row extends RowOf<typeof operatorColumns> {
+  /** When its first attempt was claimed. */
+  firstClaimedAt: Date | null
   baseModel: string
   warnings: JobWarning[]
   checkpoint: { id: string; step: number; uri: string; digest: string } | null
@@ -34,6 +36,7 @@ interface JobContent {
 }
 
 const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, 'j')},
+    (SELECT min(a.claimed_at) FROM training.job_attempts a WHERE a.job_id = j.id) AS "firstClaimedAt",
     m.base_model AS "baseModel", ${warningsOfJob} AS warnings,
     (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint

@@ -10,6 +10,8 @@ export const jobSpecColumns = {
   inputUri: column<string>('input_uri', 'text'),
   inputDigest: column<string | null>('input_digest', 'text'),
   config: column<Record<string, unknown>>('config', 'jsonb'),
+  startDeadlineSeconds: column<number | null>('start_deadline_seconds', 'integer'),
+  activeDeadlineSeconds: column<number | null>('active_deadline_seconds', 'integer'),
 } satisfies { [Field in keyof JobSpecFacts]: Column<JobSpecFacts[Field]> }
 
 /** The columns of a new job, from REST or from kubectl. */

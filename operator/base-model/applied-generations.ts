@@ -14,6 +14,11 @@ export class AppliedGenerations {
     this.#generations.set(uidOf(applied), generationOf(applied))
   }
 
+  /** Whether it was applied since our start. */
+  has(present: Deployment): boolean {
+    return this.#generations.has(uidOf(present))
+  }
+
   /** A copy that is older than what was applied has not drifted. */
   isDrifted(present: Deployment): boolean {
     return generationOf(present) > (this.#generations.get(uidOf(present)) ?? -1)

@@ -7,6 +7,7 @@ import { deploymentPath } from '../../lib/kube/paths.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import type { Logger } from '../../lib/log.ts'
 import { listPods } from '../component-pods.ts'
+import type { OperatorEvents } from '../metrics/events.ts'
 import type { AppliedGenerations } from './applied-generations.ts'
 import type { PodSettings } from './common-pod.ts'
 import { buildEngineDeployment, engineName, generationOf } from './engine-deployment.ts'
@@ -28,6 +29,7 @@ export interface EngineDeps {
   podSettings: PodSettings
   rollouts: RolloutTurns
   applied: AppliedGenerations
+  events: OperatorEvents
   baseModels: ObjectCache<BaseModel>
   pods: ObjectCache<Pod>
   deployments: ObjectCache<Deployment>
@@ -55,6 +57,7 @@ export async function deployEngines(
   const wanted = buildWanted(deps, baseModel, replicas)
   const isDrifted = present !== undefined && deps.applied.isDrifted(present)
   if (!isDrifted && isAsWanted(baseModel, present, wanted)) return { hash }
+  if (isDrifted && deps.applied.has(present)) deps.events.recordDrift('deployment_changed')
   const applied = await applyObject(client, deploymentPath(namespace, name), wanted)
   deps.applied.record(applied, deps.deployments.list())
   log.info({ baseModel: baseModel.metadata.name, deployment: name, replicas, isDrifted }, 'engines deployed')

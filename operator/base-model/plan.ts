@@ -19,6 +19,9 @@ export type TrainerAction =
   | { do: 'create'; name: string; reason: string; failures?: TrainerFailures }
   | { do: 'delete'; name: string; uid: string; reason: string }
 
+/** Why a trainer is deleted that has the current specification. */
+export const unwanted = 'there are more trainers than wanted'
+
 // A dead node confirms no deletion. Its pods are replaced after this time.
 const lostAfterMs = 60_000
 
@@ -84,7 +87,7 @@ function pickKept(present: Pod[], facts: TrainerFacts): Pod[] {
 
 function explainDeletion(pod: Pod, facts: TrainerFacts): string {
   if (isDead(pod)) return `the pod is ${pod.status?.phase}`
-  return isCurrent(pod, facts) ? 'there are more trainers than wanted' : 'its specification is out of date'
+  return isCurrent(pod, facts) ? unwanted : 'its specification is out of date'
 }
 
 function planCreations(facts: TrainerFacts, { resting, due }: DeadPods): TrainerAction[] {

@@ -20,7 +20,7 @@ import { decideEngines, decideTrainers, forgetDemand } from './demand.ts'
 import { applyEngineAccess, type EngineAccessDeps } from './engine-access.ts'
 import { engineName } from './engine-deployment.ts'
 import { deployEngines, type DeployedEngines, type EngineDeps } from './engines.ts'
-import { planTrainers, type TrainerAction } from './plan.ts'
+import { planTrainers, unwanted, type TrainerAction } from './plan.ts'
 import { describeConflict } from './conflict.ts'
 import { diffPodSecurity } from './pod-security.ts'
 import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
@@ -134,7 +134,11 @@ async function reconcileTrainers(
 async function executeAction(deps: BaseModelDeps, baseModel: BaseModel, action: TrainerAction): Promise<void> {
   const { client, namespace, podSettings, log } = deps
   log.info({ baseModel: baseModel.metadata.name, ...action }, 'trainer pod')
-  if (action.do === 'delete') return deleteObject(client, podPath(namespace, action.name), action.uid)
+  if (action.do === 'delete') {
+    const isDrift = action.reason === unwanted && baseModel.spec.trainer?.warm?.max === undefined
+    if (isDrift) deps.events.recordDrift('pod_unwanted')
+    return deleteObject(client, podPath(namespace, action.name), action.uid)
+  }
   await createObject(client, podPath(namespace), buildTrainerPod(baseModel, podSettings, action), { isStrict: true })
 }
 

@@ -1,5 +1,6 @@
 import { recordTrouble } from '../../db/store/installation.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
+import type { OperatorEvents } from '../metrics/events.ts'
 import { GuardedStore, StoreNotOurs } from './guarded-store.ts'
 import { StoreOwnership } from './ownership.ts'
 import { sweepGarbage, type SweepDeps } from './sweep.ts'
@@ -9,11 +10,15 @@ const betweenSweepsMs = 3600_000
 // A long removal soon detects that the store is not ours any more. A check costs as much as removing a few objects.
 export const maxCheckAgeMs = 10_000
 
+interface GuardDeps extends SweepDeps {
+  events?: Pick<OperatorEvents, 'recordDrift'>
+}
+
 /** Removes nothing from a store that is not ours alone, or that is newer than the databases. */
 export class StoreGuard {
   /** The store for callers that remove something. A removal fails while the store is not ours. */
   readonly artifacts: ArtifactStore
-  readonly #deps: SweepDeps
+  readonly #deps: GuardDeps
   readonly #ownership: StoreOwnership
   #isOurs = false
   #isStopped = false
@@ -26,7 +31,7 @@ export class StoreGuard {
   #checkedMs = -Infinity
   #sweptMs = -Infinity
 
-  constructor(deps: SweepDeps) {
+  constructor(deps: GuardDeps) {
     this.#deps = deps
     this.#ownership = new StoreOwnership(deps)
     this.artifacts = new GuardedStore(deps.artifacts, () => this.#requireOurs())
@@ -56,7 +61,9 @@ export class StoreGuard {
   async sweep(): Promise<void> {
     if (!this.#isOurs || performance.now() - this.#sweptMs < betweenSweepsMs) return
     this.#sweptMs = performance.now()
-    this.#garbageTrouble = (await sweepGarbage({ ...this.#deps, artifacts: this.artifacts })).trouble
+    const { removed, trouble } = await sweepGarbage({ ...this.#deps, artifacts: this.artifacts })
+    this.#deps.events?.recordDrift('file_unreferenced', removed)
+    this.#garbageTrouble = trouble
     await this.#report()
   }
 

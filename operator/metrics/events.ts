@@ -5,11 +5,17 @@ import { operatorMetrics } from './table.ts'
 
 const { counters, histograms } = operatorMetrics
 
+/** A difference between cluster, database and store. */
+export type Drift =
+  | ('model_resource_lost' | 'job_resource_lost' | 'job_row_lost' | 'job_resource_deleted')
+  | ('pod_unwanted' | 'deployment_changed' | 'file_unreferenced')
+
 /** Counts what happens in the operator. Base models are named by their resources. */
 export class OperatorEvents {
   /** An engine rejects an adapter that it has read and cannot use. */
   readonly #adapterLoads: Counter<'base_model' | 'outcome'>
   readonly #jobsEnded: Counter<'base_model' | 'state'>
+  readonly #drift: Counter<'case'>
   readonly #loadDurations: Histogram<'base_model'>
   readonly #publishToServed: Histogram<'base_model'>
   readonly #coldStarts: Histogram<'base_model'>
@@ -19,9 +25,14 @@ export class OperatorEvents {
     const buckets = durationBuckets
     this.#adapterLoads = new Counter({ ...counters.adapterLoads, registers })
     this.#jobsEnded = new Counter({ ...counters.jobsEnded, registers })
+    this.#drift = new Counter({ ...counters.drift, registers })
     this.#loadDurations = new Histogram({ ...histograms.adapterLoadDurations, buckets, registers })
     this.#publishToServed = new Histogram({ ...histograms.publishToServed, buckets, registers })
     this.#coldStarts = new Histogram({ ...histograms.coldStarts, buckets: coldStartBuckets, registers })
+  }
+
+  recordDrift(drift: Drift, count = 1): void {
+    this.#drift.inc({ case: drift }, count)
   }
 
   recordLoaded(baseModel: string, seconds: number): void {

@@ -31,6 +31,11 @@ export const operatorMetrics = {
       help: 'Training jobs that ended, by the state that they ended in.',
       labelNames: ['base_model', 'state'],
     },
+    drift: {
+      name: 'trainyard_drift_total',
+      help: 'Differences between cluster, database and store that were found and put right. The case is `model_resource_lost` or `job_resource_lost` (a row without its resource, which is made again), `job_row_lost` (a resource without its row), `job_resource_deleted` (the job is cancelled), `pod_unwanted` (a trainer more than wanted, without autoscaling), `deployment_changed` (of engines, by somebody else) or `file_unreferenced` (after its quarantine).',
+      labelNames: ['case'],
+    },
     podSeconds: {
       name: 'trainyard_pod_seconds_total',
       help: 'Seconds that pods of engines and trainers existed on a node. The state is `busy`, `idle`, `starting` (not Ready) or `unknown` (the engine did not answer).',

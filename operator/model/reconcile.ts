@@ -31,6 +31,7 @@ import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvents } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
 import { diffModelEvents } from './model-events.ts'
+import type { OperatorEvents } from '../metrics/events.ts'
 import { addModelLabels } from '../add-model-labels.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
 import { planModel, rejectEntity, type ModelFacts, type ModelPlan } from './plan.ts'
@@ -49,6 +50,7 @@ export interface ModelDeps {
   baseModels: ObjectCache<BaseModel>
   models: ObjectCache<Model>
   pods: ObjectCache<Pod>
+  events: OperatorEvents
 }
 
 /** The same in the namespace of one Model. */
@@ -78,10 +80,11 @@ export async function reconcileModel(given: ModelDeps, key: string): Promise<voi
 }
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
-async function restoreLost({ client, pool, namespace, log }: ModelDeps, name: string): Promise<void> {
+async function restoreLost({ client, pool, namespace, log, events }: ModelDeps, name: string): Promise<void> {
   if (!(await hasCreatedModelResource(pool, namespace, name))) return
   if (await readObject(client, customPath('Model', namespace, name))) return
   const models = await forgetModelResource(pool, namespace, name)
+  events.recordDrift('model_resource_lost')
   log.warn({ models, name }, 'the resource of a model was lost, and is made again')
 }
 

@@ -35,6 +35,6 @@ export async function readWhole({ client, namespace }: Deps, { metadata }: Train
 }
 
 /** The id in its label, which the apiserver sets, and the id in its status. */
-function idsOf({ metadata, status }: TrainingJob): string[] {
+export function idsOf({ metadata, status }: TrainingJob): string[] {
   return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)
 }

@@ -29,6 +29,37 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   ],
   ['made with kubectl: it gets its row', {}, { do: 'insert', modelId: 'm1', maxAttempts: 6 }],
   ['its own limit of retries', withSpec({ retry: { limit: 0 } }), { do: 'insert', modelId: 'm1', maxAttempts: 1 }],
+  [
+    'it has waited too long for its start',
+    { job: makeJob({ startDeadlineSeconds: 60, createdAt: finishedAt }) },
+    {
+      do: 'fail',
+      failure: expect.objectContaining({ category: 'Capacity', reason: 'StartDeadlineExceeded', retryable: true }),
+    },
+  ],
+  [
+    'it may still be started in time',
+    { job: makeJob({ startDeadlineSeconds: 61, createdAt: finishedAt }) },
+    { do: 'none', requeueAfterMs: 1_000 },
+  ],
+  [
+    'it has trained too long, over all attempts',
+    { job: makeJob({ activeDeadlineSeconds: 60, startDeadlineSeconds: 1, firstClaimedAt: finishedAt }) },
+    {
+      do: 'fail',
+      failure: expect.objectContaining({ category: 'User', reason: 'DeadlineExceeded', retryable: false }),
+    },
+  ],
+  [
+    'it was started in time, and has none for its training',
+    { job: makeJob({ state: 'Running', startDeadlineSeconds: 1, firstClaimedAt: finishedAt }) },
+    { do: 'none' },
+  ],
+  [
+    'it is trained: no deadline counts',
+    { job: makeJob({ state: 'Publishing', activeDeadlineSeconds: 1, firstClaimedAt: finishedAt }) },
+    { do: 'none' },
+  ],
   ['all is known: it is queued', { job: makeJob({ state: 'Pending' }) }, { do: 'queue', id: 'j1' }],
   [
     'pending while its model is not there',

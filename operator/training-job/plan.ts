@@ -7,6 +7,7 @@ import type { OperatorJob } from '../../db/jobs/resources.ts'
 import type { JobModel } from '../../db/models/resources.ts'
 import { artifactKey } from '../../artifacts/store/keys.ts'
 
+import { findDeadline } from './deadlines.ts'
 import type { StatusReason } from '../conditions.ts'
 
 /** A TrainingJob resource, what it refers to, and its row. */
@@ -34,14 +35,18 @@ export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
 
 /** Plans the next step of a job. A finished job never starts again. */
 export function planJob(facts: JobFacts): JobPlan {
-  const { resource, job } = facts
-  if (job && isFinished(job)) return planFinished(resource, job, facts.now)
+  const { resource, job, now } = facts
+  if (job && isFinished(job)) return planFinished(resource, job, now)
   if (job && resource.spec.cancel) return { do: 'cancel', id: job.id }
   if (!job) return planArrival(facts)
+  const deadline = findDeadline(job)
+  if (deadline && deadline.at <= now) return { do: 'fail', id: job.id, failure: deadline.failure }
   if (job.maxAttempts !== wantAttempts(resource)) {
     return { do: 'limit', id: job.id, maxAttempts: wantAttempts(resource) }
   }
-  return job.state === 'Pending' ? planQueueing(facts, job) : { do: 'none' }
+  const plan: JobPlan = job.state === 'Pending' ? planQueueing(facts, job) : { do: 'none' }
+  if (plan.do !== 'none' || !deadline) return plan
+  return { ...plan, requeueAfterMs: deadline.at.getTime() - now.getTime() }
 }
 
 function planFinished({ spec }: TrainingJob, job: OperatorJob, now: Date): JobPlan {

@@ -27,7 +27,7 @@ import { diffJobEvents } from './job-events.ts'
 import { findPodName } from '../component-pods.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
 import { countEnd } from './count-end.ts'
-import { findJob, readWhole } from './find-job.ts'
+import { findJob, idsOf, readWhole } from './find-job.ts'
 import { measureTrainers } from './trainers.ts'
 import { modelKeyOf } from '../resource-keys.ts'
 import type { Tenants } from '../tenants.ts'
@@ -95,17 +95,20 @@ async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<v
 const maxWaitMs = 24 * 3600_000
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
-async function restoreLost({ client, pool, namespace, log }: TrainingJobDeps, name: string): Promise<void> {
+async function restoreLost({ client, pool, namespace, log, events }: TrainingJobDeps, name: string): Promise<void> {
   if (!(await hasCreatedJobResource(pool, namespace, name))) return
   if (await readObject(client, customPath('TrainingJob', namespace, name))) return
   const jobs = await forgetJobResource(pool, namespace, name)
+  events.recordDrift('job_resource_lost')
   log.warn({ jobs, name }, 'the resource of a job was lost, and is made again')
 }
 
 async function recordDeletion(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {
   const { job } = await observe(deps, resource)
   if (!job || isFinished(job)) return
-  if (await cancelJob(deps.pool, job.id)) deps.log.info({ job: job.id }, 'job ended, because its resource was deleted')
+  if (!(await cancelJob(deps.pool, job.id))) return
+  deps.events.recordDrift('job_resource_deleted')
+  deps.log.info({ job: job.id }, 'job ended, because its resource was deleted')
 }
 
 /** Plans and executes until nothing is left to do. */
@@ -146,6 +149,7 @@ async function execute(
   const { pool, namespace } = deps
   switch (plan.do) {
     case 'insert': {
+      if (idsOf(resource).length > 0) deps.events.recordDrift('job_row_lost')
       await insertJob(pool, describeNewJob(await readWhole(deps, resource), namespace, plan))
       return
     }

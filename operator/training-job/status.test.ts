@@ -154,6 +154,7 @@ const conditionCases: [string, Partial<OperatorJob>, Partial<JobContext>, string
       'Published=False NotFinished',
       'Complete=False NotFinished',
       'Failed=False NotFinished',
+      'Finished=False NotFinished',
     ],
   ],
   [
@@ -166,6 +167,7 @@ const conditionCases: [string, Partial<OperatorJob>, Partial<JobContext>, string
       'Published=False LoadingCheckpoint',
       'Complete=False NotFinished',
       'Failed=False NotFinished',
+      'Finished=False NotFinished',
     ],
   ],
   [
@@ -178,6 +180,7 @@ const conditionCases: [string, Partial<OperatorJob>, Partial<JobContext>, string
       'Published=True EngineAtZero',
       'Complete=True Succeeded',
       'Failed=False Succeeded',
+      'Finished=True Succeeded',
     ],
   ],
   [
@@ -190,6 +193,7 @@ const conditionCases: [string, Partial<OperatorJob>, Partial<JobContext>, string
       'Published=False NotFinished',
       'Complete=False InputNotAllowed',
       'Failed=True InputNotAllowed',
+      'Finished=True InputNotAllowed',
     ],
   ],
 ]

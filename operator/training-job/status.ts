@@ -134,13 +134,14 @@ function describeProgressing(job: OperatorJob, why: StatusReason): ConditionInpu
   ]
 }
 
-/** The conditions Complete and Failed. */
+/** The conditions Complete and Failed, and Finished, which is true for both. */
 function describeEnd(job: OperatorJob, why: StatusReason): ConditionInput[] {
   const unfinished = { reason: reasons.notFinished, message: 'The job has not ended.' }
   const reason = isFinished(job) ? why : unfinished
   return [
     buildCondition(conditions.complete, job.state === 'Succeeded', reason),
     buildCondition(conditions.failed, job.state === 'Failed' || job.state === 'Cancelled', reason),
+    buildCondition(conditions.finished, isFinished(job), reason),
   ]
 }
 

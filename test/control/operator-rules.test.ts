@@ -5,6 +5,7 @@ import { apiVersion } from '../../crds/names.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
@@ -21,6 +22,7 @@ const baseName = `base-${'x'.repeat(35)}`
 const tenant = `${namespace}-tenant`
 let database: TestDatabase
 let operator: RunningOperator
+let metricsPort: number
 
 const readJson = async <T>(...args: string[]) =>
   JSON.parse(await stack.kubectl(...args, '-n', namespace, '-o', 'json')) as T
@@ -55,7 +57,11 @@ beforeAll(async () => {
   await createNamespace(stack, namespace)
   await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
   await createNamespace(stack, tenant)
-  const env = { TRAINYARD_TENANTS: JSON.stringify([{ namespace: tenant, entities: ['theirs'] }]) }
+  metricsPort = await findFreePort()
+  const env = {
+    TRAINYARD_TENANTS: JSON.stringify([{ namespace: tenant, entities: ['theirs'] }]),
+    TRAINYARD_METRICS_PORT: String(metricsPort),
+  }
   operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace, env })
   await stack.apply({
     apiVersion,
@@ -85,6 +91,26 @@ test('why a job waits stands in kubectl get: the trainer pod has no GPU', async 
   expect(await readJob('waits')).toMatchObject({
     message: expect.stringContaining('0 of 1 trainers are ready') as string,
   })
+})
+
+test('a job that nobody begins in time fails, and kubectl wait sees the end', async () => {
+  await stack.apply(describeModel('late'))
+  const job = describeJob('late')
+  await stack.apply({ ...job, spec: { ...job.spec, startDeadlineSeconds: 2, activeDeadlineSeconds: 100 } })
+  await stack.kubectl('wait', 'tj/late', '-n', namespace, '--for=condition=Finished', '--timeout=60s')
+  expect(await readJob('late')).toMatchObject({
+    phase: 'Failed',
+    reason: 'StartDeadlineExceeded',
+    failure: { category: 'Capacity', retryable: true },
+  })
+  await expect(patch('tj', 'late', { spec: { activeDeadlineSeconds: 200 } })).rejects.toThrow(
+    'activeDeadlineSeconds is immutable',
+  )
+  const { rows } = await database.pool.query(
+    'SELECT active_deadline_seconds AS seconds, state FROM training.jobs WHERE cr_name = $1',
+    ['late'],
+  )
+  expect(rows).toEqual([{ seconds: 100, state: 'Failed' }])
 })
 
 test('finished stays finished: neither another status nor another spec starts a job again', async () => {
@@ -249,6 +275,40 @@ test('one bad resource stops no others, and its conflict is quiet: one status, n
   await stack.apply(describeModel('third'))
   await eventually(async () => expect(await readModel('third')).toMatchObject({ servedName: 'rules/tests/third' }))
   expect(await readVersion()).toBe(before)
+})
+
+test('drift is put right and counted: a job without its resource, a trainer too many, engines that somebody scaled', async () => {
+  const countDrift = async (drift: string) => {
+    const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    return Number(new RegExp(`^trainyard_drift_total\\{case="${drift}"\\} (\\d+)$`, 'm').exec(text)?.[1] ?? 0)
+  }
+  await applyBoth('dropped')
+  await stack.kubectl('delete', 'tj', 'dropped', '-n', namespace)
+  const { rows } = await database.pool.query("SELECT state FROM training.jobs WHERE cr_name = 'dropped'")
+  expect(rows).toEqual([{ state: 'Cancelled' }])
+  expect(await countDrift('job_resource_deleted')).toBeGreaterThan(0)
+
+  const { items } = await readJson<{ items: (Pod & { apiVersion: string; kind: string })[] }>('get', 'pods')
+  const { metadata, spec } = items[0]!
+  const copy = { name: 'one-more', namespace, labels: metadata.labels }
+  await stack.apply({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: copy,
+    spec: { ...spec, schedulerName: 'nobody' },
+  })
+  await eventually(async () =>
+    expect(
+      (await readJson<{ items: Pod[] }>('get', 'pods')).items.filter((pod) => !pod.metadata.deletionTimestamp),
+    ).toHaveLength(1),
+  )
+  expect(await countDrift('pod_unwanted')).toBe(1)
+
+  const readReplicas = async () =>
+    (await readJson<{ spec: { replicas: number } }>('get', 'deployment', `${baseName}-engine`)).spec.replicas
+  await stack.kubectl('scale', 'deployment', `${baseName}-engine`, '--replicas=3', '-n', namespace)
+  await eventually(async () => expect(await readReplicas()).toBe(0))
+  expect(await countDrift('deployment_changed')).toBe(1)
 })
 
 test('the names of all children have at most 63 characters, also of the longest base model', async () => {

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { recordSource } from '../../db/base-models/sources.ts'
 import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
@@ -300,6 +301,29 @@ test('while Postgres is unavailable the answer is 503, and afterwards jobs are a
   const waiting = claim(20)
   const job = await rows.addJob(model)
   expect((await waiting).body?.id).toBe(job)
+})
+
+test('an outage of Postgres that is longer than a lease costs a running job no attempt', async () => {
+  const job = await rows.addJob(await rows.addModel())
+  await claim(0)
+  const path = `/v1/jobs/${job}/attempts/1`
+  const events = [{ seq: 0, type: 'training_started', data: { num_sequences: 1 } }]
+  expect((await post(`${path}/events`, { events })).status).toBe(200)
+  server.postgres.cut()
+  // So long that the server's time without a break is over.
+  await delay(6_000)
+  await rows.expireLease(job)
+  server.postgres.mend()
+  const readAge = async () => {
+    const { rows: found } = await database.pool.query<{ seconds: number }>(
+      'SELECT extract(epoch FROM clock_timestamp() - up_since)::float8 AS seconds FROM training.report_service',
+    )
+    return found[0]?.seconds
+  }
+  await eventually(async () => expect(await readAge()).toBeLessThan(5))
+  await eventually(async () => expect(await readAge()).toBeGreaterThan(3))
+  expect(await rows.readJob(job)).toMatchObject({ state: 'Running', attempt: 1, failure: null })
+  expect((await post(`${path}/heartbeat`, {})).status).toBe(200)
 })
 
 test('at shutdown all waits are answered, and the process exits with 0 at once', async () => {

@@ -191,6 +191,13 @@ export const operatorMutations: Mutation[] = [
     test: 'test/control/step-down.test.ts',
   },
   {
+    fault: 'a trained job fails at its deadline',
+    file: 'operator/training-job/deadlines.ts',
+    find: "  if (job.state === 'Publishing') return undefined\n",
+    replace: '',
+    test: 'operator/training-job/plan.test.ts',
+  },
+  {
     fault: 'a tenant may name every entity',
     file: 'operator/tenants.ts',
     find: '?.has(entity) ?? true',

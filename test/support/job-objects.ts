@@ -25,6 +25,8 @@ export function makeJobFacts(changes: Partial<JobSpecFacts> = {}): JobSpecFacts 
     inputUri: 'artifact:///payloads/acme/a.json',
     inputDigest: '0'.repeat(64),
     config: {},
+    startDeadlineSeconds: null,
+    activeDeadlineSeconds: null,
     ...changes,
   }
 }
@@ -48,6 +50,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     checkpoint: null,
     resourceCreatedAt: new Date(0),
     createdAt: new Date(0),
+    firstClaimedAt: null,
     startedAt: null,
     finishedAt: null,
     ahead: 0,

@@ -11,8 +11,18 @@ import { pickGiven } from './given.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
 import { pickGivenConfig } from './rl-config.ts'
 
+// As in the custom resource: a year.
+const maxDeadlineSeconds = 31_536_000
+
+const deadline = (description: string) =>
+  Type.Optional(nullable(Type.Integer({ minimum: 1, maximum: maxDeadlineSeconds, description })))
+
 /** Members of both methods' requests. */
-const requestMembers = { model_id: modelIdSchema }
+const requestMembers = {
+  model_id: modelIdSchema,
+  start_deadline_seconds: deadline('The job fails if no trainer has begun it this long after its creation.'),
+  active_deadline_seconds: deadline('The job fails if it is not trained this long after its first start.'),
+}
 
 /** Members of the body of POST /v1/preview/training-jobs, besides its trajectories. */
 export const rlRequestMembers = {
@@ -41,6 +51,8 @@ export const sftRequestSchema = Type.Object({
 
 /** Members of an answer that repeat the request. */
 export const requestedMembers = {
+  start_deadline_seconds: nullable(Type.Integer()),
+  active_deadline_seconds: nullable(Type.Integer()),
   training_data_url: nullable(Type.String()),
   config: nullable(Type.Object({}, { description: 'Settings of SFT.' })),
   experimental_config: nullable(Type.Object({})),
@@ -60,9 +72,10 @@ type OtherFields =
 /** Fields of a new job's row that come from its request: all others. */
 export type RequestedFields = Omit<NewJob, OtherFields>
 
-export function extractRlFields({ experimental_config: config }: RlRequest): RequestedFields {
+export function extractRlFields({ experimental_config: config, ...request }: RlRequest): RequestedFields {
   return {
     method: 'RL',
+    ...extractDeadlines(request),
     config: pickGivenConfig(config),
     trainingDataUrl: null,
     experimentalConfig: null,
@@ -70,14 +83,25 @@ export function extractRlFields({ experimental_config: config }: RlRequest): Req
   }
 }
 
-export function extractSftFields({ config, experimental_config, training_data_url }: SftRequest): RequestedFields {
+export function extractSftFields(request: SftRequest): RequestedFields {
+  const { config, experimental_config, training_data_url } = request
   const experimentalConfig = experimental_config ? { ...experimental_config } : null
   return {
     method: 'SFT',
+    ...extractDeadlines(request),
     config: pickGiven(config),
     trainingDataUrl: training_data_url,
     experimentalConfig,
     creationWarnings: warnOfIgnoredSettings(experimentalConfig),
+  }
+}
+
+function extractDeadlines(
+  request: Pick<SftRequest, 'start_deadline_seconds' | 'active_deadline_seconds'>,
+): Pick<RequestedFields, 'startDeadlineSeconds' | 'activeDeadlineSeconds'> {
+  return {
+    startDeadlineSeconds: request.start_deadline_seconds ?? null,
+    activeDeadlineSeconds: request.active_deadline_seconds ?? null,
   }
 }
 
@@ -88,6 +112,8 @@ export function extractSftFields({ config, experimental_config, training_data_ur
 export function presentRequested(job: JobView): Static<typeof requestedSchema> {
   const isSft = job.method === 'SFT'
   return {
+    start_deadline_seconds: job.startDeadlineSeconds,
+    active_deadline_seconds: job.activeDeadlineSeconds,
     training_data_url: job.trainingDataUrl,
     config: isSft ? job.config : null,
     experimental_config: isSft ? job.experimentalConfig : job.config,
