@@ -114,7 +114,7 @@ const charts = createRoute({
 const trajectories = createRoute({
   getParentRoute: () => run,
   path: '/trajectories',
-  validateSearch: searchOf('step', 'split', 'order', 'peek', 'scenario', 'q', 'cols'),
+  validateSearch: searchOf('step', 'split', 'order', 'peek', 'scenario', 'q', 'cols', 'since'),
   component: lazyRouteComponent(() => import('./screens/run/trajectories.tsx'), 'TrajectoriesTab'),
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import fc from 'fast-check'
-import { diffWords, splitWords, type Change } from './diff.ts'
+import { alignTurns, diffWords, splitWords, type Change } from './diff.ts'
 
 const join = (changes: Change[], without: Change['kind']) =>
   changes
@@ -35,4 +35,21 @@ test('both texts can be read from their difference', () => {
 test('texts that share nothing are replaced as a whole, in bounded time', () => {
   const [a, b] = [Array.from({ length: 5_000 }, (_, i) => `a${i}`), Array.from({ length: 5_000 }, (_, i) => `b${i}`)]
   expect(diffWords(a, b).map(({ kind }) => kind)).toEqual(['removed', 'added'])
+})
+
+test('turns are aligned by their roles, so that an added one shifts nothing', () => {
+  const turns = (text: string) => text.split(' ').map((role, at) => ({ role, at }))
+  const aligned = (a: string, b: string) => alignTurns(turns(a), turns(b)).map(({ a: x, b: y }) => [x?.at, y?.at])
+  expect(aligned('system user assistant', 'system user tool assistant')).toEqual([
+    [0, 0],
+    [1, 1],
+    [undefined, 2],
+    [2, 3],
+  ])
+  expect(aligned('user assistant', 'user')).toEqual([
+    [0, 0],
+    [1, undefined],
+  ])
+  const long = (role: string) => Array.from({ length: 700 }, () => role).join(' ')
+  expect(aligned(long('a'), long('b'))).toHaveLength(700)
 })

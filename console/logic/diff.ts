@@ -18,6 +18,27 @@ export function diffWords(a: readonly string[], b: readonly string[]): Change[] 
   return merge(walkBack(trace, a, b))
 }
 
+/** Two turns beside each other; one is missing where only the other conversation has it. */
+export interface TurnPair<T> {
+  a?: T
+  b?: T
+}
+
+/** Aligns the turns of two conversations by their roles, so that an added turn shifts nothing. */
+export function alignTurns<T extends { role: string }>(a: readonly T[], b: readonly T[]): TurnPair<T>[] {
+  const roles = (turns: readonly T[]) => turns.map(({ role }) => role)
+  const trace = findPath(roles(a), roles(b))
+  if (!trace) return Array.from({ length: Math.max(a.length, b.length) }, (_, at) => pair(a[at], b[at]))
+  let [left, right] = [0, 0]
+  return walkBack(trace, roles(a), roles(b)).map(({ kind }) =>
+    pair(kind === 'added' ? undefined : a[left++], kind === 'removed' ? undefined : b[right++]),
+  )
+}
+
+function pair<T>(a: T | undefined, b: T | undefined): TurnPair<T> {
+  return { ...(a !== undefined && { a }), ...(b !== undefined && { b }) }
+}
+
 /** The furthest ends of the paths with 0, 1, 2, ... edits. */
 function findPath(a: readonly string[], b: readonly string[]): Map<number, number>[] | undefined {
   const trace: Map<number, number>[] = []

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { groupTrajectories, listMetrics, sortTrajectories, summarizePushes, type ListedTrajectory } from './groups.ts'
+import {
+  compareSteps,
+  groupTrajectories,
+  listMetrics,
+  sortTrajectories,
+  summarizePushes,
+  type ListedTrajectory,
+} from './groups.ts'
 
 const row = (changes: Partial<ListedTrajectory>): ListedTrajectory => ({
   id: 'a',
@@ -77,4 +84,20 @@ test('pushes and advantages are ranked by their size, rewards by their value, un
       .map(({ id }) => id)
       .join('')
   expect([ids('push'), ids('reward'), ids('group')]).toEqual(['abc', 'cba', 'abc'])
+})
+
+test('prompts of two steps are ranked by how much their reward rose', () => {
+  const at = (prompt_hash: string, id: string, reward: number) => row({ prompt_hash, id, reward })
+  const earlier = [at('a', 'a1', 0), at('a', 'a2', 1), at('b', 'b1', 1), at('only then', 'c1', 0)]
+  const later = [at('b', 'b2', 0.5), at('a', 'a3', 1), at('a', 'a4', 0.5), at('only now', 'd1', 1)]
+  const found = compareSteps(earlier, later).map(({ before, after, rise, worst, best }) => [
+    before,
+    after,
+    rise,
+    `${worst.id} ${best.id}`,
+  ])
+  expect(found).toEqual([
+    [0.5, 0.75, 0.25, 'a1 a3'],
+    [1, 0.5, -0.5, 'b1 b2'],
+  ])
 })

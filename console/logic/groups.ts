@@ -39,7 +39,7 @@ export function groupTrajectories<T extends ListedTrajectory>(rows: readonly T[]
     const [first] = trajectories
     return {
       key,
-      name: first!.scenario_id ?? `prompt ${first!.prompt_hash.slice(0, 8)}`,
+      name: nameOf(first!),
       trajectories,
       meanReward: mean(rewards)!,
       deviation: standardDeviation(rewards)!,
@@ -99,4 +99,36 @@ export function sortTrajectories<T extends ListedTrajectory>(rows: readonly T[],
     return order === 'push' || order === 'advantage' ? Math.abs(value) : value
   }
   return rows.toSorted((a, b) => (rank(b) === rank(a) ? 0 : rank(b) - rank(a)))
+}
+
+/** How the rewards of a prompt differ between two steps. */
+export interface Rise<T> {
+  name: string
+  before: number
+  after: number
+  rise: number
+  /** A trajectory of the earlier step with the least reward, and one of the later step with the greatest. */
+  worst: T
+  best: T
+}
+
+/** The prompts that both steps have, those whose mean reward rose most first. */
+export function compareSteps<T extends ListedTrajectory>(earlier: readonly T[], later: readonly T[]): Rise<T>[] {
+  const byPrompt = Map.groupBy(earlier, ({ prompt_hash }) => prompt_hash)
+  const now = [...Map.groupBy(later, ({ prompt_hash }) => prompt_hash)]
+  const rises = now.flatMap(([prompt, own]): Rise<T>[] => {
+    const old = byPrompt.get(prompt)
+    if (!old) return []
+    const [before, after] = [meanReward(old), meanReward(own)]
+    const worst = old.reduce((a, b) => (b.reward < a.reward ? b : a))
+    const best = own.reduce((a, b) => (b.reward > a.reward ? b : a))
+    return [{ name: nameOf(best), before, after, rise: after - before, worst, best }]
+  })
+  return rises.toSorted((a, b) => b.rise - a.rise)
+}
+
+const meanReward = (rows: readonly ListedTrajectory[]) => mean(rows.map(({ reward }) => reward))!
+
+function nameOf({ scenario_id, prompt_hash }: Pick<ListedTrajectory, 'scenario_id' | 'prompt_hash'>): string {
+  return scenario_id ?? `prompt ${prompt_hash.slice(0, 8)}`
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listLanes, sayWhatUnblocks, shareDone, type Timeline } from './jobs.ts'
+import { listLanes, shareDone, type Timeline } from './jobs.ts'
 
 const at = (second: number) => new Date(second * 1000).toISOString()
 const nothing: Timeline = {
@@ -46,9 +46,4 @@ test('no lane is shorter than nothing', () => {
 test('the share of an unknown length is unknown', () => {
   expect(shareDone({ step: 3, total_steps: null })).toBeUndefined()
   expect(shareDone({ step: 3, total_steps: 4 })).toBe(0.75)
-})
-
-test('each reason says what would end the wait', () => {
-  const sentences = ['WaitingForTrainer', 'WaitingForModel', 'BaseModelNotFound'].map(sayWhatUnblocks)
-  expect(new Set(sentences).size).toBe(3)
 })

@@ -48,13 +48,6 @@ export function isFinal(state: string): boolean {
 
 export const activeStates = ['Pending', 'Queued', 'Starting', 'Running', 'Publishing'] as const
 
-/** What would let a queued job begin. */
-export function sayWhatUnblocks(reason: string): string {
-  if (reason === 'WaitingForModel') return 'It begins when the earlier jobs of its model have ended.'
-  if (reason === 'BaseModelNotFound') return 'It begins when an administrator adds the base model again.'
-  return 'It begins when a trainer of its base model is free.'
-}
-
 /** The share of a job that is done, from 0 to 1. Undefined while its length is unknown. */
 export function shareDone(progress: { step: number; total_steps: number | null }): number | undefined {
   return progress.total_steps ? Math.min(1, progress.step / progress.total_steps) : undefined

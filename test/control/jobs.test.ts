@@ -63,6 +63,7 @@ describe('a job', () => {
       experimental_config: { learning_rate: 0.001 },
       failure: null,
       warnings: [],
+      waiting: expect.objectContaining({ reason: 'WaitingForOperator', position: null, holder: null }),
       timeline: {
         created_at: expect.any(String),
         queued_at: null,
@@ -150,7 +151,12 @@ describe('a job', () => {
     const told = [place(1), behind('1 earlier job', 2), place(2), behind('2 earlier jobs', 3), unserved]
     expect(await listPlaces()).toEqual(told)
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
+    const waitingOf = async (id: string) => (await read(id))['waiting']
+    expect(await waitingOf(jobs[3]!)).toMatchObject({ ahead: 2, holder: { job_id: jobs[0], state: 'Queued' } })
+    expect(await waitingOf(jobs[2]!)).toMatchObject({ position: 2, ahead: 1, holder: null })
     await rows.claim()
+    expect(await waitingOf(jobs[0]!)).toBeNull()
+    expect(await waitingOf(jobs[2]!)).toMatchObject({ ahead: 0, holder: { job_id: jobs[0], state: 'Starting' } })
     expect(await listPlaces()).toEqual([
       null,
       behind('1 earlier job', 2),

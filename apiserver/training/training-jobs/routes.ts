@@ -4,10 +4,10 @@ import { bodySchemas } from '../ingest/shapes.ts'
 import { receiveTrajectories, type ReceiveDeps } from '../ingest/receive.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { routeJobEvents, type EventStreamDeps } from './events/routes.ts'
-import { cancelTrainingJob, createRlJob, getTrainingJob, listTrainingJobs, type RlJobDeps } from './service.ts'
+import { cancelTrainingJob, createRlJob, getJobWithWaiting, listTrainingJobs, type RlJobDeps } from './service.ts'
 import { routeJobLogs } from './logs/routes.ts'
 import { presentTrainingJob } from './present.ts'
-import { jobListQuery, trainingJobIdSchema, trainingJobSchema } from './schema.ts'
+import { jobListQuery, trainingJobIdSchema, trainingJobDetailSchema, trainingJobSchema } from './schema.ts'
 
 /** What the routes of training jobs need. */
 export interface TrainingJobDeps extends RlJobDeps, ReceiveDeps, EventStreamDeps {}
@@ -31,9 +31,11 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
 
   api.get(
     '/v1/preview/training-jobs/{training_job_id}',
-    { tag, summary: 'Get a training job', answer: trainingJobSchema },
-    async ({ caller, params }) =>
-      presentTrainingJob(await getTrainingJob(deps.pool, caller.entity, params.training_job_id)),
+    { tag, summary: 'Get a training job', answer: trainingJobDetailSchema },
+    async ({ caller, params }) => {
+      const { job, waiting } = await getJobWithWaiting(deps.pool, caller.entity, params.training_job_id)
+      return { ...presentTrainingJob(job), waiting }
+    },
   )
 
   api.get(

@@ -84,6 +84,28 @@ export const trainingJobSchema = Type.Object({
   finished_at: optionalTime,
 })
 
+/** A single training job. */
+export const trainingJobDetailSchema = Type.Object({
+  ...trainingJobSchema.properties,
+  waiting: nullable(
+    Type.Object(
+      {
+        reason: Type.String(),
+        sentence: Type.String({ description: 'Why it waits and what would let it begin, for people.' }),
+        position: nullable(Type.Integer({ minimum: 1 })),
+        ahead: nullable({ ...count, description: 'How many jobs are before it.' }),
+        holder: nullable(
+          Type.Object(
+            { job_id: Type.String({ format: 'uuid' }), state: stateSchema },
+            { description: 'The first job of the same entity that it waits for.' },
+          ),
+        ),
+      },
+      { description: 'While the job is Pending or Queued.' },
+    ),
+  ),
+})
+
 export const eventSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   type: Type.String(),

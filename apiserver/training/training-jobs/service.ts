@@ -1,6 +1,7 @@
 import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { cancelUntrainedJob } from '../../../db/jobs/endings.ts'
+import { findHolders } from '../../../db/jobs/holders.ts'
 import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
 import { findJob, findJobArrival, listJobs, type JobView } from '../../../db/jobs/views.ts'
 import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
@@ -20,6 +21,7 @@ import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
 import { extractRlFields } from '../settings/request.ts'
 import { requirePossibleConfig, type RlConfig } from '../settings/rl-config.ts'
 import type { JobListQuery } from './schema.ts'
+import { describeWaiting } from './waiting.ts'
 
 /** What creating RL jobs needs. */
 export interface RlJobDeps extends AdmissionDeps, PayloadDeps {}
@@ -76,6 +78,13 @@ export async function getTrainingJob(pool: Pool, entity: string, id: string): Pr
   const job = isUuid(id) ? await findJob(pool, entity, id) : undefined
   if (!job) throw notFound('Training job', id)
   return job
+}
+
+/** Finds a job of an entity's models, and why it waits. @throws {HttpError} 404 */
+export async function getJobWithWaiting(pool: Pool, entity: string, id: string) {
+  const job = await getTrainingJob(pool, entity, id)
+  const waits = job.state === 'Pending' || job.state === 'Queued'
+  return { job, waiting: waits ? describeWaiting(job, await findHolders(pool, job.id)) : null }
 }
 
 /** Lists one job more than the limit, which shows whether more follow. */

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
-import type { Job } from '../../data/models.ts'
+import type { JobDetail } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
-import { isFinal, sayWhatUnblocks } from '../../logic/jobs.ts'
+import { isFinal } from '../../logic/jobs.ts'
 import { Age, Chip, StateBadge } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -86,7 +86,7 @@ function Trail({ modelId }: { modelId: string }) {
   )
 }
 
-function JobParts({ job }: { job: Job }) {
+function JobParts({ job }: { job: JobDetail }) {
   return (
     <>
       <Verdict job={job} />
@@ -123,16 +123,27 @@ function JobParts({ job }: { job: Job }) {
 }
 
 /** What a person wants to know first: why the job waits or failed, and what its warnings say. */
-function Verdict({ job: { state, queue, failure, warnings } }: { job: Job }) {
+function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetail }) {
+  const params = useParams({ from: route })
   return (
     <div className={classes.verdicts}>
-      {queue && (
+      {waiting && (
         <div className={classes.verdict} role="status">
-          <h2>Why it waits</h2>
-          <p>{queue.message}</p>
-          <p>
-            {sayWhatUnblocks(queue.reason)} Its place is {queue.position}.
-          </p>
+          <h2>Why it waits{waiting.position !== null && `: place ${waiting.position}`}</h2>
+          <p>{waiting.sentence}</p>
+          {waiting.holder && (
+            <p>
+              It waits for{' '}
+              <Link
+                className={classes.holder}
+                to="/$entity/$project/jobs/$job"
+                params={{ ...params, job: waiting.holder.job_id }}
+              >
+                job {waiting.holder.job_id.slice(0, 8)}
+              </Link>
+              , which is {waiting.holder.state}.
+            </p>
+          )}
         </div>
       )}
       {failure && (

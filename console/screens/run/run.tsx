@@ -1,9 +1,10 @@
 import { useQuery } from '@tanstack/react-query'
-import { Link, Outlet, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
 import { runQuery } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { isFinal } from '../../logic/jobs.ts'
+import { listRunRequests } from '../../logic/run-requests.ts'
 import { Chip, StateBadge } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { Page } from '../../parts/page.tsx'
@@ -15,6 +16,10 @@ export function RunScreen() {
   const { entity, project, run } = useParams({ from: '/inside/$entity/$project/runs/$run' })
   const model = useQuery({ ...runQuery(project, run), refetchInterval: usePolling() })
   const id = model.data?.id ?? '$MODEL'
+  const { pathname, search } = useLocation()
+  const tab = pathname.split('/').at(-1) ?? ''
+  const shown = listRunRequests(tab, search, { id, step: model.data?.latest_step ?? 0 })
+  const requests = shown.map((address) => ({ address }))
   return (
     <Page
       title={run}
@@ -27,10 +32,7 @@ export function RunScreen() {
       marks={model.data && <Marks modelId={model.data.id} step={model.data.latest_step} aliases={model.data.aliases} />}
       actions={
         <AsCommand
-          requests={[
-            { address: `/v1/preview/models?project=${project}&name=${run}` },
-            { address: `/v1/preview/models/${id}/metrics?keys=reward,loss` },
-          ]}
+          requests={requests}
           kubectl={`kubectl get models.trainyard.dev,trainingjobs -l trainyard.dev/model-id=${id}`}
         />
       }

@@ -4,16 +4,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
 import type { Trajectory } from '../../data/models.ts'
 import { wholeListQuery } from '../../data/queries.ts'
-import {
-  groupTrajectories,
-  listMetrics,
-  sortTrajectories,
-  summarizePushes,
-  trajectoryOrders,
-  type Group,
-  type TrajectoryOrder,
-} from '../../logic/groups.ts'
-import { countOf, formatMetric, mean } from '../../logic/numbers.ts'
+import { groupTrajectories, listMetrics, sortTrajectories, trajectoryOrders } from '../../logic/groups.ts'
 import { readChoice, readInteger, readList, toggle, writeList } from '../../logic/search.ts'
 import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { FilterField, Segments } from '../../parts/controls.tsx'
@@ -24,6 +15,8 @@ import { useKey } from '../../parts/use-key.ts'
 import { GroupList } from './group-list.tsx'
 import { Matches } from './matches.tsx'
 import { Peek } from './peek.tsx'
+import { Rises } from './rises.tsx'
+import { Summary } from './summary.tsx'
 import { StepSlider } from './step-slider.tsx'
 import { TrajectoryTable } from './trajectory-table.tsx'
 import { useModel } from './use-model.ts'
@@ -32,6 +25,8 @@ import classes from './trajectories.module.css'
 const route = '/inside/$entity/$project/runs/$run/trajectories'
 const splits = ['any', 'train', 'val'] as const
 const maxShown = 2_000
+// A list of steps that a person can still read.
+const maxSince = 200
 // A search needs so many characters.
 const minTextLength = 2
 
@@ -66,6 +61,19 @@ export function TrajectoriesTab() {
             ))}
           </select>
         </label>
+        <label className={classes.order}>
+          Rise since step
+          <select
+            className={controls.select}
+            value={state.since ?? ''}
+            onChange={(event) => change({ since: event.currentTarget.value || undefined, q: undefined })}
+          >
+            <option value="">–</option>
+            {Array.from({ length: Math.min(step, maxSince) }, (_, index) => (
+              <option key={index}>{step - 1 - index}</option>
+            ))}
+          </select>
+        </label>
         <FilterField label="Search text" value={state.q} onChange={(q) => change({ q, peek: undefined })} />
         {scenario !== undefined && (
           <button type="button" className={controls.button} onClick={() => change({ scenario: undefined })}>
@@ -82,8 +90,20 @@ export function TrajectoriesTab() {
           </button>
         )}
       </div>
-      {state.q === undefined || state.q.length < minTextLength ? <Listed /> : <Searched text={state.q} />}
+      <Rows />
     </>
+  )
+}
+
+function Rows() {
+  const model = useModel()
+  const { state, filter } = useTabState(model.latest_step)
+  if (state.q !== undefined && state.q.length >= minTextLength) return <Searched text={state.q} />
+  if (state.since === undefined) return <Listed />
+  return (
+    <div className={classes.split}>
+      <Rises since={state.since} step={state.step} filter={filter} />
+    </div>
   )
 }
 
@@ -97,6 +117,7 @@ function useTabState(lastStep: number) {
     scenario: search.scenario,
     peek: search.peek,
     q: search.q,
+    since: readInteger(search.since),
     columns: readList(search.cols),
   }
   const filter = {
@@ -185,32 +206,6 @@ function Shown({ items, isWhole }: { items: Trajectory[]; isWhole: boolean }) {
       </div>
       {peek !== undefined && <Peek id={peek} onClose={() => open(undefined)} />}
     </div>
-  )
-}
-
-interface SummaryProps {
-  items: Trajectory[]
-  groups: readonly Group<Trajectory>[]
-  isWhole: boolean
-  order: TrajectoryOrder
-}
-
-/** What is listed, in one sentence; in the order of pushes, what the step learned from. */
-function Summary({ items, groups, isWhole, order }: SummaryProps) {
-  const dropped = groups.filter(({ dropped: reason }) => reason !== undefined).length
-  const { likelier, unlikelier, none, half } = summarizePushes(items)
-  return (
-    <p role="status" className={classes.summary}>
-      {!isWhole && 'The first '}
-      {countOf(items.length, 'trajectory', 'trajectories')} in {countOf(groups.length, 'group')}, mean reward{' '}
-      {formatMetric(mean(items.map(({ reward }) => reward)))}
-      {dropped > 0 && `, ${countOf(dropped, 'group')} taught nothing`}
-      {order === 'push' &&
-        likelier + unlikelier > 0 &&
-        `. Training made ${likelier} more likely and ${unlikelier} less likely, ${none} had no effect; half of all ` +
-          `push is that of ${half}`}
-      {!isWhole && '. There are more'}
-    </p>
   )
 }
 

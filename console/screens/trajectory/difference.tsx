@@ -3,11 +3,14 @@ import { useQuery } from '@tanstack/react-query'
 import type { Model } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { revealHidden, type Turn } from '../../logic/chat.ts'
-import { diffWords, splitWords } from '../../logic/diff.ts'
-import { formatMetric } from '../../logic/numbers.ts'
+import { alignTurns, diffWords, splitWords } from '../../logic/diff.ts'
+import { countOf, formatCount, formatMetric } from '../../logic/numbers.ts'
 import { Answered } from '../../parts/state.tsx'
 import { useTurns, type FullTrajectory } from './full-trajectory.ts'
 import classes from './trajectory.module.css'
+
+// Of longer answers, the colours of the text say enough.
+const maxTokens = 200
 
 interface DifferenceProps {
   model: Model
@@ -24,7 +27,7 @@ export function Difference({ model, trajectory, other }: DifferenceProps) {
 
 function Compared({ a, b }: { a: FullTrajectory; b: FullTrajectory }) {
   const [left, right] = [useTurns(a), useTurns(b)]
-  const count = Math.max(left.length, right.length)
+  const pairs = useMemo(() => alignTurns(left, right), [left, right])
   return (
     <>
       <p className={classes.rewards}>
@@ -32,28 +35,36 @@ function Compared({ a, b }: { a: FullTrajectory; b: FullTrajectory }) {
         <b>{formatMetric(b.reward)}</b>
       </p>
       <ol className={classes.difference}>
-        {Array.from({ length: count }, (_, index) => (
-          <TurnDifference key={index} a={left[index]} b={right[index]} />
+        {pairs.map((pair, index) => (
+          <TurnDifference key={index} a={pair.a} b={pair.b} />
         ))}
       </ol>
     </>
   )
 }
 
-/** All of a turn's text, its tool calls too. */
-function textOf(turn: Turn | undefined): string {
-  if (!turn) return ''
-  return [turn.text, ...turn.toolCalls.map(({ name, arguments: given }) => `${name} ${given}`)].join('\n')
+/** The parts that are compared: the sampled tokens, if both turns have them, else words. */
+function partsOf(turn: Turn | undefined, asTokens: boolean): string[] {
+  if (!turn) return []
+  if (asTokens && turn.tokens) return turn.tokens.map(({ text }) => text)
+  const calls = turn.toolCalls.map(({ name, arguments: given }) => `${name} ${given}`)
+  return splitWords([turn.text, ...calls].join('\n'))
 }
 
 function TurnDifference({ a, b }: { a: Turn | undefined; b: Turn | undefined }) {
-  const changes = useMemo(() => diffWords(splitWords(textOf(a)), splitWords(textOf(b))), [a, b])
+  const asTokens = (a === undefined || a.tokens !== undefined) && (b === undefined || b.tokens !== undefined)
+  const changes = useMemo(() => diffWords(partsOf(a, asTokens), partsOf(b, asTokens)), [a, b, asTokens])
   const isSame = changes.every(({ kind }) => kind === 'same')
   return (
     <li>
-      <h2>
+      <h3>
         {revealHidden((b ?? a)!.role)} {isSame && <small>the same</small>}
-      </h2>
+        {!isSame && asTokens && (
+          <small>
+            {countOf(a?.tokens?.length ?? 0, 'token')} then, {countOf(b?.tokens?.length ?? 0, 'token')} now
+          </small>
+        )}
+      </h3>
       <p>
         {changes.map(({ kind, text }, index) => {
           const shown = revealHidden(text)
@@ -61,6 +72,27 @@ function TurnDifference({ a, b }: { a: Turn | undefined; b: Turn | undefined }) 
           return kind === 'added' ? <ins key={index}>{shown}</ins> : <del key={index}>{shown}</del>
         })}
       </p>
+      {!isSame && asTokens && (
+        <div className={classes.tokens}>
+          <TokenLine label="then" turn={a} />
+          <TokenLine label="now" turn={b} />
+        </div>
+      )}
     </li>
+  )
+}
+
+/** The tokens of an answer one by one, with their log-probabilities at sampling. */
+function TokenLine({ label, turn }: { label: string; turn: Turn | undefined }) {
+  return (
+    <ol aria-label={`Tokens ${label}`} className={classes.tokenLine}>
+      <li className={classes.tokenLabel}>{label}</li>
+      {turn?.tokens?.slice(0, maxTokens).map(({ text, logprob }, index) => (
+        <li key={index}>
+          <code>{revealHidden(text)}</code> <small>{formatMetric(logprob)}</small>
+        </li>
+      ))}
+      {(turn?.tokens?.length ?? 0) > maxTokens && <li>{formatCount(turn!.tokens!.length - maxTokens)} more</li>}
+    </ol>
   )
 }

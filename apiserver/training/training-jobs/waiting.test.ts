@@ -1,0 +1,44 @@
+import { expect, test } from 'vitest'
+import type { Holders } from '../../../db/jobs/holders.ts'
+import { describeWaiting } from './waiting.ts'
+
+const nobody = { ofModel: null, training: 0, own: null }
+const queue = { ahead: 0, firstAhead: null, place: 2, hasBaseModel: true }
+const describe = (changes: Partial<typeof queue>, holders: Partial<Holders> = {}) =>
+  describeWaiting({ state: 'Queued', queue: { ...queue, ...changes } }, { ...nobody, ...holders })
+
+test('a job that does not wait has no reason', () => {
+  expect(describeWaiting({ state: 'Running', queue: null }, nobody)).toBeNull()
+})
+
+test('a job that is not queued yet waits for the operator', () => {
+  const pending = describeWaiting({ state: 'Pending', queue: null }, nobody)
+  expect(pending).toMatchObject({ reason: 'WaitingForOperator', position: null, ahead: null })
+})
+
+test('earlier jobs of its model are counted, and the first of them holds it', () => {
+  const holder = { id: 'job', state: 'Running' as const }
+  expect(describe({ ahead: 2 }, { ofModel: holder })).toEqual({
+    reason: 'WaitingForModel',
+    position: 3,
+    ahead: 2,
+    sentence:
+      'A model is trained by one job at a time, and 2 earlier jobs of its model are before it, the first of which is ' +
+      'Running. It begins when they have ended.',
+    holder: { job_id: 'job', state: 'Running' },
+  })
+})
+
+test.each<[Partial<Holders>, string, string | null]>([
+  [{}, 'it begins when one has started', null],
+  [{ training: 1 }, 'have 1 job, all of other entities', null],
+  [{ training: 3, own: { id: 'own', state: 'Running' } }, 'have 3 jobs, at least one of them of your entity', 'own'],
+])('for a trainer it has a place, and hears of other entities only how many: %j', (holders, words, id) => {
+  const waiting = describe({}, holders)
+  expect(waiting).toMatchObject({ reason: 'WaitingForTrainer', position: 2, ahead: 1 })
+  expect([waiting?.sentence.includes(words), waiting?.holder?.job_id ?? null]).toEqual([true, id])
+})
+
+test('without a base model it waits for an administrator', () => {
+  expect(describe({ hasBaseModel: false })).toMatchObject({ reason: 'BaseModelNotFound', holder: null })
+})

@@ -1,0 +1,70 @@
+import type { JobState } from '../../../crds/job-states.ts'
+import { reasons } from '../../../crds/names.ts'
+import type { Holders } from '../../../db/jobs/holders.ts'
+import type { JobView } from '../../../db/jobs/views.ts'
+
+/** Why a job waits, in words for people. */
+export interface Waiting {
+  reason: string
+  sentence: string
+  position: number | null
+  ahead: number | null
+  holder: { job_id: string; state: JobState } | null
+}
+
+/** Says why a job waits, with its place and what would let it begin. Null for a job that does not wait. */
+export function describeWaiting({ state, queue }: Pick<JobView, 'state' | 'queue'>, holders: Holders): Waiting | null {
+  if (state === 'Pending')
+    return {
+      reason: reasons.waitingForOperator,
+      sentence: 'It is not queued yet: the operator queues it when it has checked its model and fetched its data.',
+      position: null,
+      ahead: null,
+      holder: null,
+    }
+  if (!queue) return null
+  const { ahead, place, hasBaseModel } = queue
+  const position = ahead === 0 ? place : ahead + 1
+  const inLine = { position, ahead: position - 1 }
+  if (!hasBaseModel)
+    return {
+      ...inLine,
+      reason: reasons.baseModelNotFound,
+      sentence: 'No base model serves its model now. It begins when an administrator adds the base model again.',
+      holder: null,
+    }
+  if (ahead > 0)
+    return {
+      ...inLine,
+      reason: reasons.waitingForModel,
+      sentence: sayModel(ahead, holders),
+      holder: presentHolder(holders.ofModel),
+    }
+  return {
+    ...inLine,
+    reason: reasons.waitingForTrainer,
+    sentence: sayTrainer(place, holders),
+    holder: presentHolder(holders.own),
+  }
+}
+
+function sayModel(ahead: number, { ofModel }: Holders): string {
+  const jobs = ahead === 1 ? '1 earlier job' : `${ahead} earlier jobs`
+  const first = ofModel ? `, the first of which is ${ofModel.state}` : ''
+  return (
+    `A model is trained by one job at a time, and ${jobs} of its model ${ahead === 1 ? 'is' : 'are'} before it${first}. ` +
+    `It begins when ${ahead === 1 ? 'that job has' : 'they have'} ended.`
+  )
+}
+
+function sayTrainer(place: number, { training, own }: Holders): string {
+  const line = `It has place ${place} in the queue for a trainer of its base model.`
+  if (training === 0) return `${line} No trainer has a job now: it begins when one has started.`
+  const jobs = training === 1 ? '1 job' : `${training} jobs`
+  const ofOwn = own ? ', at least one of them of your entity' : ', all of other entities'
+  return `${line} The trainers have ${jobs}${ofOwn}. It begins when a trainer has room for it.`
+}
+
+function presentHolder(holder: Holders['own']): Waiting['holder'] {
+  return holder && { job_id: holder.id, state: holder.state }
+}

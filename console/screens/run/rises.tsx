@@ -1,0 +1,88 @@
+import { useMemo } from 'react'
+import { useQuery } from '@tanstack/react-query'
+import { Link, useParams } from '@tanstack/react-router'
+import type { Trajectory } from '../../data/models.ts'
+import { wholeListQuery } from '../../data/queries.ts'
+import { compareSteps, type Rise } from '../../logic/groups.ts'
+import { countOf, formatMetric, formatSigned } from '../../logic/numbers.ts'
+import { Download } from '../../parts/download.tsx'
+import { Answered, Empty } from '../../parts/state.tsx'
+import { Table, type Column } from '../../parts/table.tsx'
+import { useModel } from './use-model.ts'
+import classes from './trajectories.module.css'
+
+interface RisesProps {
+  since: number
+  step: number
+  filter: object
+}
+
+const maxRows = 2_000
+
+/** The prompts of two steps, those whose reward rose most first. */
+export function Rises({ since, step, filter }: RisesProps) {
+  const model = useModel()
+  const rowsOf = (of: number) =>
+    wholeListQuery(
+      'GET /v1/preview/models/{model_id}/trajectories',
+      { path: { model_id: model.id }, query: { ...filter, step: of } },
+      maxRows,
+    )
+  const [earlier, later] = [useQuery(rowsOf(since)), useQuery(rowsOf(step))]
+  const rises = useMemo(
+    () => earlier.data && later.data && compareSteps(earlier.data.items, later.data.items),
+    [earlier.data, later.data],
+  )
+  const error = earlier.error ?? later.error
+  const isWhole = earlier.data?.isWhole !== false && later.data?.isWhole !== false
+  return (
+    <Answered result={{ data: rises, error, refetch: later.refetch }} rows={8}>
+      {(found) =>
+        found.length === 0 ? (
+          <Empty title={`No prompt is in step ${since} and in step ${step}`} />
+        ) : (
+          <>
+            <div className={classes.listHead}>
+              <p role="status" className={classes.summary}>
+                {countOf(found.length, 'prompt')} of both steps, by how much their mean reward rose
+                {!isWhole && `; of the first ${maxRows} trajectories of each`}
+              </p>
+              <Download name={`${model.name}-steps-${since}-${step}`} rows={found} />
+            </div>
+            <Table label="Prompts" columns={listColumns(since, step)} rows={found} keyOf={({ best }) => best.id} />
+          </>
+        )
+      }
+    </Answered>
+  )
+}
+
+function listColumns(since: number, step: number): Column<Rise<Trajectory>>[] {
+  return [
+    { id: 'name', head: 'Prompt', width: 'minmax(160px, 1fr)', cell: (rise) => <Both rise={rise} /> },
+    { id: 'before', head: `Step ${since}`, width: '84px', isNumber: true, cell: ({ before }) => formatMetric(before) },
+    { id: 'after', head: `Step ${step}`, width: '84px', isNumber: true, cell: ({ after }) => formatMetric(after) },
+    {
+      id: 'rise',
+      head: 'Rise',
+      width: '84px',
+      isNumber: true,
+      cell: ({ rise }) => <b data-sign={Math.sign(rise)}>{formatSigned(rise)}</b>,
+    },
+  ]
+}
+
+/** Leads to a trajectory of the later step beside one of the earlier. */
+function Both({ rise: { name, worst, best } }: { rise: Rise<Trajectory> }) {
+  const params = useParams({ from: '/inside/$entity/$project/runs/$run' })
+  return (
+    <Link
+      className={classes.open}
+      to="/$entity/$project/runs/$run/trajectories/$trajectory"
+      params={{ ...params, trajectory: best.id }}
+      search={{ diff: worst.id }}
+    >
+      {name}
+    </Link>
+  )
+}
