@@ -55,8 +55,6 @@ async function trainJob(steps: number): Promise<void> {
       return { seq: seq + index, type: 'gradient_step', data }
     })
     await recordEvents(own.database.pool, attempt, batch)
-    // A trainer that did not hear the answer sends them again.
-    await recordEvents(own.database.pool, attempt, batch.slice(-3))
     losses.push(...batch.map(({ data }) => data.loss))
   }
   await recordCheckpoint(own.database.pool, attempt, { ...checkpointOf(claim), metrics: { reward: losses.length } })
@@ -76,6 +74,18 @@ beforeAll(async () => {
   api = await own.join(entity, 'read')
   for (const steps of jobSteps) await trainJob(steps)
 }, 120_000)
+
+// A trainer that did not hear the answer sends its report again.
+test('a gradient step that is reported twice counts once', async () => {
+  const id = await rows.addModel()
+  await rows.addJob(id)
+  const { attempt } = await rows.claim()
+  const steps = [1, 2, 3].map((seq) => ({ seq, type: 'gradient_step', data: { loss: seq } }))
+  await recordEvents(own.database.pool, attempt, [started, ...steps.slice(0, 2)])
+  await recordEvents(own.database.pool, attempt, steps)
+  const { keys } = await api.call<{ keys: object[] }>('GET', `/v1/preview/models/${id}/metric-keys`)
+  expect(keys).toEqual([{ key: 'loss', source: 'gradient', count: 3, last: 3 }])
+})
 
 describe('the metrics of a model', () => {
   test('are listed with their last values', async () => {
