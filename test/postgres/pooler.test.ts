@@ -1,14 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../db/migrate.ts'
-import { createPool, createTracePool } from '../../db/pool.ts'
+import { createPool, createTracePool, type Connection } from '../../db/pool.ts'
 import { holdKey, whileUnheld } from '../../db/store/held-keys.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
 import { createBaseModel, runMainJob, startControlPlane } from '../support/control-plane.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts'
-import { startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
+import { poolerConnections, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken } from '../support/status-server.ts'
 
@@ -58,6 +58,7 @@ test('a key of the store stays locked while its object is removed', async () => 
   const order: string[] = []
   let writing: Promise<unknown> | undefined
   await whileUnheld({ pool, schema: 'training' }, 'a', async (connection) => {
+    expect(await listSharedBackends()).not.toContain(await readBackend(connection))
     writing = holdKey({ pool, schema: 'training' }, 'a').then(() => order.push('written'))
     await eventually(async () => {
       const { rowCount } = await connection.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
@@ -70,3 +71,22 @@ test('a key of the store stays locked while its object is removed', async () => 
   await pool.end()
   expect(order).toEqual(['removed', 'written'])
 })
+
+/** The server processes that clients of the pooler share: as many transactions as it has connections. */
+async function listSharedBackends(): Promise<number[]> {
+  const pool = createPool(database(), log, poolerConnections)
+  const clients = await Promise.all(Array.from({ length: poolerConnections }, () => pool.connect()))
+  for (const client of clients) await client.query('BEGIN')
+  const backends = await Promise.all(clients.map(readBackend))
+  for (const client of clients) {
+    await client.query('ROLLBACK')
+    client.release()
+  }
+  await pool.end()
+  return backends
+}
+
+async function readBackend(connection: Connection): Promise<number> {
+  const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+  return rows[0]!.pid
+}

@@ -8,6 +8,9 @@ import { readLocalConfig } from '../../local/config.ts'
 import { unpackDebianPackage } from './debian-package.ts'
 import { findFreePort } from './free-port.ts'
 
+/** How many connections a PgBouncer has to its server, which its clients share. */
+export const poolerConnections = 10
+
 /** A running PgBouncer in transaction mode. */
 export interface PgBouncer {
   /** Of the same database as the server's URL. */
@@ -36,7 +39,7 @@ ${process.getuid?.() === 0 ? 'user = nobody' : ''}
 auth_type = plain
 auth_file = ${users}
 pool_mode = transaction
-default_pool_size = 10
+default_pool_size = ${poolerConnections}
 query_timeout = 30
 idle_transaction_timeout = 600
 `,
