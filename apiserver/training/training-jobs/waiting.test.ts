@@ -27,6 +27,7 @@ test('earlier jobs of its model are counted, and the first of them holds it', ()
       'Running. It begins when they have ended.',
     holder: { job_id: 'job', state: 'Running' },
   })
+  expect(describe({ ahead: 1 }, { ofModel: holder })?.sentence).toContain('is before it, which is Running. It begins')
 })
 
 test.each<[Partial<Holders>, string, string | null]>([

@@ -50,7 +50,7 @@ export function describeWaiting({ state, queue }: Pick<JobView, 'state' | 'queue
 
 function sayModel(ahead: number, { ofModel }: Holders): string {
   const jobs = ahead === 1 ? '1 earlier job' : `${ahead} earlier jobs`
-  const first = ofModel ? `, the first of which is ${ofModel.state}` : ''
+  const first = ofModel ? `, ${ahead === 1 ? 'which' : 'the first of which'} is ${ofModel.state}` : ''
   return (
     `A model is trained by one job at a time, and ${jobs} of its model ${ahead === 1 ? 'is' : 'are'} before it${first}. ` +
     `It begins when ${ahead === 1 ? 'that job has' : 'they have'} ended.`

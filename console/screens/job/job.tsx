@@ -133,7 +133,7 @@ function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetai
           <p>{waiting.sentence}</p>
           {waiting.holder && (
             <p>
-              It waits for{' '}
+              Before it:{' '}
               <Link
                 className={classes.holder}
                 to="/$entity/$project/jobs/$job"
@@ -141,7 +141,6 @@ function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetai
               >
                 job {waiting.holder.job_id.slice(0, 8)}
               </Link>
-              , which is {waiting.holder.state}.
             </p>
           )}
         </div>
