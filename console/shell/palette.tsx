@@ -1,4 +1,4 @@
-import { useState, type FormEvent, type KeyboardEvent } from 'react'
+import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
 import { idQuery } from '../data/find-id.ts'
@@ -21,6 +21,9 @@ export function Palette({ entity, project, onClose }: PaletteProps) {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
   const { history } = useRouter()
+  const field = useRef<HTMLInputElement>(null)
+  // The dialog focuses its first button.
+  useEffect(() => field.current!.focus(), [])
   const { places, isSearching } = usePlaces({ entity, project, text })
   const go = (place: Place | undefined) => {
     if (!place) return
@@ -41,7 +44,8 @@ export function Palette({ entity, project, onClose }: PaletteProps) {
     <Dialog title="Go to" onClose={onClose}>
       <form onSubmit={submit}>
         <input
-          className={controls.input}
+          ref={field}
+          className={`${controls.input} ${classes.field}`}
           role="combobox"
           aria-label="A page, a run or an id"
           aria-expanded={places.length > 0}
