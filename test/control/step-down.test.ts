@@ -98,6 +98,67 @@ test('an operator gives up its Lease within three seconds while its store does n
   expect(await measureStepDown(namespace, operator.stop)).toBeLessThan(3_000)
 })
 
+test('the second of two operators takes over: 20 s after a kill, 3 s after a SIGTERM; no pod is made twice', async () => {
+  const { namespace, database } = await makePlace('two-operators')
+  const baseModel = `two-${randomUUID().slice(0, 8)}`
+  await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
+  await stack.apply({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'BaseModel',
+    metadata: { name: baseModel, namespace },
+    spec: {
+      names: [baseModel],
+      source: { path: 'models/none' },
+      engine: { replicas: 0 },
+      // No node has GPUs, so that its trainers stay Pending.
+      trainer: { warm: { min: 2 }, resources: { limits: { 'nvidia.com/gpu': 1 } } },
+    },
+  })
+  const start = async () => {
+    const operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
+    onTestFinished(operator.remove)
+    return { ...operator, name: `operator-${new URL(operator.url).port}` }
+  }
+  const isLeading = async (url: string) =>
+    ((await (await fetch(`${url}/health`)).json()) as { leading: boolean }).leading
+  const listPods = async () =>
+    (await stack.kubectl('get', 'pods', '-n', namespace, '-o', 'jsonpath={.items[*].metadata.uid}')).split(' ').sort()
+
+  const first = await start()
+  await eventually(async () => expect(await isLeading(first.url)).toBe(true))
+  const [second, third] = [await start(), await start()]
+  const pods = await eventually(async () => {
+    const found = await listPods()
+    expect(found).toHaveLength(2)
+    return found
+  })
+  // They wait for the Lease.
+  for (const { url } of [second, third])
+    await eventually(async () => expect((await fetch(`${url}/ready`)).status).toBe(200))
+
+  const killedAt = performance.now()
+  await first.remove()
+  const next = await eventually(
+    async () => {
+      const leading = [await isLeading(second.url), await isLeading(third.url)]
+      expect(leading).toContain(true)
+      return leading[0] ? second : third
+    },
+    60_000,
+    100,
+  )
+  expect(performance.now() - killedAt).toBeLessThan(20_000)
+
+  const last = next === second ? third : second
+  const stoppedAt = performance.now()
+  const stopped = next.stop()
+  await eventually(async () => expect(await readHolder(namespace)).toBe(last.name), 60_000, 50)
+  expect(performance.now() - stoppedAt).toBeLessThan(3_000)
+  expect(await stopped).toBe(0)
+  await eventually(async () => expect(await isLeading(last.url)).toBe(true))
+  expect(await listPods()).toEqual(pods)
+})
+
 async function addTrainedJob(rows: ModelRows, baseModel: string): Promise<string> {
   const { rows: made } = await rows.pool.query<{ id: string }>(
     `INSERT INTO training.models (entity, project, name, base_model, namespace, cr_name)

@@ -1,0 +1,103 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isTerminal, jobStates, type JobState } from '../../crds/job-states.ts'
+import { makeJob, makeResource } from '../../test/support/job-objects.ts'
+import { chooseCases } from '../../test/support/random-cases.ts'
+import { planJob, type JobFacts, type JobPlan } from './plan.ts'
+
+const start = Date.parse('2026-01-01T00:00:00Z')
+const time = fc.integer({ min: -100, max: 100 }).map((seconds) => new Date(start + seconds * 1000))
+const orNull = <T>(values: fc.Arbitrary<T>) => fc.option(values, { nil: null })
+const seconds = fc.integer({ min: 1, max: 100 })
+const model = { id: 'm1', entity: 'acme', baseModel: 'tiny' }
+
+const spec = fc.record(
+  {
+    cancel: fc.boolean(),
+    ttlSecondsAfterFinished: fc.nat({ max: 100 }),
+    retry: fc.record({ limit: fc.nat({ max: 3 }) }),
+  },
+  { requiredKeys: [] },
+)
+
+const row = fc
+  .record({
+    state: fc.constantFrom<JobState>(...jobStates),
+    method: fc.constantFrom<'RL' | 'SFT'>('RL', 'SFT'),
+    inputUri: fc.constantFrom('artifact:///payloads/acme/a.json', 'artifact:///payloads/other/a.json', 'https://a/b'),
+    inputDigest: orNull(fc.constant('0'.repeat(64))),
+    maxAttempts: fc.integer({ min: 1, max: 5 }),
+    createdAt: time,
+    firstClaimedAt: orNull(time),
+    startDeadlineSeconds: orNull(seconds),
+    activeDeadlineSeconds: orNull(seconds),
+    endedAt: time,
+  })
+  .map(({ endedAt, ...job }) => makeJob({ ...job, finishedAt: isTerminal(job.state) ? endedAt : null }))
+
+const facts: fc.Arbitrary<JobFacts> = fc.record({
+  resource: spec.map(makeResource),
+  modelExists: fc.boolean(),
+  model: fc.option(
+    fc.boolean().map((served) => ({ ...model, served })),
+    { nil: undefined },
+  ),
+  job: fc.option(row, { nil: undefined }),
+  now: time,
+})
+
+/** What the facts are after a plan was executed. */
+function execute(before: JobFacts, plan: JobPlan): JobFacts {
+  const { job, now } = before
+  if (plan.do === 'insert')
+    return { ...before, job: makeJob({ state: 'Pending', maxAttempts: plan.maxAttempts, createdAt: now }) }
+  if (!job) return before
+  const end = (state: JobState) => ({ ...before, job: { ...job, state, finishedAt: now } })
+  if (plan.do === 'queue') return { ...before, job: { ...job, state: 'Queued' } }
+  if (plan.do === 'limit') return { ...before, job: { ...job, maxAttempts: plan.maxAttempts } }
+  if (plan.do === 'cancel') return end(job.state === 'Publishing' ? 'Succeeded' : 'Cancelled')
+  return plan.do === 'fail' && job.state !== 'Publishing' ? end('Failed') : before
+}
+
+const isDone = ({ do: action }: JobPlan) => action === 'none' || action === 'delete'
+
+test('nothing is done for a finished job but the deletion of its resource, whatever else is true', () => {
+  const finished = facts.filter(({ job }) => job !== undefined && isTerminal(job.state))
+  fc.assert(
+    fc.property(finished, (given) => isDone(planJob(given))),
+    chooseCases(500),
+  )
+})
+
+test('every job reaches a point where nothing is left to do, and no action is repeated on the way there', () => {
+  fc.assert(
+    fc.property(facts, (given) => {
+      const actions: string[] = []
+      let current = given
+      for (let plan = planJob(current); !isDone(plan); plan = planJob(current)) {
+        actions.push(plan.do)
+        current = execute(current, plan)
+        expect(actions.length).toBeLessThanOrEqual(5)
+      }
+      expect(new Set(actions).size).toBe(actions.length)
+    }),
+    chooseCases(1_000),
+  )
+})
+
+test('an ended job has stayed ended, and a waiting one is looked at again no later than its deadline', () => {
+  fc.assert(
+    fc.property(facts, (given) => {
+      const plan = planJob(given)
+      const { job, now } = given
+      if (plan.do !== 'none' || !job || isTerminal(job.state) || job.state === 'Publishing') return
+      const started = job.firstClaimedAt !== null
+      const limit = started ? job.activeDeadlineSeconds : job.startDeadlineSeconds
+      if (limit === null) return
+      const dueAt = (job.firstClaimedAt ?? job.createdAt).getTime() + limit * 1000
+      expect(plan.requeueAfterMs).toBe(dueAt - now.getTime())
+      expect(plan.requeueAfterMs).toBeGreaterThan(0)
+    }),
+    chooseCases(1_000),
+  )
+})
