@@ -28,6 +28,11 @@ test('by step the values of jobs count, and then the gradient steps of later one
     },
     'val/reward': { width: 1, points: [{ step: 1, value: 0.5 }] },
   })
+  const steps = [{ ...metrics[1]!, envelope: envelope(true, [3, 3, 3, 4], [1, 2, 3, 4]) }]
+  expect(chooseCurves(steps, 'step')['loss']?.points).toEqual([
+    { step: 3, value: 3 },
+    { step: 4, value: 4 },
+  ])
   const byIndex = chooseCurves(metrics, 'index')
   expect(Object.keys(byIndex)).toEqual(['loss'])
   expect(byIndex['loss']).toEqual({

@@ -39,15 +39,17 @@ export function chooseCurves(metrics: readonly Answered[], axis: Axis): Record<s
     .toSorted((a, b) => sources.indexOf(b.source) - sources.indexOf(a.source))
   const curves = Object.fromEntries(ranked.map((metric) => [metric.key, readCurve(metric)]))
   if (axis === 'step')
-    for (const metric of metrics) if (metric.source === 'gradient') addLater(curves[metric.key]!, readCurve(metric))
+    for (const { key, source, envelope } of metrics)
+      if (source === 'gradient' && envelope) addLater(curves[key]!, envelope)
   return curves
 }
 
-/** Adds the newest gradient steps of the job at work, whose step has no value of its own yet. */
-function addLater(curve: Curve, gradient: Curve): void {
-  const last = curve.points.at(-1)?.step ?? Infinity
-  const later = new Map(gradient.points.filter(({ step }) => step > last).map((point) => [point.step, point]))
-  curve.points.push(...later.values())
+/** Each step without a value of its own has that of its newest gradient step: the job at work makes it. */
+function addLater(curve: Curve, { first, mean }: NonNullable<Answered['envelope']>): void {
+  const last = curve.points.at(-1)?.step ?? -Infinity
+  const values = new Map(curve.points.map(({ step, value }) => [step, value]))
+  for (const [index, step] of first.entries()) if (step > last) values.set(step, mean[index]!)
+  curve.points = [...values].map(([step, value]) => ({ step, value }))
 }
 
 function readCurve({ points, envelope }: Answered): Curve {

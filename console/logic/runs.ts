@@ -9,7 +9,7 @@ export interface Run {
   created_at: string
   aliases: Record<string, number>
   loaded_engines: number
-  /** The state of its newest unfinished job. */
+  /** The state of its oldest unfinished job. */
   activity: string | undefined
 }
 

@@ -12,7 +12,7 @@ export function Download({ name, rows }: { name: string; rows: readonly unknown[
     URL.revokeObjectURL(address)
   }
   return (
-    <button type="button" className={controls.quiet} onClick={save} aria-label="Download what is shown">
+    <button type="button" className={controls.quiet} onClick={save} title="Download what is shown">
       ↓ JSONL
     </button>
   )

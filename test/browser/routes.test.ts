@@ -34,7 +34,7 @@ async function visitAll(
 }
 
 function waitForText(page: Page, text: string): Promise<boolean> {
-  const found = page.locator('#root').getByText(text).first()
+  const found = page.locator('#root').getByText(text).filter({ visible: true }).first()
   return found.waitFor().then(
     () => true,
     () => false,

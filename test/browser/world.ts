@@ -114,8 +114,12 @@ export class TestRun {
   }
 
   /** Sends a job, which waits in its queue. */
-  async queue(rollouts: readonly Rollout[], config: object = { learning_rate: 0.003 }): Promise<string> {
-    const body = { model_id: this.id, trajectory_groups: makeGroups(rollouts), experimental_config: config }
+  queue(rollouts: readonly Rollout[], config?: object): Promise<string> {
+    return this.queueGroups(makeGroups(rollouts), config)
+  }
+
+  async queueGroups(groups: object[], config: object = { learning_rate: 0.003 }): Promise<string> {
+    const body = { model_id: this.id, trajectory_groups: groups, experimental_config: config }
     const { id } = await this.#world.rest.call<{ id: string }>('POST', '/v1/preview/training-jobs', body)
     await queueJob(this.#pool, id)
     return id

@@ -3,6 +3,7 @@ import { useQueries } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { metricKeysQuery, metricsQuery } from '../../data/metrics.ts'
 import { runQuery, type Model } from '../../data/models.ts'
+import { countOf } from '../../logic/numbers.ts'
 import { readList } from '../../logic/search.ts'
 import { arrangeCharts } from '../../logic/series.ts'
 import { AsCommand } from '../../parts/command.tsx'
@@ -25,7 +26,7 @@ export function CompareScreen() {
   const models = results.flatMap(({ data }) => (data ? [data] : []))
   return (
     <Page
-      title={`Compare ${names.length} runs`}
+      title={`Compare ${countOf(names.length, 'run')}`}
       trail={
         <Link to="/$entity/$project/runs" params={{ entity, project }} search={{ pick: search.runs }}>
           Runs

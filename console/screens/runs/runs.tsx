@@ -42,7 +42,7 @@ export function RunsScreen() {
   )
 }
 
-/** The models of a project with the state of their newest unfinished job. */
+/** The models of a project with the states of their oldest unfinished jobs, which are at work before others. */
 function useRuns(project: string) {
   const refetchInterval = usePolling()
   const models = useQuery({
@@ -54,7 +54,7 @@ function useRuns(project: string) {
     refetchInterval,
   })
   const data = useMemo(() => {
-    const activity = new Map(jobs.data?.items.map(({ model_id, state }) => [model_id, state]))
+    const activity = new Map(jobs.data?.items.toReversed().map(({ model_id, state }) => [model_id, state]))
     return models.data?.items.map((model): Run => ({ ...model, activity: activity.get(model.id) }))
   }, [models.data, jobs.data])
   return { result: { data, error: models.error, refetch: models.refetch }, isWhole: models.data?.isWhole ?? true }

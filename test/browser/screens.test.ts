@@ -1,0 +1,173 @@
+import type { Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { addKey } from '../support/api-server.ts'
+import { useBrowser } from '../support/browser.ts'
+import { useStack } from '../support/stack.ts'
+import { makeDemo, rollOut, type Demo } from './demo.ts'
+import { useWorld } from './world.ts'
+
+const stack = useStack()
+const world = useWorld(stack)
+const browser = useBrowser()
+
+let demo: Demo
+let home: string
+let ofRun: string
+
+beforeAll(async () => {
+  demo = await makeDemo(world, stack)
+  home = `/${world.entity}/${demo.project}`
+  ofRun = `${home}/runs/${demo.run.name}`
+})
+
+const open = (path: string, key = world.key) => browser.open({ url: world.server.url, path, key })
+const placeOf = (page: Page) => page.url().slice(world.server.url.length)
+const rowsOf = (page: Page, table: string) =>
+  page.getByRole('table', { name: table }).locator('[data-row]').allTextContents()
+
+test('the overview has what runs, what ran and what failed, and programs that work when they are pasted', async () => {
+  const page = await open('/')
+  await page.getByRole('link', { name: 'demo' }).click()
+  await page.getByRole('heading', { name: '2 jobs at work' }).waitFor()
+  await page.getByText('3 of 8').waitFor()
+  await page.getByText('takes at most 32,768').waitFor()
+  const last = page.getByRole('link', { name: demo.run.name })
+  await last.locator('svg').waitFor()
+  expect(await last.textContent()).toContain('step 12')
+  await page.getByRole('button', { name: 'curl' }).click()
+  const command = await page.locator('pre').filter({ hasText: 'curl' }).last().textContent()
+  expect(command).toContain(`${world.server.url}/v1/`)
+})
+
+test('runs are sorted, filtered, pinned and compared, by keyboard too', async () => {
+  const page = await open(home)
+  await page.getByText('Last runs').waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await page.getByText('3 runs').waitFor()
+  expect(await rowsOf(page, 'Runs')).toEqual(['tool-20261122093354', 'other-20261121050211', demo.run.name])
+  await page.getByRole('button', { name: 'Step', exact: true }).press('Enter')
+  await page.waitForURL(/sort=-step/)
+  expect(await rowsOf(page, 'Runs')).toEqual([demo.run.name, 'other-20261121050211', 'tool-20261122093354'])
+  expect(await page.getByRole('columnheader', { name: 'Step' }).getAttribute('aria-sort')).toBe('descending')
+  for (const run of ['other-20261121050211', 'tool-20261122093354'])
+    await page.getByLabel(`Compare ${run}`).press('Space')
+  await page.waitForURL(/pick=other/)
+  expect((await rowsOf(page, 'Runs')).at(-1)).toBe(demo.run.name)
+  await page.getByRole('link', { name: 'Compare 2' }).press('Enter')
+  await page.getByRole('heading', { name: 'Compare 2 runs' }).waitFor()
+  await page
+    .getByRole('img', { name: /^other-.*tool-.*/ })
+    .first()
+    .waitFor()
+  await page.goBack()
+  await page.keyboard.press('/')
+  await page.keyboard.type('warm')
+  await page.getByText('1 of 3 runs').waitFor()
+  // The address holds the whole state.
+  expect(placeOf(page)).toMatch(/\/runs\?pick=other-\w+,tool-\w+&q=warm&sort=-step$/)
+})
+
+test('trajectories of a step are ranked, read one after the other and opened, by keyboard', async () => {
+  const page = await open(`${ofRun}/trajectories?step=5`)
+  await page.getByText('24 trajectories in 6 groups').waitFor()
+  await page.keyboard.press(']')
+  await page.getByText('32 trajectories in 12 groups').waitFor()
+  expect(placeOf(page)).toBe(`${ofRun}/trajectories?step=6`)
+  await page.getByRole('button', { name: 'val', exact: true }).press('Enter')
+  await page.getByText('8 trajectories in 6 groups').waitFor()
+  await page.getByRole('button', { name: 'train', exact: true }).press('Enter')
+  await page.getByLabel('Order').selectOption('reward')
+  const rewards = page.getByRole('table', { name: 'Trajectories' }).locator('[role=row] [role=cell]:nth-child(3)')
+  await rewards.first().waitFor()
+  const shown = (await rewards.allTextContents()).map(Number)
+  expect(shown).toEqual(shown.toSorted((a, b) => b - a))
+  await page.keyboard.press('j')
+  const peek = page.getByRole('complementary', { name: 'Trajectory' })
+  await peek.getByText('You answer in one short sentence.').waitFor()
+  // The head of the table is its first row.
+  const selected = (index: number) => page.locator(`[role=row][data-selected=true][aria-rowindex="${index}"]`)
+  await selected(2).waitFor()
+  await page.keyboard.press('j')
+  await selected(3).waitFor()
+  await page.keyboard.press('k')
+  await selected(2).waitFor()
+  await peek.getByRole('link', { name: 'Open' }).press('Enter')
+  await page.getByRole('heading', { name: 'Its group' }).waitFor()
+})
+
+test('a trajectory is a conversation beside its siblings, and is compared with them', async () => {
+  const page = await open(`${ofRun}/trajectories/${demo.trajectory}`)
+  const [rollout] = rollOut(11, 12)
+  await page.getByText(rollout!.answer).first().waitFor()
+  for (const text of ['You answer in one short sentence.', rollout!.prompt, 'colour-1'])
+    await page.getByText(text).first().waitFor()
+  const siblings = page.getByRole('complementary', { name: 'Siblings' })
+  expect(await siblings.getByRole('link', { name: /^diff with #/ }).count()).toBe(3)
+  await siblings
+    .getByRole('link', { name: /^diff with step 0/ })
+    .first()
+    .click()
+  await page.getByText('the same').first().waitFor()
+  expect(placeOf(page)).toContain('?diff=')
+  await page.getByRole('button', { name: 'End the comparison' }).click()
+  await page.waitForURL((url) => url.search === '')
+})
+
+describe('a checkpoint', () => {
+  test('gets an alias, and is deleted by who types its name', async () => {
+    const page = await open(`${home}/runs/other-20261121050211/checkpoints`)
+    await page.getByText('4 checkpoints').waitFor()
+    const rowOf = (step: number) => page.getByRole('row').filter({ has: page.getByText(String(step), { exact: true }) })
+    await rowOf(2).getByRole('button', { name: 'Alias' }).press('Enter')
+    await page.getByLabel('Alias', { exact: true }).fill('best')
+    await page.keyboard.press('Enter')
+    await rowOf(2).getByText('best').waitFor()
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    await rowOf(3).getByRole('button', { name: 'Delete' }).press('Enter')
+    const dialog = page.getByRole('dialog')
+    expect(await dialog.getByRole('button', { name: 'Delete it' }).isDisabled()).toBe(true)
+    await dialog.getByLabel(/^Type/).fill('other-20261121050211:step3')
+    await page.keyboard.press('Enter')
+    await page.getByText('3 checkpoints').waitFor()
+  })
+
+  test('is only read with a key that may only read', async () => {
+    const page = await open(`${ofRun}/checkpoints`, await addKey(world.database.pool, world.entity, 'read'))
+    await page.getByText('12 checkpoints').waitFor()
+    expect(await page.getByRole('link', { name: 'Download' }).count()).toBe(12)
+    expect(await page.getByRole('button', { name: /Alias|Delete/ }).count()).toBe(0)
+  })
+})
+
+describe('a job', () => {
+  test('says why it failed', async () => {
+    const page = await open(`${home}/jobs/${demo.jobs.failed}`)
+    await page.getByRole('heading', { name: 'Failed: BadInput' }).waitFor()
+    await page.getByText('takes at most 32,768').first().waitFor()
+  })
+
+  test('that ended has its lanes, events and settings', async () => {
+    const page = await open(`${home}/jobs/${demo.jobs.succeeded}`)
+    await page.getByText('training_ended').waitFor()
+    const lanes = await page.locator('[class*=lanes] b').allTextContents()
+    expect(lanes).toEqual(['pending', 'queued', 'starting', 'running', 'publishing'])
+    await page.getByText('learning_rate').waitFor()
+    expect(await page.getByText('epsilon_high').count()).toBe(0)
+    await page.getByRole('button', { name: /^All \d+ settings/ }).click()
+    await page.getByText('epsilon_high').waitFor()
+  })
+
+  test('that waits says why and for which place, and is cancelled', async () => {
+    const page = await open(`${home}/jobs/${demo.jobs.waiting}`)
+    const reason = page.getByRole('status').filter({ hasText: 'Why it waits' })
+    expect(await reason.textContent()).toMatch(/of this model|same model|model/)
+    await page.getByRole('button', { name: 'Cancel job' }).press('Enter')
+    await page.getByRole('button', { name: 'Cancel the job' }).press('Enter')
+    await page.getByText('Cancelled').first().waitFor()
+    expect(await page.getByRole('button', { name: 'Cancel job' }).count()).toBe(0)
+    expect(
+      (await world.rest.call<{ state: string }>('GET', `/v1/preview/training-jobs/${demo.jobs.waiting}`)).state,
+    ).toBe('Cancelled')
+  })
+})
