@@ -1,0 +1,185 @@
+import { readFileSync } from 'node:fs'
+import { text } from 'node:stream/consumers'
+import type { Locator, Page } from 'playwright-core'
+import { beforeAll, describe, expect, test } from 'vitest'
+import { findViolations, useBrowser } from '../support/browser.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { useStack } from '../support/stack.ts'
+import { makeDemo, type Demo } from './demo.ts'
+import { createRun, useWorld, type Rollout } from './world.ts'
+
+const stack = useStack()
+const world = useWorld(stack)
+const browser = useBrowser()
+
+let demo: Demo
+let home: string
+beforeAll(async () => {
+  demo = await makeDemo(world, stack)
+  home = `/${world.entity}/${demo.project}`
+})
+
+const open = (path: string, more: { statuses?: number[] } = {}) =>
+  browser.open({ url: world.server.url, path, key: world.key, ...more })
+
+test('six clicks lead to the prompt that rose most, to both its trajectories by token, and to why a job waits', async () => {
+  const page = await open('/')
+  let clicks = 0
+  const click = async (target: Locator) => {
+    clicks++
+    await target.click()
+  }
+  await click(page.getByRole('link', { name: demo.project }))
+  await click(page.getByRole('link', { name: demo.run.name }))
+  await click(page.getByRole('link', { name: 'Trajectories' }))
+  clicks++
+  await page.getByLabel('Rise since step').selectOption('3')
+  const table = page.getByRole('table', { name: 'Prompts' })
+  await table.waitFor()
+  const [head, ...rows] = await table.getByRole('row').all()
+  expect(await head!.innerText()).toMatch(/Step 3\s+Step 12\s+Rise/)
+  const found = await Promise.all(rows.map((row) => row.getByRole('cell').allInnerTexts()))
+  const rises = found.map(([, , , rise]) => Number(rise!.replace('−', '-')))
+  expect(rises).toEqual(rises.toSorted((a, b) => b - a))
+  expect(rises[0]).toBeGreaterThan(0)
+  await click(rows[0]!.getByRole('link'))
+  await page.getByText('From step 3 with reward 0 to step 12 with reward 1').waitFor()
+  for (const side of ['then', 'now'])
+    expect(
+      await page
+        .getByRole('list', { name: `Tokens ${side}` })
+        .getByRole('listitem')
+        .count(),
+    ).toBeGreaterThan(2)
+  await click(page.getByRole('link', { name: 'Overview' }))
+  await page.getByText('Waits for 1 earlier job of its model').waitFor()
+  expect(clicks).toBeLessThanOrEqual(6)
+})
+
+describe('the tokens of a trajectory', () => {
+  let ids: string[]
+  let ofRun: string
+
+  beforeAll(async () => {
+    const run = await createRun(world, stack, demo.project, 'measured')
+    const rollout = (prompt: string, answer: string, reward: number): Rollout => ({ prompt, answer, reward })
+    // The file has statistics of as many tokens.
+    const rollouts = [
+      rollout('A', 'Red is nice.', 1),
+      rollout('A', 'Blue it is now.', 0),
+      rollout('B', 'Red is nice.', 1),
+    ]
+    await run.train(rollouts, { loss: 1, reward: 0.5 })
+    const { id } = await world.rest.call<{ id: string }>('GET', `/v1/preview/models/${run.id}/checkpoints/latest`)
+    const file = new URL('../../apiserver/training/trajectories/tokens/token-statistics.parquet', import.meta.url)
+    await new ModelRows(world.database.pool, stack.artifacts).addStatistics(id, readFileSync(file))
+    const { data } = await world.rest.call<{ data: { id: string }[] }>(
+      'GET',
+      `/v1/preview/models/${run.id}/trajectories`,
+    )
+    ids = data.map((row) => row.id)
+    ofRun = `${home}/runs/${run.name}/trajectories`
+  })
+
+  const panel = (page: Page) => page.getByRole('complementary', { name: 'The loss of a token' })
+
+  test('have the colours of each overlay, and the loss that trained the one under the pointer', async () => {
+    const page = await open(`${ofRun}/${ids[0]}`)
+    await page.getByRole('button', { name: 'advantage', exact: true }).click()
+    expect(new URL(page.url()).searchParams.get('overlay')).toBe('advantage')
+    const tokens = page.getByRole('group', { name: /^Tokens/ }).locator('span')
+    await expect.poll(() => tokens.count()).toBe(3)
+    expect(await tokens.evaluateAll((all) => all.map((each) => each.getAttribute('data-sign')))).toEqual([
+      '1',
+      '1',
+      '1',
+    ])
+    await tokens.nth(1).hover()
+    await expect.poll(() => panel(page).innerText()).toContain('Training made this token more likely.')
+    expect(await panel(page).innerText()).toContain('−clip(r, 0, 5) × A × log p × w')
+    expect(await panel(page).getByRole('definition').allInnerTexts()).toEqual(
+      expect.arrayContaining([expect.stringContaining('1.250'), expect.stringMatching(/^−0\.016/)]),
+    )
+    // By keyboard, to the last token.
+    await page.getByRole('group', { name: /^Tokens/ }).focus()
+    for (let times = 0; times < 4; times++) await page.keyboard.press('ArrowRight')
+    await expect.poll(() => panel(page).innerText()).toContain('1.375')
+    for (const name of ['ratio', 'old log-probability', 'new log-probability', 'entropy', 'clipped', 'masked']) {
+      await page.getByRole('button', { name, exact: true }).click()
+      await page.getByRole('figure', { name: `Scale of ${name}` }).waitFor()
+    }
+    expect(await findViolations(page)).toEqual([])
+  })
+
+  test('that were not trained on say why', async () => {
+    const page = await open(`${ofRun}/${ids[2]}?overlay=ratio`)
+    await page.getByText('Dropped: one of its histories has more tokens').waitFor()
+    const other = await open(`${home}/runs/${demo.run.name}/trajectories/${demo.trajectory}?overlay=ratio`)
+    await other.getByText('{"token_statistics": "all"}').waitFor()
+  })
+})
+
+test('a text is found in the conversations of a step, and its place opens beside the list', async () => {
+  const page = await open(`${home}/runs/${demo.run.name}/trajectories?step=6`)
+  await page.getByRole('searchbox', { name: 'Search text' }).fill('NICE')
+  await page.getByText(/of 32 trajectories say it/).waitFor()
+  expect(new URL(page.url()).searchParams.get('q')).toBe('NICE')
+  await page.locator('mark').first().click()
+  await page.getByRole('complementary', { name: 'Trajectory' }).getByText('You answer in one short').waitFor()
+})
+
+test('what a step learned from is ranked by push, and saved as it is shown', async () => {
+  const page = await open(`${home}/runs/${demo.run.name}/trajectories?step=6`)
+  await page.getByRole('button', { name: 'What did this step learn from?' }).click()
+  await page.getByText(/half of all push/).waitFor()
+  const saving = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'Download what is shown' }).click()
+  const saved = await text(await (await saving).createReadStream())
+  const lines = saved.trim().split('\n')
+  const pushes = lines.map((line) => Math.abs((JSON.parse(line) as { push: number }).push))
+  expect(pushes).toEqual(pushes.toSorted((a, b) => b - a))
+  expect(pushes).toHaveLength(32)
+})
+
+test('the palette goes to a run by its name and to a job by its id, and ? shows the keys', async () => {
+  // The palette asks what an id names.
+  const page = await open(home, { statuses: [404] })
+  await page.getByText('Last runs').waitFor()
+  await page.keyboard.press('?')
+  const help = page.getByRole('dialog', { name: 'Keys' })
+  await help.getByText('One step back').waitFor()
+  await page.keyboard.press('Escape')
+  await help.waitFor({ state: 'hidden' })
+  await page.keyboard.press('Control+k')
+  const field = page.getByRole('combobox')
+  await field.fill('other-')
+  await page.getByRole('option', { name: /other-2026/ }).waitFor()
+  await page.keyboard.press('Enter')
+  await page.waitForURL(/\/runs\/other-20261121050211$/)
+  await page.keyboard.press('Control+k')
+  await field.fill(`a job ${demo.jobs.failed}`)
+  await page.getByRole('option', { name: /^job/ }).waitFor()
+  expect(await findViolations(page)).toEqual([])
+  await page.keyboard.press('Enter')
+  await page.getByText('The same job would fail again.').waitFor()
+  await page.keyboard.press('g')
+  await page.keyboard.press('r')
+  await page.waitForURL(/\/demo\/runs$/)
+})
+
+test('charts have three axes, and a zoom asks for its part', async () => {
+  const page = await open(`${home}/runs/${demo.run.name}`)
+  const byIndex = page.waitForResponse((response) => /metrics\?.*x=index/.test(response.url()))
+  await page.getByRole('button', { name: 'gradient step', exact: true }).click()
+  await byIndex
+  const asked = page.waitForRequest((request) => /metrics\?.*x=index.*from=/.test(request.url()))
+  const plot = page.locator('.u-over').first()
+  await plot.waitFor()
+  const { x, y, width, height } = (await plot.boundingBox())!
+  await page.mouse.move(x + width * 0.2, y + height / 2)
+  await page.mouse.down()
+  await page.mouse.move(x + width * 0.6, y + height / 2, { steps: 4 })
+  await page.mouse.up()
+  expect((await asked).url()).toMatch(/points=2000/)
+  await page.getByRole('button', { name: /gradient step \d+ to/ }).waitFor()
+})
