@@ -76,6 +76,62 @@ const home = createRoute({
   component: lazyRouteComponent(() => import('./screens/home/home.tsx'), 'HomeScreen'),
 })
 
+const authorize = createRoute({
+  getParentRoute: () => inside,
+  path: '/authorize',
+  component: lazyRouteComponent(() => import('./screens/settings/authorize.tsx'), 'AuthorizeScreen'),
+})
+
+/** Programs link to it without knowing the entity. */
+const ownSettings = createRoute({
+  getParentRoute: () => inside,
+  path: '/settings',
+  beforeLoad: async ({ context }) => {
+    const session = await context.queries.ensureQueryData(sessionQuery)
+    if (session) throw redirect({ to: '/$entity/settings/keys', params: { entity: session.entity } })
+  },
+})
+
+const usage = createRoute({
+  getParentRoute: () => inside,
+  path: '/$entity/usage',
+  validateSearch: searchOf('by', 'days', 'measure'),
+  component: lazyRouteComponent(() => import('./screens/usage/usage.tsx'), 'UsageScreen'),
+})
+
+const settings = createRoute({
+  getParentRoute: () => inside,
+  path: '/$entity/settings',
+  component: lazyRouteComponent(() => import('./screens/settings/settings.tsx'), 'SettingsScreen'),
+})
+
+const firstSettings = createRoute({
+  getParentRoute: () => settings,
+  path: '/',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/$entity/settings/keys', params })
+  },
+})
+
+const keys = createRoute({
+  getParentRoute: () => settings,
+  path: '/keys',
+  component: lazyRouteComponent(() => import('./screens/settings/keys.tsx'), 'KeysTab'),
+})
+
+const limits = createRoute({
+  getParentRoute: () => settings,
+  path: '/limits',
+  component: lazyRouteComponent(() => import('./screens/settings/limits.tsx'), 'LimitsTab'),
+})
+
+const webhooks = createRoute({
+  getParentRoute: () => settings,
+  path: '/webhooks',
+  validateSearch: searchOf('hook'),
+  component: lazyRouteComponent(() => import('./screens/settings/webhooks.tsx'), 'WebhooksTab'),
+})
+
 const project = createRoute({ getParentRoute: () => inside, path: '/$entity/$project', component: ProjectShell })
 
 const overview = createRoute({
@@ -138,6 +194,13 @@ const trajectory = createRoute({
   component: lazyRouteComponent(() => import('./screens/trajectory/trajectory.tsx'), 'TrajectoryScreen'),
 })
 
+const playground = createRoute({
+  getParentRoute: () => project,
+  path: '/playground',
+  validateSearch: searchOf('m', 'prompt', 'system', 't', 'max', 'seed', 'overlay', 'run', 'trajectory', 'turn'),
+  component: lazyRouteComponent(() => import('./screens/playground/playground.tsx'), 'PlaygroundScreen'),
+})
+
 const job = createRoute({
   getParentRoute: () => project,
   path: '/jobs/$job',
@@ -149,12 +212,17 @@ const routeTree = root.addChildren([
   login,
   inside.addChildren([
     home,
+    authorize,
+    ownSettings,
+    usage,
+    settings.addChildren([firstSettings, keys, limits, webhooks]),
     project.addChildren([
       overview,
       runs,
       compare,
       run.addChildren([charts, trajectories, checkpoints, runJobs]),
       trajectory,
+      playground,
       job,
     ]),
   ]),

@@ -3,6 +3,7 @@ import { ApiError, sendTo } from './client.ts'
 
 export interface Session {
   entity: string
+  key_id: string
   role: 'read' | 'member' | 'admin'
   expires_at: string | null
 }

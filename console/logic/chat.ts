@@ -86,7 +86,8 @@ function writeJson(value: unknown): string {
 
 const decoder = new TextDecoder()
 
-function readTokens(logprobs: unknown): Token[] | undefined {
+/** The tokens of an answer with their log-probabilities. */
+export function readTokens(logprobs: unknown): Token[] | undefined {
   const content = isObject(logprobs) ? logprobs['content'] : undefined
   if (!Array.isArray(content) || content.length === 0) return undefined
   return joinCharacters(

@@ -12,6 +12,7 @@ export const keys = {
   copy: { press: 'c', does: 'Copy the id of what is shown', where: 'everywhere' },
   overview: { press: 'g o', does: 'Go to the overview', where: 'everywhere' },
   runs: { press: 'g r', does: 'Go to the runs', where: 'everywhere' },
+  playground: { press: 'g l', does: 'Go to the playground', where: 'everywhere' },
   projects: { press: 'g p', does: 'Go to the projects', where: 'everywhere' },
   next: { press: 'j', does: 'Next in the list', where: 'lists' },
   previous: { press: 'k', does: 'Previous in the list', where: 'lists' },

@@ -1,7 +1,15 @@
 import { expect, test } from 'vitest'
 import { readTurns } from './chat.ts'
 import { readLoss, type TokenStatistics } from './loss.ts'
-import { makeScale, measureTurns, readStatistics, signOf, type MeasuredToken } from './overlays.ts'
+import {
+  explainSampled,
+  makeSampledScale,
+  makeScale,
+  measureTurns,
+  readStatistics,
+  signOf,
+  type MeasuredToken,
+} from './overlays.ts'
 
 const plain: TokenStatistics = {
   oldLogprob: -1,
@@ -99,4 +107,13 @@ test('a ratio near one is faint, however small the others are', () => {
 
 test('signs say what colours say', () => {
   expect([-1, -0.1, 0, 0.3].map(signOf)).toEqual(['−', '', '', '+'])
+})
+
+test('a sampled token is the more orange the less likely it was, and is explained', () => {
+  const token = (logprob: number | undefined) => ({ token: { text: 'a', logprob }, statistics: undefined })
+  const shades = [0, -2.5, -9, undefined].map((logprob) => makeSampledScale(true).shade(token(logprob)))
+  expect(shades.map((shade) => shade + 0)).toEqual([0, -0.5, -1, 0])
+  expect(makeSampledScale(false).shade(token(-9))).toBe(0)
+  expect(explainSampled(token(0))).toBe('"a": log-probability 0, probability 100 %')
+  expect(explainSampled(token(undefined))).toBe('"a": no log-probability came with it')
 })

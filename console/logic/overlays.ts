@@ -132,6 +132,23 @@ export function makeScale(name: OverlayName, tokens: readonly MeasuredToken[], l
   }
 }
 
+/** The scale of an answer that nothing was learned from: how likely its tokens were, coloured or not. */
+export function makeSampledScale(isColoured: boolean): Scale {
+  return {
+    shade: ({ token }) => (isColoured ? Math.max(-1, Math.min(0, (token.logprob ?? 0) / fullLogprob)) : 0),
+    low: `−${fullLogprob} or less: unlikely`,
+    middle: '0: certain',
+    high: '',
+    write: ({ token }) => formatMetric(token.logprob),
+  }
+}
+
+/** Says how likely a sampled token was. */
+export function explainSampled({ token: { text, logprob } }: MeasuredToken): string {
+  if (logprob === undefined) return `${JSON.stringify(text)}: no log-probability came with it`
+  return `${JSON.stringify(text)}: log-probability ${formatMetric(logprob)}, probability ${formatMetric(Math.exp(logprob) * 100)} %`
+}
+
 /** What it was sampled with is in the conversation too. */
 function oldLogprobOf({ statistics, token }: MeasuredToken): number | null | undefined {
   return statistics?.oldLogprob ?? token.logprob

@@ -18,6 +18,10 @@ test('a state has one address, and the address has the state', () => {
   expect(writeSearch({})).toBe('')
 })
 
+test('a repeated name is a list', () => {
+  expect(parseSearch('?m=a&q=b&m=c/d:e')).toEqual({ m: 'a,c/d:e', q: 'b' })
+})
+
 test('lists have each item once, and leave the address when they are empty', () => {
   expect(readList('a,b,,a,c', 2)).toEqual(['a', 'b'])
   expect(readList(undefined)).toEqual([])

@@ -1,6 +1,10 @@
-/** Reads the state of a screen from its address. All values are texts, so that people can read and write addresses. */
+/**
+ * Reads the state of a screen from its address. All values are texts, so that people can read and write addresses. A
+ * name that is repeated is a list.
+ */
 export function parseSearch(text: string): Record<string, string> {
-  return Object.fromEntries(new URLSearchParams(text))
+  const params = new URLSearchParams(text)
+  return Object.fromEntries([...params.keys()].map((name) => [name, params.getAll(name).join(',')]))
 }
 
 /** Writes the values that are set, in a constant order, so that one state has one address. */

@@ -1,9 +1,16 @@
 import controls from './controls.module.css'
 
+interface DownloadProps {
+  name: string
+  /** The rows, or what finds them when the button is pressed. */
+  rows: readonly unknown[] | (() => readonly unknown[])
+}
+
 /** Saves exactly the rows that are shown, one JSON text a line. */
-export function Download({ name, rows }: { name: string; rows: readonly unknown[] }) {
+export function Download({ name, rows }: DownloadProps) {
   const save = () => {
-    const lines = rows.map((row) => `${JSON.stringify(row)}\n`)
+    const shown = typeof rows === 'function' ? rows() : rows
+    const lines = shown.map((row) => `${JSON.stringify(row)}\n`)
     const address = URL.createObjectURL(new Blob(lines, { type: 'application/jsonl' }))
     const link = document.createElement('a')
     link.href = address

@@ -20,6 +20,7 @@ export function Keys({ entity, project }: { entity: string; project: string | un
   useKey('projects', () => void navigate({ to: '/' }))
   useKey('overview', () => void navigate({ to: '/$entity/$project', params }), inProject)
   useKey('runs', () => void navigate({ to: '/$entity/$project/runs', params }), inProject)
+  useKey('playground', () => void navigate({ to: '/$entity/$project/playground', params }), inProject)
   const close = () => setOpen(undefined)
   return (
     <>

@@ -58,6 +58,7 @@ function Rail({ session, project }: { session: Session; project: string | undefi
         <span>{session.entity}</span>
       </Link>
       {project !== undefined && <ProjectLinks entity={session.entity} project={project} />}
+      <EntityLinks entity={session.entity} />
       <div className={classes.foot}>
         <Connection isShown={project !== undefined} />
         <ThemeChoice />
@@ -77,6 +78,22 @@ function ProjectLinks({ entity, project }: { entity: string; project: string }) 
       </Link>
       <Link to="/$entity/$project/runs" params={params}>
         Runs
+      </Link>
+      <Link to="/$entity/$project/playground" params={params}>
+        Playground
+      </Link>
+    </nav>
+  )
+}
+
+function EntityLinks({ entity }: { entity: string }) {
+  return (
+    <nav aria-label="Entity" className={classes.links}>
+      <Link to="/$entity/usage" params={{ entity }}>
+        Usage
+      </Link>
+      <Link to="/$entity/settings" params={{ entity }}>
+        Settings
       </Link>
     </nav>
   )

@@ -26,6 +26,13 @@ export function listRoutes(entity: string, { project, run, jobs, trajectory }: D
     { path: `${home}/jobs/${jobs.failed}`, shows: 'The same job would fail again.' },
     { path: `${home}/jobs/${jobs.running}`, shows: 'running' },
     { path: `${home}/jobs/${jobs.waiting}`, shows: 'Why it waits' },
+    { path: `${home}/playground`, shows: 'Its answer appears here.' },
+    { path: `${home}/playground?run=${run.name}&trajectory=${trajectory}`, shows: 'Before turn 2 of 3' },
+    { path: `/${entity}/usage`, shows: 'in these days' },
+    { path: `/${entity}/settings/keys`, shows: 'Last used' },
+    { path: `/${entity}/settings/limits`, shows: 'Unfinished jobs' },
+    { path: `/${entity}/settings/webhooks`, shows: 'No webhooks yet' },
+    { path: '/authorize?ref=weave', shows: 'A key for your program' },
     { path: `${home}/nothing/of/this`, shows: 'There is no such page' },
   ]
 }

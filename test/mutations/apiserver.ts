@@ -183,4 +183,11 @@ export const apiserverMutations: Mutation[] = [
     replace: '',
     test: 'apiserver/training/base-models/defaults.test.ts',
   },
+  {
+    fault: 'the name of a model of another entity refers to one of the own',
+    file: 'apiserver/accounts/model-references.ts',
+    find: ' || named !== entity',
+    replace: '',
+    test: 'apiserver/accounts/model-references.test.ts',
+  },
 ]

@@ -43,4 +43,18 @@ export const consoleMutations: Mutation[] = [
     replace: 'return []',
     test: 'console/logic/diff.test.ts',
   },
+  {
+    fault: 'an error in the stream of a chat is no error',
+    file: 'console/logic/chat-stream.ts',
+    find: "if (error) throw new StreamError(error.message ?? 'The stream ended with an error.')",
+    replace: 'if (error) return answer',
+    test: 'console/logic/chat-stream.test.ts',
+  },
+  {
+    fault: 'small groups are missing in the chart of the usage',
+    file: 'console/logic/usage.ts',
+    find: 'series.slice(maxSeries - 1)',
+    replace: 'series.slice(maxSeries)',
+    test: 'console/logic/usage.test.ts',
+  },
 ]

@@ -1,19 +1,33 @@
 import { useState, type FormEvent } from 'react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { callApi } from '../../data/client.ts'
 import { sessionQuery } from '../../data/session.ts'
+import { joinModelName } from '../../logic/playground.ts'
 import controls from '../../parts/controls.module.css'
 import { Dialog } from '../../parts/dialog.tsx'
 import { useModel } from './use-model.ts'
 
-/** What can be done with a checkpoint. */
+type Change = 'promote' | 'fork' | 'delete'
+
+/** What can be done with a checkpoint. Keys that may only read see what they may not do. */
 export function CheckpointActions({ step }: { step: number }) {
   const model = useModel()
   const { data: session } = useQuery(sessionQuery)
-  const [open, setOpen] = useState<'promote' | 'delete'>()
+  const [open, setOpen] = useState<Change>()
   const close = () => setOpen(undefined)
+  const name = `${model.entity}/${model.project}/${model.name}`
+  const cannot = session?.role === 'read' ? { disabled: true, title: 'A key with the role read cannot do this' } : {}
   return (
     <>
+      <Link
+        to="/$entity/$project/playground"
+        params={{ entity: model.entity, project: model.project }}
+        search={{ m: `${joinModelName(name, `step${step}`)},${joinModelName(name, 'step0')}` }}
+        className={controls.quiet}
+      >
+        Chat
+      </Link>
       <a
         className={controls.quiet}
         href={`/v1/preview/models/${model.id}/checkpoints/${step}/archive`}
@@ -21,21 +35,23 @@ export function CheckpointActions({ step }: { step: number }) {
       >
         Download
       </a>
-      {session?.role !== 'read' && (
-        <>
-          <button type="button" className={controls.quiet} onClick={() => setOpen('promote')}>
-            Alias
-          </button>
-          <button type="button" className={controls.quiet} onClick={() => setOpen('delete')}>
-            Delete
-          </button>
-        </>
-      )}
+      {changes.map(([change, label]) => (
+        <button key={change} type="button" className={controls.quiet} onClick={() => setOpen(change)} {...cannot}>
+          {label}
+        </button>
+      ))}
       {open === 'promote' && <Promote step={step} onClose={close} />}
+      {open === 'fork' && <Fork step={step} onClose={close} />}
       {open === 'delete' && <Remove step={step} onClose={close} />}
     </>
   )
 }
+
+const changes: readonly (readonly [Change, string])[] = [
+  ['promote', 'Alias'],
+  ['fork', 'Fork'],
+  ['delete', 'Delete'],
+]
 
 interface Action {
   step: number
@@ -91,6 +107,46 @@ function Promote({ step, onClose }: Action) {
   )
 }
 
+/** Makes a model that starts from the checkpoint, and opens it. */
+function Fork({ step, onClose }: Action) {
+  const model = useModel()
+  const navigate = useNavigate()
+  const [name, setName] = useState(`${model.name}-step${step}`)
+  const change = useChange(async () => {
+    const path = { model_id: model.id }
+    const fork = await callApi('POST /v1/preview/models/{model_id}/fork', { path, body: { name, step } })
+    const params = { entity: fork.entity, project: fork.project, run: fork.name }
+    await navigate({ to: '/$entity/$project/runs/$run/checkpoints', params })
+  }, onClose)
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate()
+  }
+  return (
+    <Dialog title={`Make a run from step ${step}`} onClose={onClose} error={change.error}>
+      <form onSubmit={submit}>
+        <label>
+          Name of the new run
+          <input
+            className={controls.input}
+            required
+            maxLength={128}
+            value={name}
+            onInput={(event) => setName(event.currentTarget.value)}
+          />
+        </label>
+        <p>
+          It gets a copy of the weights and begins at step {step}. What happens to {model.name} later does not change
+          it.
+        </p>
+        <button type="submit" className={controls.primary} disabled={change.isPending}>
+          Make the run
+        </button>
+      </form>
+    </Dialog>
+  )
+}
+
 function Remove({ step, onClose }: Action) {
   const model = useModel()
   const [typed, setTyped] = useState('')
@@ -110,7 +166,7 @@ function Remove({ step, onClose }: Action) {
   return (
     <Dialog title={`Delete the checkpoint of step ${step}`} onClose={onClose} error={change.error}>
       <form onSubmit={submit}>
-        <p>Its weights are deleted for good. Chats that name it fail.</p>
+        <p>Its weights are deleted for good. Chats that name it fail. One that has an alias cannot be deleted.</p>
         <label>
           Type {name}
           <input

@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { usePolling } from '../../data/live.ts'
-import { countOf, formatMetric } from '../../logic/numbers.ts'
-import { Chip } from '../../parts/badges.tsx'
+import { countOf, formatBytes, formatMetric } from '../../logic/numbers.ts'
+import { Age, Chip } from '../../parts/badges.tsx'
+import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { CheckpointActions } from './checkpoint-actions.tsx'
@@ -20,14 +21,18 @@ export function CheckpointsTab() {
   })
   return (
     <Answered result={checkpoints} rows={8}>
-      {({ items }) =>
+      {({ items, isWhole }) =>
         items.length === 0 ? (
           <Empty title="No checkpoints yet">Each training job that succeeds makes one.</Empty>
         ) : (
           <>
-            <p className={classes.count}>
-              {countOf(items.length, 'checkpoint')}, the newest loaded by {countOf(model.loaded_engines, 'engine')}
-            </p>
+            <div className={classes.count}>
+              <p role="status">
+                {countOf(items.length, 'checkpoint')}
+                {!isWhole && '; there are more'}
+              </p>
+              <Download name={`${model.name}-checkpoints`} rows={items.toReversed()} />
+            </div>
             <Table
               label="Checkpoints"
               columns={listColumns(items, model.aliases)}
@@ -62,19 +67,43 @@ function listColumns(items: readonly Checkpoint[], aliases: Record<string, numbe
             </Chip>
           )),
     },
+    {
+      id: 'actions',
+      head: 'Actions',
+      width: '316px',
+      isNumber: true,
+      cell: ({ step }) => <CheckpointActions step={step} />,
+    },
+    {
+      id: 'size',
+      head: 'Size',
+      width: '84px',
+      isNumber: true,
+      cell: ({ size }) => (size === null ? '–' : formatBytes(size)),
+    },
+    {
+      id: 'loaded',
+      head: 'Loaded on',
+      width: 'minmax(110px, 1fr)',
+      cell: ({ loaded_on: pods }) => (
+        <span className={classes.pods} title={pods.join('\n')}>
+          {pods.length === 0 ? 'no engine' : pods.join(', ')}
+        </span>
+      ),
+    },
     ...metrics.map((key): Column<Checkpoint> => ({
       id: key,
       head: key,
-      width: '112px',
+      width: '92px',
       isNumber: true,
       cell: (checkpoint) => formatMetric(checkpoint.metrics[key]),
     })),
     {
-      id: 'actions',
-      head: 'Actions',
-      width: '220px',
+      id: 'created',
+      head: 'Created',
+      width: '92px',
       isNumber: true,
-      cell: ({ step }) => <CheckpointActions step={step} />,
+      cell: ({ created_at: time }) => <Age time={time} />,
     },
   ]
 }

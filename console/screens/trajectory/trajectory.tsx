@@ -8,6 +8,7 @@ import { readChoice } from '../../logic/search.ts'
 import { Chip } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { Segments } from '../../parts/controls.tsx'
+import controls from '../../parts/controls.module.css'
 import { Facts, Page } from '../../parts/page.tsx'
 import { Answered, Failure, Loading } from '../../parts/state.tsx'
 import { Difference } from './difference.tsx'
@@ -40,7 +41,19 @@ export function TrajectoryScreen() {
       title={`Trajectory ${id.slice(0, 8)}`}
       id={id}
       trail={trail}
-      actions={<AsCommand requests={[{ address: `/v1/preview/models/${model.data.id}/trajectories/${id}` }]} />}
+      actions={
+        <>
+          <Link
+            to="/$entity/$project/playground"
+            params={{ entity, project }}
+            search={{ m: `${entity}/${project}/${run}`, run, trajectory: id }}
+            className={controls.quiet}
+          >
+            To playground
+          </Link>
+          <AsCommand requests={[{ address: `/v1/preview/models/${model.data.id}/trajectories/${id}` }]} />
+        </>
+      }
     >
       <Loaded model={model.data} id={id} />
     </Page>
