@@ -10,14 +10,14 @@ import { useModel } from './use-model.ts'
 
 type Change = 'promote' | 'fork' | 'delete'
 
-/** What can be done with a checkpoint. Keys that may only read see what they may not do. */
+/** What can be done with a checkpoint. The list says what keys that may only read cannot do. */
 export function CheckpointActions({ step }: { step: number }) {
   const model = useModel()
   const { data: session } = useQuery(sessionQuery)
   const [open, setOpen] = useState<Change>()
   const close = () => setOpen(undefined)
   const name = `${model.entity}/${model.project}/${model.name}`
-  const cannot = session?.role === 'read' ? { disabled: true, title: 'A key with the role read cannot do this' } : {}
+  const allowed = session?.role === 'read' ? [] : changes
   return (
     <>
       <Link
@@ -35,8 +35,8 @@ export function CheckpointActions({ step }: { step: number }) {
       >
         Download
       </a>
-      {changes.map(([change, label]) => (
-        <button key={change} type="button" className={controls.quiet} onClick={() => setOpen(change)} {...cannot}>
+      {allowed.map(([change, label]) => (
+        <button key={change} type="button" className={controls.quiet} onClick={() => setOpen(change)}>
           {label}
         </button>
       ))}

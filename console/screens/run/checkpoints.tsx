@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { usePolling } from '../../data/live.ts'
+import { sessionQuery } from '../../data/session.ts'
 import { countOf, formatBytes, formatMetric } from '../../logic/numbers.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
 import { Download } from '../../parts/download.tsx'
@@ -15,6 +16,8 @@ type Checkpoint = Item<'GET /v1/preview/models/{model_id}/checkpoints'>
 /** The checkpoints of a run, the newest first, with what can be done with them. */
 export function CheckpointsTab() {
   const model = useModel()
+  const { data: session } = useQuery(sessionQuery)
+  const isReader = session?.role === 'read'
   const checkpoints = useQuery({
     ...wholeListQuery('GET /v1/preview/models/{model_id}/checkpoints', { path: { model_id: model.id } }),
     refetchInterval: usePolling(),
@@ -30,6 +33,7 @@ export function CheckpointsTab() {
               <p role="status">
                 {countOf(items.length, 'checkpoint')}
                 {!isWhole && '; there are more'}
+                {isReader && '. Your key has the role read: it cannot give aliases, fork or delete'}
               </p>
               <Download name={`${model.name}-checkpoints`} rows={items.toReversed()} />
             </div>
