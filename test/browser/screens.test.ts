@@ -61,6 +61,8 @@ test('runs are sorted, filtered, pinned and compared, by keyboard too', async ()
     .first()
     .waitFor()
   await page.goBack()
+  // Until then, the filter is that of the comparison.
+  await page.getByRole('table', { name: 'Runs' }).waitFor()
   await page.keyboard.press('/')
   await page.keyboard.type('warm')
   await page.getByText('1 of 3 runs').waitFor()
