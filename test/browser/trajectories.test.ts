@@ -133,7 +133,7 @@ test('what a step learned from is ranked by push, and saved as it is shown', asy
   await page.getByRole('button', { name: 'What did this step learn from?' }).click()
   await page.getByText(/half of all push/).waitFor()
   const saving = page.waitForEvent('download')
-  await page.getByRole('button', { name: 'Download what is shown' }).click()
+  await page.getByTitle('Download what is shown').click()
   const saved = await text(await (await saving).createReadStream())
   const lines = saved.trim().split('\n')
   const pushes = lines.map((line) => Math.abs((JSON.parse(line) as { push: number }).push))
