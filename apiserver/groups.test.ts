@@ -22,6 +22,8 @@ test.each<[string, GroupName | undefined]>([
   ['/detokenize', 'inference'],
   ['/v1/preview/models', 'training'],
   ['/v1/preview/projects/x/trace-retention', 'tracing'],
+  ['/v1/preview/projects/x/calls/to-dataset', 'tracing'],
+  ['/v1/preview/models/x/trajectories/to-dataset', 'tracing'],
   ['/v1/preview/projects/x', 'training'],
   ['/traces', 'tracing'],
   ['/traces/completions/create', 'tracing'],

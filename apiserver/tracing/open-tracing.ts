@@ -18,6 +18,7 @@ import { presentReason } from '../errors/present.ts'
 import { unknownPath } from '../errors/unknown-path.ts'
 import { toTraceError } from './to-trace-error.ts'
 import { readTraceKey } from './auth.ts'
+import { routeCallStatistics } from './call-statistics/routes.ts'
 import { routeCalls } from './calls/routes.ts'
 import type { WriteDeps } from './chats/write-chat.ts'
 import { routeCompletions } from './completions/routes.ts'
@@ -26,6 +27,7 @@ import { readPrices } from './costs/prices.ts'
 import { routeCosts } from './costs/routes.ts'
 import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
 import type { GatewayDeps } from '../inference/gateway.ts'
+import { routeDataSets } from './data-sets/routes.ts'
 import { routeFeedback } from './feedback/routes.ts'
 import { ValueChecker } from './feedback/value-checker.ts'
 import { routeFiles } from './files/routes.ts'
@@ -86,17 +88,21 @@ export function openTracing(main: TracingDeps): Tracing {
   ]
   router.use(...guards)
   const api = createTraceApi(router, main)
-  routeTraces(api, main)
+  const deps = createTraceDeps(main)
+  routeTraces(api, deps, main.gateway)
   return {
     operations: api.operations,
     routes: mountRoutes(router.routes() as Koa.Middleware, guards, api.operations),
     routeOpen: routeTraceHealth,
-    route: (rest) => routeTraceRetention(rest, main),
+    route: (rest) => {
+      routeTraceRetention(rest, main)
+      routeDataSets(rest, { ...deps, training: main.pool })
+      routeCallStatistics(rest, deps)
+    },
   }
 }
 
-function routeTraces(api: TraceApi, main: TracingDeps): void {
-  const deps = createTraceDeps(main)
+function routeTraces(api: TraceApi, deps: TraceDeps, gateway: GatewayDeps | undefined): void {
   routeCalls(api, deps)
   routeObjects(api, deps)
   routeTables(api, deps)
@@ -106,7 +112,7 @@ function routeTraces(api: TraceApi, main: TracingDeps): void {
   routeFeedback(api, deps)
   routeCosts(api, deps)
   routeThreads(api, deps)
-  if (main.gateway) routeCompletions(api, { ...deps, gateway: main.gateway })
+  if (gateway) routeCompletions(api, { ...deps, gateway })
   routeService(api, deps)
 }
 
@@ -149,6 +155,8 @@ function rejectUnknownPaths(guards: Koa.Middleware<RequestState>[], known: reado
 function readFirst(path: string): string {
   return path.split('/', 2)[1] ?? ''
 }
+
+type TraceDeps = ReturnType<typeof createTraceDeps>
 
 function createTraceDeps(main: TracingDeps) {
   const { artifacts, heavyThreads, log, memory, pricesFile, responses, storage, uploadLimitBytes, writing } = main

@@ -404,6 +404,24 @@ export interface Operations {
     body: { "days": number | null }
     answer: { "days": number | null }
   }
+  "POST /v1/preview/projects/{project}/calls/to-dataset": {
+    path: { "project": string }
+    query: Record<never, never>
+    body: { "dataset": string; "call_ids": string[] }
+    answer: { "project_id": string; "object_id": string; "digest": string; "version_index": number; "ref": string; "added": number; "rows": number }
+  }
+  "POST /v1/preview/models/{model_id}/trajectories/to-dataset": {
+    path: { "model_id": string }
+    query: Record<never, never>
+    body: { "dataset": string; "trajectory_ids": string[] }
+    answer: { "project_id": string; "object_id": string; "digest": string; "version_index": number; "ref": string; "added": number; "rows": number }
+  }
+  "POST /v1/preview/projects/{project}/calls/statistics": {
+    path: { "project": string }
+    query: Record<never, never>
+    body: { "filter"?: { "op_names"?: string[] | null; "input_refs"?: string[] | null; "output_refs"?: string[] | null; "parent_ids"?: string[] | null; "trace_ids"?: string[] | null; "call_ids"?: string[] | null; "thread_ids"?: string[] | null; "turn_ids"?: string[] | null; "wb_user_ids"?: string[] | null; "wb_run_ids"?: string[] | null; "trace_roots_only"?: boolean | null }; "query"?: { "$expr": Record<string, unknown> }; "from"?: string; "to"?: string; "buckets"?: number }
+    answer: { "calls": number; "is_whole": boolean; "from": string | null; "to": string | null; "buckets": { "calls": number; "errors": number }[]; "ops": { "value": string; "calls": number }[]; "statuses": { "value": string; "calls": number }[]; "threads": { "value": string; "calls": number }[]; "models": { "value": string; "calls": number }[] }
+  }
   "GET /v1/preview/runs": {
     path: Record<never, never>
     query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "project"?: string; "state"?: "running" | "finished" | "failed" | "killed" | "preempted" | "pending" | "crashed" | "preempting" }

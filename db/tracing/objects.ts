@@ -48,11 +48,39 @@ const sameVersion = 'project = $1 AND object_id = $2 AND kind = $3 AND digest = 
  */
 export async function publishVersion(pool: Pool, project: number, version: NewVersion): Promise<void> {
   if (await isLatestAlready(pool, project, version)) return
-  await withTransaction(pool, async (connection) => {
-    const publication = await lockName(connection, project, version)
-    const known = await reviveVersion(connection, project, { ...version, publication })
-    if (!known) await insertVersion(connection, project, { ...version, publication })
+  await withTransaction(pool, (connection) => publish(connection, project, version))
+}
+
+/**
+ * Publishes a value if the latest version, deleted or not, is still the one of the digest `after`, or if there still is
+ * none. Returns whether it did.
+ */
+export async function publishAfter(
+  pool: Pool,
+  project: number,
+  { after, ...version }: NewVersion & { after: string | null },
+): Promise<boolean> {
+  return withTransaction(pool, async (connection) => {
+    const isStill = (await lockLatest(connection, project, version)) === after
+    if (isStill) await publish(connection, project, version)
+    return isStill
   })
+}
+
+/** The latest version of a name, until the transaction ends. Its lock orders those who publish the first version too. */
+async function lockLatest(connection: Connection, project: number, { objectId, kind }: NewVersion) {
+  await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [`${project}/${kind}/${objectId}`])
+  const { rows } = await connection.query<{ latest: string }>(
+    'SELECT latest FROM tracing.objects WHERE project = $1 AND object_id = $2 AND kind = $3 FOR UPDATE',
+    [project, objectId, kind],
+  )
+  return rows[0]?.latest ?? null
+}
+
+async function publish(connection: Connection, project: number, version: NewVersion): Promise<void> {
+  const publication = await lockName(connection, project, version)
+  const known = await reviveVersion(connection, project, { ...version, publication })
+  if (!known) await insertVersion(connection, project, { ...version, publication })
 }
 
 /** Programs publish the same values at each start. Then there is nothing to write. */

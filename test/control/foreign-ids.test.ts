@@ -12,7 +12,12 @@ import { useStack } from '../support/stack.ts'
 const stack = useStack()
 const operations = await listOperations(stack.url)
 // A project name belongs to the key's own entity.
-const ownNames = new Set(['/v1/preview/projects/{project}', '/v1/preview/projects/{project}/trace-retention'])
+const ownNames = new Set([
+  '/v1/preview/projects/{project}',
+  '/v1/preview/projects/{project}/trace-retention',
+  '/v1/preview/projects/{project}/calls/statistics',
+  '/v1/preview/projects/{project}/calls/to-dataset',
+])
 const withIds = operations.filter(({ path }) => path.includes('{') && !ownNames.has(path))
 
 let pool: Pool

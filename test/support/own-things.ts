@@ -149,6 +149,12 @@ function listBodies(stack: Stack, ids: Record<string, string>): Record<string, B
       training_data_url: `wandb-artifact:///${ids['entity']}/own/data`,
     }),
     'put projects/{project}/trace-retention': json({ days: 30 }),
+    'post projects/{project}/calls/statistics': json({}),
+    'post projects/{project}/calls/to-dataset': json({ dataset: 'copies', call_ids: [randomUUID()] }),
+    'post models/{model_id}/trajectories/to-dataset': json({
+      dataset: 'copies',
+      trajectory_ids: [ids['trajectory_id']],
+    }),
     'put limits/token-statistics': json({ token_statistics: 'all' }),
     'put limits/trace-project': json({ trace_project: 'own' }),
     'post keys': json({ role: 'read' }),

@@ -23,6 +23,13 @@ const traceName = String.raw`coalesce(nullif(c.display_name, ''),
 
 const everyCall: ReadonlySet<string> = new Set(columnsOfEveryCall)
 
+// A field of ours: the tokens of all models that a call has used. Null without any.
+const tokensOf = (name: string) => `tracing.number_or_null(used.value ->> '${name}')`
+const totalTokens = `(SELECT sum(coalesce(${tokensOf('total_tokens')},
+    coalesce(${tokensOf('prompt_tokens')}, ${tokensOf('input_tokens')}, 0)
+    + coalesce(${tokensOf('completion_tokens')}, ${tokensOf('output_tokens')}, 0)))
+  FROM json_each(CASE WHEN json_typeof(c.summary -> 'usage') = 'object' THEN c.summary -> 'usage' END) AS used)`
+
 function describeColumn({ name, type }: ClientColumn): [string, PlainField] {
   const kind = type === 'timestamptz' ? 'time' : type === 'bigint' ? 'number' : 'text'
   const field: PlainField = { kind, sql: `c.${name}` }
@@ -39,6 +46,7 @@ const columns = new Map<string, PlainField>([
   ['summary.weave.latency_ms', number('floor(extract(epoch FROM c.ended_at - c.started_at) * 1000)::float8')],
   ['summary.weave.trace_name', filled(text(`(${traceName}) COLLATE "C"`))],
   ['summary.weave.display_name', text('c.display_name')],
+  ['summary.weave.total_tokens', number(totalTokens)],
 ])
 
 // Each of these reads the feedback table for every call.

@@ -1,11 +1,10 @@
-import { notFound } from '../../../lib/http/http-error.ts'
 import { Type } from 'typebox'
 import { withTransaction, type Pool } from '../../../db/pool.ts'
 import { recordAct } from '../../../db/accounts/audit-log.ts'
 import { findRetention, setRetention } from '../../../db/retention/traces.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { isTracedName } from '../../accounts/names.ts'
+import { requireProjectName } from '../project-path.ts'
 import { Projects } from '../projects.ts'
 
 export interface TraceRetentionDeps {
@@ -23,16 +22,12 @@ const retentionSchema = Type.Object({ days: nullable(Type.Integer({ minimum: 1, 
 /** How long a project keeps its calls. Only this server has these paths; the hosted service does not. */
 export function routeTraceRetention(api: RestApi, { pool, tracing }: TraceRetentionDeps): void {
   const projects = new Projects(tracing)
-  const nameOf = (project: string) => {
-    if (!isTracedName(project) || project.includes('/')) throw notFound('Project')
-    return project
-  }
 
   api.get(
     path,
     { tag: 'Tracing', summary: "Get the retention of a project's calls", answer: retentionSchema },
     async ({ caller, params }) => {
-      const { number } = await projects.find(caller, `${caller.entity}/${nameOf(params.project)}`)
+      const { number } = await projects.find(caller, `${caller.entity}/${requireProjectName(params.project)}`)
       return { days: await findRetention(tracing, number) }
     },
   )
@@ -51,7 +46,7 @@ export function routeTraceRetention(api: RestApi, { pool, tracing }: TraceRetent
     },
     async ({ caller, params, body: { days } }) => {
       const { entity, keyId: actor } = caller
-      const subject = nameOf(params.project)
+      const subject = requireProjectName(params.project)
       const { number } = await projects.open(caller, `${entity}/${subject}`)
       // The tracing tables may be in another database, so there is no common transaction. The audit log is written
       // first: every change is logged, even if some logged changes fail.

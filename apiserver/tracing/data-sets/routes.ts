@@ -1,0 +1,92 @@
+import { findModel } from '../../../db/models/models.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
+import { isUuid } from '../../../lib/http/validation/compile.ts'
+import type { RestApi } from '../../accounts/rest-api.ts'
+import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
+import type { CallDeps } from '../calls/service.ts'
+import { requireProjectName } from '../project-path.ts'
+import type { Project } from '../projects.ts'
+import { countRead } from '../read-memory.ts'
+import { addRows, type AddRowsDeps, type DataSetVersion } from './add-rows.ts'
+import { readCallRows } from './call-rows.ts'
+import { RowsReservation } from './rows-reservation.ts'
+import { callsToDataSetSchema, dataSetVersionSchema, trajectoriesToDataSetSchema } from './schema.ts'
+import { readTrajectoryRows, type TrajectorySourceDeps } from './trajectory-rows.ts'
+
+export interface DataSetDeps extends AddRowsDeps, CallDeps, TrajectorySourceDeps {
+  memory: RequestMemory
+}
+
+const limits =
+  'A version with the rows of the latest one and the new ones is published; a data set that does not exist is ' +
+  'created. One request copies at most 1,000 of them, with 16 MiB together.'
+
+/** Copies calls and trajectories into data sets of weave. */
+export function routeDataSets(api: RestApi, deps: DataSetDeps): void {
+  routeCalls(api, deps)
+  routeTrajectories(api, deps)
+}
+
+function routeCalls(api: RestApi, deps: DataSetDeps): void {
+  api.post(
+    '/v1/preview/projects/{project}/calls/to-dataset',
+    {
+      tag: 'Tracing',
+      summary: 'Add calls to a data set',
+      description: `Each call becomes a row: its inputs, with \`output\` and with \`call\`, the reference of the call. ${limits}`,
+      body: callsToDataSetSchema,
+      answer: dataSetVersionSchema,
+    },
+    async ({ ctx, caller, params, body }) => {
+      const project = await deps.projects.open(caller, `${caller.entity}/${requireProjectName(params.project)}`)
+      const ids = [...new Set(body.call_ids)]
+      const memory = deps.memory.open(ctx)
+      const kept = new RowsReservation(countRead(memory))
+      const rows = await readCallRows(deps, { caller, reading: countRead(memory) }, { project, ids, rows: kept })
+      const made = await addRows(deps, project, { name: body.dataset, rows, state: ctx.state })
+      return present(project, made, rows.length)
+    },
+  )
+}
+
+function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
+  api.post(
+    '/v1/preview/models/{model_id}/trajectories/to-dataset',
+    {
+      tag: 'Trajectories',
+      summary: 'Add trajectories to a data set',
+      description:
+        'Each trajectory becomes a row: `messages`, where choices are their messages, `tools` if it has some, `reward`, ' +
+        "`metrics`, `scenario_id`, `step`, `model` and `trajectory`, its id. The data set is in the model's project. " +
+        limits,
+      body: trajectoriesToDataSetSchema,
+      answer: dataSetVersionSchema,
+    },
+    async ({ ctx, caller, params, body }) => {
+      const { model_id: modelId } = params
+      const model = isUuid(modelId) ? await findModel(deps.training, caller.entity, modelId) : undefined
+      if (!model) throw notFound('Model', modelId)
+      const rows = await readTrajectoryRows(deps, {
+        model,
+        ids: [...new Set(body.trajectory_ids)],
+        rows: new RowsReservation(countRead(deps.memory.open(ctx))),
+      })
+      const project = await deps.projects.open(caller, `${model.entity}/${model.project}`)
+      const made = await addRows(deps, project, { name: body.dataset, rows, state: ctx.state })
+      return present(project, made, rows.length)
+    },
+  )
+}
+
+function present(project: Project, { version, rowCount }: DataSetVersion, added: number) {
+  const { objectId, digest, versionIndex } = version
+  return {
+    project_id: project.id,
+    object_id: objectId,
+    digest,
+    version_index: versionIndex,
+    ref: `weave:///${project.id}/object/${objectId}:${digest}`,
+    added,
+    rows: rowCount,
+  }
+}
