@@ -51,7 +51,7 @@ async function send({ method, path }: DocumentedOperation, key: string | undefin
     return encodeURIComponent(ids[name])
   })
   const body = things.bodyOf(method, path)
-  const response = await fetch(stack.url + filled, {
+  const response = await fetch(stack.url + filled + things.queryOf(path), {
     method: method.toUpperCase(),
     headers: { ...(key && { authorization: `Bearer ${key}` }), ...(body && { 'content-type': body.type }) },
     ...(body && { body: body.content }),

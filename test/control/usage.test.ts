@@ -300,7 +300,7 @@ describe('the report', () => {
     ['to=2026-02-30', 'to'],
     ['limit=0', 'limit'],
     ['limit=1001', 'limit'],
-    ['model_id=x', 'model_id'],
+    ['model_id=a%20b', 'model_id'],
     ['key_id=1', 'key_id'],
     ['project=a%00b', 'project'],
     ['group_by=day&after=nonsense', 'after'],

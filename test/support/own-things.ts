@@ -1,10 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { newId } from '../../apiserver/tracing/ids.ts'
 import type { Pool } from '../../db/pool.ts'
 import { insertResponse } from '../../db/responses/responses.ts'
 import { eventually } from './eventually.ts'
 import { ModelRows } from './model-rows.ts'
 import { createRest, type Rest } from './rest.ts'
 import type { Stack } from './stack.ts'
+import { createTraceClient } from './trace-client.ts'
 import { uploadRunFile, upsertRun } from './wandb.ts'
 
 /** One resource of each kind, all of one entity. */
@@ -15,6 +17,8 @@ export interface Things {
   unknownIds: () => Record<string, string>
   /** A valid body for the operation. Undefined if it needs none. */
   bodyOf: (method: string, path: string) => Body | undefined
+  /** A valid query for the operation. Empty if it needs none. */
+  queryOf: (path: string) => string
   /** Operations that need what a control stack lacks, or that would remove everything. */
   isElsewhere: (path: string) => boolean
 }
@@ -36,6 +40,7 @@ export async function makeThings(stack: Stack, pool: Pool, owner: { key: string;
     ids,
     unknownIds: () => Object.fromEntries(Object.entries(ids).map(([name, value]) => [name, unknownLike(name, value)])),
     bodyOf: (method, path) => bodies[`${method} ${path.replace('/v1/preview/', '')}`],
+    queryOf: (path) => (path.endsWith('/trajectory-matches') ? '?text=word' : ''),
     isElsewhere: (path) => elsewhere.has(path),
   }
 }
@@ -83,6 +88,7 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
     training_job_id: await make('POST', 'training-jobs', { model_id: model, trajectory_groups: [] }),
     trajectory_id: data[0]!.id,
     run_id: await addRun(stack, { key, entity }),
+    call_id: await addCall(stack, { key, entity }),
     webhook_id: webhook,
     delivery_id: await findDelivery(rest, webhook),
     key_id: await make('POST', 'keys', { role: 'read' }),
@@ -98,6 +104,15 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
     digest: createHash('sha256').update(dataSet).digest('hex'),
     path: 'adapter_config.json',
   }
+}
+
+/** As the weave SDK makes it. */
+async function addCall({ url }: Stack, { key, entity }: { key: string; entity: string }): Promise<string> {
+  const id = newId()
+  const start = { project_id: `${entity}/own`, id, trace_id: id, op_name: 'answer', attributes: {}, inputs: {} }
+  const traces = createTraceClient(`${url}/traces`, key)
+  await traces.call('/call/start', { start: { ...start, started_at: '2026-11-21T10:00:00Z' } })
+  return id
 }
 
 /** As the wandb SDK makes it, with a file. */
@@ -150,7 +165,7 @@ function listBodies(stack: Stack, ids: Record<string, string>): Record<string, B
     }),
     'put projects/{project}/trace-retention': json({ days: 30 }),
     'post projects/{project}/calls/statistics': json({}),
-    'post projects/{project}/calls/to-dataset': json({ dataset: 'copies', call_ids: [randomUUID()] }),
+    'post projects/{project}/calls/to-dataset': json({ dataset: 'copies', call_ids: [ids['call_id']] }),
     'post models/{model_id}/trajectories/to-dataset': json({
       dataset: 'copies',
       trajectory_ids: [ids['trajectory_id']],
