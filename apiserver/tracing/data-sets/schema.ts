@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
 // Each is looked up, and becomes a row.
 const maxIds = 1_000
@@ -13,13 +13,11 @@ export const callsToDataSetSchema = Type.Object({
   dataset: dataSet,
   call_ids: Type.Array(Type.String({ minLength: 1, maxLength: 256 }), { minItems: 1, maxItems: maxIds }),
 })
-export type CallsToDataSet = Static<typeof callsToDataSetSchema>
 
 export const trajectoriesToDataSetSchema = Type.Object({
   dataset: dataSet,
   trajectory_ids: Type.Array(Type.String({ format: 'uuid' }), { minItems: 1, maxItems: maxIds }),
 })
-export type TrajectoriesToDataSet = Static<typeof trajectoriesToDataSetSchema>
 
 export const dataSetVersionSchema = Type.Object({
   project_id: Type.String({ description: '`ENTITY/PROJECT` of the data set.' }),
