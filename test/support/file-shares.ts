@@ -88,6 +88,11 @@ export const fileGroups: readonly FileGroup[] = [
     files: ['test/control/contract.test.ts', 'test/control/hostile.test.ts'],
   },
   {
+    // Whole lives of clients of the wandb SDK.
+    share: 1,
+    files: ['test/control/wandb-artifacts-sdk.test.ts', 'test/control/wandb-runs-sdk.test.ts'],
+  },
+  {
     // Lost parts, requests and resources.
     share: 3,
     files: [
@@ -102,14 +107,19 @@ export const fileGroups: readonly FileGroup[] = [
   },
   {
     // Models and clients with the real engine.
-    share: 2,
+    share: 4,
     files: [
       'test/clients/agents.test.ts',
       'test/clients/openai-endpoints.test.ts',
+      'test/clients/weave-completions.test.ts',
+      'test/integration/chat-request-fields.test.ts',
       'test/integration/custom-resources.test.ts',
+      'test/integration/examples.test.ts',
       'test/integration/model-life.test.ts',
       'test/integration/opposite-adapters.test.ts',
       'test/integration/tools.test.ts',
+      'test/integration/tracing-completions.test.ts',
+      'test/integration/usage.test.ts',
     ],
   },
 ]
