@@ -139,7 +139,7 @@ describe('an invalid body', () => {
   })
 
   test('in bytes that are not UTF-8 is reported', async () => {
-    const bytes = Buffer.from(jobBody('["?"]'))
+    const bytes = Buffer.from(jobBody('["?"]').replace('MODEL', modelId))
     bytes[bytes.indexOf('?')] = 0xff
     const answer = await sendRaw(jobsPath, new Uint8Array(bytes))
     expect(answer).toMatchObject({ status: 422, text: expect.stringContaining('not valid UTF-8') as string })

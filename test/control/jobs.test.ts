@@ -52,6 +52,8 @@ describe('a job', () => {
       model_id: model,
       method: 'RL',
       state: 'Pending',
+      start_deadline_seconds: null,
+      active_deadline_seconds: null,
       attempt: 0,
       max_attempts: 6,
       step: null,

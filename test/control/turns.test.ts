@@ -89,8 +89,8 @@ describe('a body for a missing model', () => {
     expect(answer.status).toBe(404)
   })
 
-  test('gets its issues if its model_id is not an id', async () => {
-    const answer = await rest.send('POST', jobs, { model_id: 'mine', trajectory_groups: [] })
+  test('gets its issues if its model_id is neither an id nor a name', async () => {
+    const answer = await rest.send('POST', jobs, { model_id: 'a b', trajectory_groups: [] })
     expect(answer.status).toBe(422)
   })
 })

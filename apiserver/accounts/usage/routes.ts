@@ -18,6 +18,7 @@ export function routeUsage(api: RestApi, pool: Pool): void {
       role: 'member',
       query: usageQuerySchema,
       answer: listOf(usageSchema),
+      errorStatuses: [404, 409],
     },
     async ({ caller, query }) => {
       const groupBy = readGroupBy(query)

@@ -1,6 +1,6 @@
 import { findModel } from '../../../db/models/models.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
-import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { requireModelId } from '../../accounts/model-references.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { CallDeps } from '../calls/service.ts'
@@ -16,6 +16,9 @@ import { readTrajectoryRows, type TrajectorySourceDeps } from './trajectory-rows
 export interface DataSetDeps extends AddRowsDeps, CallDeps, TrajectorySourceDeps {
   memory: RequestMemory
 }
+
+// A thousand ids of any length.
+const bodyLimitBytes = 1024 * 1024
 
 const limits =
   'A version with the rows of the latest one and the new ones is published; a data set that does not exist is ' +
@@ -35,6 +38,7 @@ function routeCalls(api: RestApi, deps: DataSetDeps): void {
       summary: 'Add calls to a data set',
       description: `Each call becomes a row: its inputs, with \`output\` and with \`call\`, the reference of the call. ${limits}`,
       body: callsToDataSetSchema,
+      bodyLimitBytes,
       answer: dataSetVersionSchema,
     },
     async ({ ctx, caller, params, body }) => {
@@ -60,12 +64,13 @@ function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
         "`metrics`, `scenario_id`, `step`, `model` and `trajectory`, its id. The data set is in the model's project. " +
         limits,
       body: trajectoriesToDataSetSchema,
+      bodyLimitBytes,
       answer: dataSetVersionSchema,
     },
     async ({ ctx, caller, params, body }) => {
-      const { model_id: modelId } = params
-      const model = isUuid(modelId) ? await findModel(deps.training, caller.entity, modelId) : undefined
-      if (!model) throw notFound('Model', modelId)
+      const modelId = await requireModelId(deps.training, caller.entity, params.model_id)
+      const model = await findModel(deps.training, caller.entity, modelId)
+      if (!model) throw notFound('Model', params.model_id)
       const rows = await readTrajectoryRows(deps, {
         model,
         ids: [...new Set(body.trajectory_ids)],

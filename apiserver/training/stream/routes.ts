@@ -43,6 +43,7 @@ export function routeStream(api: RestApi, deps: ChangeStreamDeps): void {
         after: Type.Optional(Type.String({ maxLength: 64 })),
       }),
       otherAnswers: { [eventStream]: Type.String() },
+      errorStatuses: [404, 409],
     },
     async ({ ctx, caller, query }) => {
       const topics = await readTopics(deps.pool, caller.entity, query.topics)

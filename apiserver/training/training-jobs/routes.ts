@@ -45,6 +45,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
       summary: 'List training jobs in order of arrival',
       query: jobListQuery,
       answer: listOf(trainingJobSchema),
+      errorStatuses: [404, 409],
     },
     async ({ caller, query }) =>
       presentPage(await listTrainingJobs(deps.pool, caller.entity, query), query.limit, presentTrainingJob),
