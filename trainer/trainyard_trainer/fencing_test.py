@@ -101,7 +101,8 @@ def test_training_goes_on_while_the_status_server_is_away_and_repeats_no_step(st
 
 
 def find_saved_steps(root):
-    return max((json.loads(path.read_text())["steps_taken"] for path in root.glob("progress/*/*/progress.json")), default=0)
+    files = root.glob("progress/*/*/progress.json")
+    return max((json.loads(path.read_text())["steps_taken"] for path in files), default=0)
 
 
 def wait_until(condition):

@@ -46,7 +46,8 @@ class Spool:
             try:
                 self.send(*report)
             except (Fenced, JobFailure):
-                return self.close()
+                self.close()
+                return
             with self.changed:
                 self.reports.popleft()
                 self.changed.notify_all()
