@@ -1,4 +1,4 @@
-import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query'
+import { QueryClientProvider, type QueryClient } from '@tanstack/react-query'
 import {
   createRootRouteWithContext,
   createRoute,
@@ -7,7 +7,7 @@ import {
   Outlet,
   redirect,
 } from '@tanstack/react-router'
-import { ApiError } from './data/client.ts'
+import { queryClient } from './data/query-client.ts'
 import { sessionQuery } from './data/session.ts'
 import { parseSearch, readNext, writeSearch } from './logic/search.ts'
 import { NotFound } from './shell/not-found.tsx'
@@ -15,22 +15,6 @@ import { ProjectShell } from './shell/project-shell.tsx'
 import { EntityShell } from './shell/shell.tsx'
 import { LoginScreen } from './screens/login/login.tsx'
 import { Failure } from './parts/state.tsx'
-
-export const queryClient = new QueryClient({
-  queryCache: new QueryCache({
-    // Without a session, the login follows.
-    onError: (error) => {
-      if (error instanceof ApiError && error.status === 401) queryClient.setQueryData(sessionQuery.queryKey, null)
-    },
-  }),
-  defaultOptions: {
-    queries: {
-      staleTime: 5_000,
-      // An error of the client stays one.
-      retry: (count, error) => count < 2 && (!(error instanceof ApiError) || error.status === 0 || error.status >= 500),
-    },
-  },
-})
 
 /** Reads the named members of a screen's state from its address. */
 function searchOf<const Name extends string>(...names: Name[]) {
@@ -201,6 +185,22 @@ const playground = createRoute({
   component: lazyRouteComponent(() => import('./screens/playground/playground.tsx'), 'PlaygroundScreen'),
 })
 
+const call = createRoute({
+  getParentRoute: () => project,
+  path: '/weave/calls/$call',
+  validateSearch: searchOf('tab', 'errors'),
+  component: lazyRouteComponent(() => import('./screens/call/call.tsx'), 'CallScreen'),
+})
+
+/** What the SDKs print for a traced call. */
+const printedCall = createRoute({
+  getParentRoute: () => project,
+  path: '/r/call/$call',
+  beforeLoad: ({ params }) => {
+    throw redirect({ to: '/$entity/$project/weave/calls/$call', params, replace: true })
+  },
+})
+
 const job = createRoute({
   getParentRoute: () => project,
   path: '/jobs/$job',
@@ -223,6 +223,8 @@ const routeTree = root.addChildren([
       run.addChildren([charts, trajectories, checkpoints, runJobs]),
       trajectory,
       playground,
+      call,
+      printedCall,
       job,
     ]),
   ]),

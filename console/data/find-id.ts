@@ -1,11 +1,12 @@
 import { queryOptions } from '@tanstack/react-query'
+import { nameCall } from '../logic/calls.ts'
 import type { Place } from '../logic/palette.ts'
 import { ApiError, callApi } from './client.ts'
 
 // Trajectories belong to a run: so many of the newest are asked.
 const maxRuns = 20
 
-/** What an id names: a job, a run, or a trajectory of the project. */
+/** What an id names: a job, a run, or a trajectory or a call of the project. */
 export function idQuery(id: string, { entity, project }: { entity: string; project?: string }) {
   return queryOptions({
     queryKey: ['id', id, project],
@@ -19,9 +20,18 @@ export function idQuery(id: string, { entity, project }: { entity: string; proje
         const of = await callApi('GET /v1/preview/models/{model_id}', { path: { model_id: job.model_id } })
         return [place('job', `of ${of.name}, ${job.state}`, `/${entity}/${of.project}/jobs/${id}`)]
       }
-      return project === undefined ? [] : findTrajectory(id, { entity, project })
+      if (project === undefined) return []
+      const found = [findCall(id, { entity, project }), findTrajectory(id, { entity, project })]
+      return (await Promise.all(found)).flat()
     },
   })
+}
+
+async function findCall(id: string, { entity, project }: { entity: string; project: string }): Promise<Place[]> {
+  const columns = ['id', 'op_name', 'display_name', 'started_at']
+  const body = { project_id: `${entity}/${project}`, filter: { call_ids: [id] }, columns, limit: 1 }
+  const { calls } = await callApi('POST /traces/calls/query', { body })
+  return calls.map((call) => place('call', nameCall(call), `/${entity}/${project}/weave/calls/${id}`))
 }
 
 async function findTrajectory(id: string, { entity, project }: { entity: string; project: string }): Promise<Place[]> {

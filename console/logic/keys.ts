@@ -2,7 +2,7 @@
 interface Key {
   press: string
   does: string
-  where: 'everywhere' | 'lists' | 'steps'
+  where: 'everywhere' | 'lists' | 'steps' | 'traces'
 }
 
 export const keys = {
@@ -19,6 +19,11 @@ export const keys = {
   close: { press: 'Escape', does: 'Close what is beside the list', where: 'lists' },
   stepBack: { press: '[', does: 'One step back', where: 'steps' },
   stepOn: { press: ']', does: 'One step on', where: 'steps' },
+  traceParent: { press: 'Alt ←', does: 'Go to the call that called it', where: 'traces' },
+  traceChild: { press: 'Alt →', does: 'Go to the first call in it', where: 'traces' },
+  tracePrevious: { press: 'Alt ↑', does: 'Previous call beside it', where: 'traces' },
+  traceNext: { press: 'Alt ↓', does: 'Next call beside it', where: 'traces' },
+  fold: { press: 'e', does: 'Fold the call, or unfold it', where: 'traces' },
 } as const satisfies Record<string, Key>
 
 export type KeyName = keyof typeof keys
@@ -33,16 +38,18 @@ export interface Pressed {
   isInField: boolean
 }
 
+const arrows: Record<string, string> = { ArrowLeft: '←', ArrowRight: '→', ArrowUp: '↑', ArrowDown: '↓' }
+
 /** What a key does after `before`, the one that was pressed last. */
 export function readKey({ key, ctrlKey, metaKey, altKey, isInField }: Pressed, before: string): KeyName | undefined {
-  if (altKey) return undefined
   const isCommand = ctrlKey || metaKey
+  if (altKey && isCommand) return undefined
   // Fields keep all keys but this one and Escape.
   if (isInField && !isCommand && key !== 'Escape') return undefined
-  const press = isCommand ? `Ctrl ${key.toUpperCase()}` : key
+  const press = isCommand ? `Ctrl ${key.toUpperCase()}` : altKey ? `Alt ${arrows[key] ?? key}` : key
   const names = Object.keys(keys) as KeyName[]
   const find = (wanted: string) => names.find((name) => keys[name].press === wanted)
-  return before === 'g' && !isCommand ? (find(`g ${key}`) ?? find(press)) : find(press)
+  return before === 'g' && !isCommand && !altKey ? (find(`g ${key}`) ?? find(press)) : find(press)
 }
 
 /** The keys of each place, for the help. */

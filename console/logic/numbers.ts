@@ -53,3 +53,9 @@ export function standardDeviation(values: readonly number[]): number | undefined
 export function countOf(count: number, singular: string, plural = `${singular}s`): string {
   return `${formatCount(count)} ${count === 1 ? singular : plural}`
 }
+
+/** An amount of money. Prices of tokens are small. */
+export function formatMoney(amount: number): string {
+  if (amount === 0) return '$0'
+  return `$${amount >= 0.01 ? amount.toFixed(2) : amount < 0.000001 ? amount.toExponential(1) : Number(amount.toPrecision(2))}`
+}

@@ -6,6 +6,7 @@ const places = {
   everywhere: 'Everywhere',
   lists: 'In lists',
   steps: 'With steps',
+  traces: 'In traces',
 }
 
 /** All keys of the console. */

@@ -1,3 +1,4 @@
+import { newId } from '../../apiserver/tracing/ids.ts'
 import { prompts } from '../../local/demo/rewards.ts'
 import type { Stack } from '../support/stack.ts'
 import { createRun, type Rollout, type TestRun, type World } from './world.ts'
@@ -70,6 +71,47 @@ export interface Demo {
   jobs: { succeeded: string; failed: string; running: string; waiting: string }
   /** A trajectory of the run. */
   trajectory: string
+  /** A call that calls a model and a tool, and the call of the tool: it fails, and its inputs are large. */
+  calls: { root: string; tool: string }
+}
+
+/** Sends a trace of three calls, as weave does. */
+async function traceCalls(world: World, project: string): Promise<Demo['calls']> {
+  const projectId = `${world.entity}/${project}`
+  const [trace, root, chat, tool] = [newId(), newId(), newId(), newId()]
+  const messages = [{ role: 'user', content: 'Which colour is warm?' }]
+  const answer = { choices: [{ message: { role: 'assistant', content: 'Orange is warm.' }, finish_reason: 'stop' }] }
+  const usage = { usage: { 'tiny-chat': { prompt_tokens: 12, completion_tokens: 4 } } }
+  const at = (ms: number) => new Date(Date.parse('2026-11-21T10:00:00Z') + ms).toISOString()
+  const calls = [
+    {
+      id: root,
+      op_name: 'answer_question',
+      inputs: { question: 'warm?' },
+      from: 0,
+      to: 900,
+      output: answer,
+      summary: usage,
+    },
+    { id: chat, op_name: 'openai.chat', inputs: { messages }, from: 20, to: 610, output: answer, summary: usage },
+    {
+      id: tool,
+      op_name: 'look_up',
+      inputs: { colour: 'orange '.repeat(50_000) },
+      from: 640,
+      to: 880,
+      exception: 'KeyError: orange',
+    },
+  ]
+  for (const { id, op_name, inputs, from, to, output = null, summary = {}, exception = null } of calls) {
+    const parent = id === root ? {} : { parent_id: root }
+    const ids = { project_id: projectId, id, trace_id: trace, ...parent }
+    const start = { ...ids, op_name, started_at: at(from), attributes: { team: 'colours' }, inputs }
+    await world.rest.call('POST', '/call/start', { start })
+    const end = { project_id: projectId, id, ended_at: at(to), output, summary, exception }
+    await world.rest.call('POST', '/call/end', { end })
+  }
+  return { root, tool }
 }
 
 /** Fills a project as the demo would, with some more runs. */
@@ -96,5 +138,6 @@ export async function makeDemo(world: World, stack: Stack, project = 'demo'): Pr
     run,
     jobs: { succeeded: jobs.at(-1)!, failed: broken.id, running: running.id, waiting },
     trajectory: listed.data[0]!.id,
+    calls: await traceCalls(world, project),
   }
 }

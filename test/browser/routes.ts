@@ -7,7 +7,7 @@ export interface Route {
 }
 
 /** Every route of the console that needs a session. */
-export function listRoutes(entity: string, { project, run, jobs, trajectory }: Demo): Route[] {
+export function listRoutes(entity: string, { project, run, jobs, trajectory, calls }: Demo): Route[] {
   const home = `/${entity}/${project}`
   const ofRun = `${home}/runs/${run.name}`
   return [
@@ -33,6 +33,11 @@ export function listRoutes(entity: string, { project, run, jobs, trajectory }: D
     { path: `/${entity}/settings/limits`, shows: 'Unfinished jobs' },
     { path: `/${entity}/settings/webhooks`, shows: 'No webhooks yet' },
     { path: '/authorize?ref=weave', shows: 'A key for your program' },
+    { path: `${home}/r/call/${calls.root}`, shows: 'Orange is warm.' },
+    { path: `${home}/weave/calls/${calls.root}?errors=1&tab=inputs+and+output`, shows: 'question' },
+    { path: `${home}/weave/calls/${calls.root}?tab=usage`, shows: 'Completion tokens' },
+    { path: `${home}/weave/calls/${calls.root}?tab=feedback`, shows: 'No feedback yet.' },
+    { path: `${home}/weave/calls/${calls.tool}`, shows: 'This call is large' },
     { path: `${home}/nothing/of/this`, shows: 'There is no such page' },
   ]
 }

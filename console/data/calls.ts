@@ -1,0 +1,121 @@
+import { queryOptions } from '@tanstack/react-query'
+import type { Call, Feedback } from '../logic/calls.ts'
+import { ApiError, callApi, sendTo } from './client.ts'
+import { readWhole } from './whole-call.ts'
+
+const streamAddress = '/traces/calls/stream_query'
+
+/** What a list of calls asks for. Its members are those of the API. */
+export interface CallsQuery {
+  project_id: string
+  filter: Record<string, unknown>
+  columns: string[]
+  sort_by: { field: string; direction: 'asc' | 'desc' }[]
+  limit?: number
+}
+
+/** The request of a list of calls, as commands show it. */
+export function shownCallsRequest(body: CallsQuery) {
+  return { method: 'POST', address: streamAddress, body }
+}
+
+/** Reads calls while they arrive. Each line is parsed by itself, so that a long list does not stop the page. */
+async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<Call[]> {
+  const response = await sendTo('POST', streamAddress, body, signal)
+  const calls: Call[] = []
+  const decoder = new TextDecoder()
+  const reader = response.body!.getReader()
+  let rest = ''
+  for (;;) {
+    const { done, value } = await reader.read()
+    const lines = (rest + (value ? decoder.decode(value, { stream: true }) : '')).split('\n')
+    rest = lines.pop()!
+    for (const line of lines) if (line !== '') calls.push(JSON.parse(line) as Call)
+    if (done) break
+  }
+  if (rest !== '') calls.push(JSON.parse(rest) as Call)
+  return calls
+}
+
+/** The trace that a call belongs to. A call never changes its trace. */
+export function traceIdQuery(projectId: string, id: string) {
+  return queryOptions({
+    queryKey: ['calls', 'trace of', projectId, id],
+    staleTime: Infinity,
+    queryFn: async ({ signal }) => {
+      const columns = ['id', 'trace_id', 'op_name', 'started_at']
+      const body = { project_id: projectId, filter: { call_ids: [id] }, columns, sort_by: [], limit: 1 }
+      const [call] = await readCalls(body, signal)
+      if (!call) throw new ApiError(404, 'No call of this project has this id, or it was removed.')
+      return call.trace_id
+    },
+  })
+}
+
+export const maxSpans = 50_000
+
+/** The request for the calls of a trace without their payloads. */
+export function traceBody(projectId: string, traceId: string): CallsQuery {
+  const own = ['id', 'trace_id', 'parent_id', 'op_name', 'display_name', 'thread_id', 'started_at', 'ended_at']
+  const columns = [...own, 'exception', 'summary.usage']
+  return { project_id: projectId, filter: { trace_ids: [traceId] }, columns, sort_by: [], limit: maxSpans }
+}
+
+/** The calls of a trace. While one of them runs, they are read again. */
+export function traceQuery(projectId: string, traceId: string) {
+  const body = traceBody(projectId, traceId)
+  return queryOptions({
+    queryKey: ['calls', 'trace', body],
+    queryFn: ({ signal }) => readCalls(body, signal),
+    refetchInterval: ({ state }) => (state.data?.some(({ ended_at: endedAt }) => !endedAt) ? 5_000 : false),
+  })
+}
+
+/** The payloads of a call, cut to what a page can show. It is read again when the call has ended. */
+export function wholeCallQuery(projectId: string, id: string, endedAt: string | null | undefined) {
+  return queryOptions({
+    queryKey: ['calls', 'whole', projectId, id, endedAt ?? null],
+    queryFn: ({ signal }) => readWhole({ project_id: projectId, id }, signal),
+  })
+}
+
+const refOf = (projectId: string, callId: string) => `weave:///${projectId}/call/${callId}`
+
+/** The feedback on a call, in the order of time. */
+export function feedbackQuery(projectId: string, callId: string) {
+  const ref = refOf(projectId, callId)
+  return queryOptions({
+    queryKey: ['calls', 'feedback', ref],
+    queryFn: async ({ signal }): Promise<Feedback[]> => {
+      const query = { $expr: { $eq: [{ $getField: 'weave_ref' }, { $literal: ref }] } }
+      const sort_by = [{ field: 'created_at', direction: 'asc' as const }]
+      const body = { project_id: projectId, query, sort_by, limit: 500 }
+      const { result } = await callApi('POST /traces/feedback/query', { body, signal })
+      return result as unknown as Feedback[]
+    },
+  })
+}
+
+/** Adds feedback to a call, as weave does. */
+export async function giveFeedback(projectId: string, callId: string, given: { emoji: string } | { note: string }) {
+  const feedback_type = 'emoji' in given ? 'wandb.reaction.1' : 'wandb.note.1'
+  const body = { project_id: projectId, weave_ref: refOf(projectId, callId), feedback_type, payload: given }
+  await callApi('POST /traces/feedback/create', { body })
+}
+
+export async function removeFeedback(projectId: string, id: string): Promise<void> {
+  const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } }
+  await callApi('POST /traces/feedback/purge', { body: { project_id: projectId, query } })
+}
+
+/** Downloads the answer to a request as a file. */
+export async function downloadAnswer(address: string, body: unknown, name: string): Promise<void> {
+  const response = await sendTo('POST', address, body)
+  const url = URL.createObjectURL(await response.blob())
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  // The browser has begun to read it.
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

@@ -1,0 +1,63 @@
+import { useState, type FormEvent } from 'react'
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { callApi } from '../../data/client.ts'
+import { sessionQuery } from '../../data/session.ts'
+import { countOf } from '../../logic/numbers.ts'
+import controls from '../../parts/controls.module.css'
+import { Dialog } from '../../parts/dialog.tsx'
+
+/** A button that copies a call into a data set. */
+export function ToDataset({ project, id }: { project: string; id: string }) {
+  const [isOpen, setOpen] = useState(false)
+  const { data: session } = useQuery(sessionQuery)
+  if (session?.role === 'read') return null
+  return (
+    <>
+      <button type="button" className={controls.quiet} onClick={() => setOpen(true)}>
+        To data set
+      </button>
+      {isOpen && <Question project={project} id={id} onClose={() => setOpen(false)} />}
+    </>
+  )
+}
+
+function Question({ project, id, onClose }: { project: string; id: string; onClose: () => void }) {
+  const [dataset, setDataset] = useState('')
+  const change = useMutation({
+    mutationFn: () =>
+      callApi('POST /v1/preview/projects/{project}/calls/to-dataset', {
+        path: { project },
+        body: { dataset, call_ids: [id] },
+      }),
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate()
+  }
+  return (
+    <Dialog title="Copy the call into a data set" onClose={onClose} error={change.error}>
+      {change.data ? (
+        <p role="status">
+          {change.data.object_id} is at version {change.data.version_index}, with {countOf(change.data.rows, 'row')}.
+        </p>
+      ) : (
+        <form onSubmit={submit}>
+          <label>
+            Data set
+            <input
+              className={controls.input}
+              required
+              maxLength={128}
+              value={dataset}
+              onInput={(event) => setDataset(event.currentTarget.value)}
+            />
+          </label>
+          <p>A new version has the rows of the latest one, and this call. A new name makes a data set.</p>
+          <button type="submit" className={controls.primary} disabled={change.isPending}>
+            Copy it
+          </button>
+        </form>
+      )}
+    </Dialog>
+  )
+}
