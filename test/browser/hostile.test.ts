@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
+import { newId } from '../../apiserver/tracing/ids.ts'
 import { recordLog } from '../../db/jobs/logs.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { useBrowser } from '../support/browser.ts'
@@ -31,6 +32,7 @@ const safeText = '<img src=x data-xss'
 let run: TestRun
 let failed: HeldJob
 let home: string
+let traced: string
 
 beforeAll(async () => {
   run = await createRun(world, stack, 'mine', 'hostile-run')
@@ -47,7 +49,21 @@ beforeAll(async () => {
   const line = { seq: 1, time: new Date().toISOString(), level: 'info', text: all } as const
   await recordLog(world.database.pool, failed.attempt, [line])
   await failed.fail(all)
+  traced = await sendCall()
 })
+
+/** Sends a call with the texts in each of its fields. */
+async function sendCall(): Promise<string> {
+  const ids = { project_id: `${world.entity}/mine`, id: newId() }
+  const texts = { op_name: all, display_name: all, thread_id: all.slice(0, 200), attributes: { [all]: corpus } }
+  const inputs = { messages: [{ role: all, content: all }], [all]: corpus }
+  const start = { ...ids, ...texts, trace_id: newId(), started_at: '2026-11-21T10:00:00Z', inputs }
+  const summary = { usage: { [all]: { prompt_tokens: 1 } } }
+  const end = { ...ids, ended_at: '2026-11-21T10:00:01Z', output: all, exception: all, summary }
+  await world.rest.call('POST', '/call/start', { start })
+  await world.rest.call('POST', '/call/end', { end })
+  return ids.id
+}
 
 /** A group with the text in each field that a client fills. */
 function makeGroup(text: string) {
@@ -119,6 +135,9 @@ test('what strangers write is text on every screen', async () => {
     `${ofRun}/trajectories/${first}?diff=${second}`,
     `${ofRun}/jobs`,
     `${home}/jobs/${failed.id}`,
+    ...['chat', 'exception', 'inputs+and+output', 'usage', 'attributes'].map(
+      (tab) => `${home}/weave/calls/${traced}?tab=${tab}`,
+    ),
     // What an address says is shown too.
     `${home}/runs?q=${encodeURIComponent(all)}&sort=${encodeURIComponent(all)}&cols=${encodeURIComponent(all)}`,
     `${home}/runs/${encodeURIComponent(corpus[0]!)}`,
