@@ -21,15 +21,16 @@ export function Keys({ entity, project }: { entity: string; project: string | un
   useKey('overview', () => void navigate({ to: '/$entity/$project', params }), inProject)
   useKey('runs', () => void navigate({ to: '/$entity/$project/runs', params }), inProject)
   useKey('playground', () => void navigate({ to: '/$entity/$project/playground', params }), inProject)
-  const close = () => setOpen(undefined)
+  // The end of one may be told when the other is already open.
+  const close = (which: typeof open) => () => setOpen((now) => (now === which ? undefined : now))
   return (
     <>
       <p role="status" className={classes.copied}>
         {copied !== undefined && `Copied ${copied}`}
       </p>
       <Suspense fallback={null}>
-        {open === 'palette' && <Palette entity={entity} project={project} onClose={close} />}
-        {open === 'help' && <KeyHelp onClose={close} />}
+        {open === 'palette' && <Palette entity={entity} project={project} onClose={close('palette')} />}
+        {open === 'help' && <KeyHelp onClose={close('help')} />}
       </Suspense>
     </>
   )
