@@ -1,57 +1,16 @@
-import { QueryClientProvider, type QueryClient } from '@tanstack/react-query'
-import {
-  createRootRouteWithContext,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Outlet,
-  redirect,
-} from '@tanstack/react-router'
+import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
+import { inside, project, root, searchOf } from './base-routes.tsx'
 import { queryClient } from './data/query-client.ts'
 import { sessionQuery } from './data/session.ts'
-import { parseSearch, readNext, writeSearch } from './logic/search.ts'
-import { NotFound } from './shell/not-found.tsx'
-import { ProjectShell } from './shell/project-shell.tsx'
-import { EntityShell } from './shell/shell.tsx'
+import { parseSearch, writeSearch } from './logic/search.ts'
 import { LoginScreen } from './screens/login/login.tsx'
-import { Failure } from './parts/state.tsx'
-
-/** Reads the named members of a screen's state from its address. */
-function searchOf<const Name extends string>(...names: Name[]) {
-  return (search: Record<string, unknown>): { [Key in Name]?: string | undefined } =>
-    Object.fromEntries(names.flatMap((name) => (typeof search[name] === 'string' ? [[name, search[name]]] : []))) as {
-      [Key in Name]?: string | undefined
-    }
-}
-
-const root = createRootRouteWithContext<{ queries: QueryClient }>()({
-  component: () => (
-    <QueryClientProvider client={queryClient}>
-      <Outlet />
-    </QueryClientProvider>
-  ),
-  notFoundComponent: NotFound,
-  errorComponent: ({ error, reset }) => (
-    <Failure error={error instanceof Error ? error : new Error(String(error))} onRetry={reset} />
-  ),
-})
+import { tracesRoutes } from './traces-routes.tsx'
 
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
   validateSearch: searchOf('next'),
   component: LoginScreen,
-})
-
-/** Everything that needs a session. */
-const inside = createRoute({
-  getParentRoute: () => root,
-  id: 'inside',
-  beforeLoad: async ({ context, location }) => {
-    const session = await context.queries.ensureQueryData(sessionQuery)
-    if (!session) throw redirect({ to: '/login', search: { next: readNext(location.href) } })
-  },
-  component: EntityShell,
 })
 
 const home = createRoute({
@@ -115,8 +74,6 @@ const webhooks = createRoute({
   validateSearch: searchOf('hook'),
   component: lazyRouteComponent(() => import('./screens/settings/webhooks.tsx'), 'WebhooksTab'),
 })
-
-const project = createRoute({ getParentRoute: () => inside, path: '/$entity/$project', component: ProjectShell })
 
 const overview = createRoute({
   getParentRoute: () => project,
@@ -185,22 +142,6 @@ const playground = createRoute({
   component: lazyRouteComponent(() => import('./screens/playground/playground.tsx'), 'PlaygroundScreen'),
 })
 
-const call = createRoute({
-  getParentRoute: () => project,
-  path: '/weave/calls/$call',
-  validateSearch: searchOf('tab', 'errors'),
-  component: lazyRouteComponent(() => import('./screens/call/call.tsx'), 'CallScreen'),
-})
-
-/** What the SDKs print for a traced call. */
-const printedCall = createRoute({
-  getParentRoute: () => project,
-  path: '/r/call/$call',
-  beforeLoad: ({ params }) => {
-    throw redirect({ to: '/$entity/$project/weave/calls/$call', params, replace: true })
-  },
-})
-
 const job = createRoute({
   getParentRoute: () => project,
   path: '/jobs/$job',
@@ -223,8 +164,7 @@ const routeTree = root.addChildren([
       run.addChildren([charts, trajectories, checkpoints, runJobs]),
       trajectory,
       playground,
-      call,
-      printedCall,
+      ...tracesRoutes,
       job,
     ]),
   ]),

@@ -23,6 +23,8 @@ const layers: Record<string, readonly (readonly string[])[]> = {
   console: [
     ['build.ts', 'main.tsx', 'vite.config.ts'],
     ['router.tsx'],
+    ['traces-routes.tsx'],
+    ['base-routes.tsx'],
     ['shell', 'screens'],
     ['parts'],
     ['data'],

@@ -1,17 +1,21 @@
-import { queryOptions } from '@tanstack/react-query'
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Call, Feedback } from '../logic/calls.ts'
+import type { CallsRequest } from '../logic/call-query.ts'
+import { writeColumns } from '../logic/call-search.ts'
 import { ApiError, callApi, sendTo } from './client.ts'
 import { readWhole } from './whole-call.ts'
 
 const streamAddress = '/traces/calls/stream_query'
 
 /** What a list of calls asks for. Its members are those of the API. */
-export interface CallsQuery {
+export interface CallsQuery extends CallsRequest {
   project_id: string
-  filter: Record<string, unknown>
   columns: string[]
   sort_by: { field: string; direction: 'asc' | 'desc' }[]
   limit?: number
+  offset?: number
+  include_costs?: boolean
+  include_feedback?: boolean
 }
 
 /** The request of a list of calls, as commands show it. */
@@ -35,6 +39,89 @@ async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<Call[]>
   }
   if (rest !== '') calls.push(JSON.parse(rest) as Call)
   return calls
+}
+
+const callsPageSize = 200
+
+/**
+ * The pages of a table of calls. Later pages leave out what began after the first page was read, so that no row appears
+ * twice or moves.
+ */
+export function callsQuery(body: CallsQuery) {
+  return infiniteQueryOptions({
+    queryKey: ['calls', body],
+    staleTime: Infinity,
+    initialPageParam: { offset: 0, newest: undefined as string | undefined },
+    queryFn: ({ signal, pageParam: { offset, newest } }) =>
+      readCalls({ ...limitTo(body, newest), limit: callsPageSize, offset }, signal),
+    getNextPageParam: (last, pages) =>
+      last.length < callsPageSize ? undefined : { offset: pages.length * callsPageSize, newest: newestOf(pages) },
+  })
+}
+
+/** When the newest call of the first pages began. */
+export function newestOf(pages: readonly Call[][]): string | undefined {
+  return pages[0]?.reduce<string | undefined>(
+    (newest, call) => (newest === undefined || call.started_at > newest ? call.started_at : newest),
+    undefined,
+  )
+}
+
+function limitTo(body: CallsQuery, newest: string | undefined): CallsQuery {
+  if (newest === undefined || body.sort_by[0]?.field !== 'started_at') return body
+  return { ...body, query: addCondition(body.query, { $lte: [{ $getField: 'started_at' }, { $literal: newest }] }) }
+}
+
+function addCondition(query: CallsRequest['query'], condition: unknown) {
+  return { $expr: { $and: [...(query ? [query.$expr] : []), condition] } }
+}
+
+/** How many calls began since. */
+export function newCallsQuery(projectId: string, request: CallsRequest, since: string | undefined) {
+  return queryOptions({
+    queryKey: ['calls', 'new', projectId, request, since],
+    enabled: since !== undefined,
+    queryFn: async ({ signal }) => {
+      const begunLater = { $gt: [{ $getField: 'started_at' }, { $literal: since! }] }
+      const query = addCondition(request.query, begunLater)
+      const body = { project_id: projectId, filter: request.filter, query, limit: 1_000 }
+      return (await callApi('POST /traces/calls/query_stats', { body, signal })).count
+    },
+  })
+}
+
+/** Counts by time and by what the table can be filtered by. */
+export function callStatisticsQuery(project: string, body: CallsRequest & { from?: string; to?: string }) {
+  const name = 'POST /v1/preview/projects/{project}/calls/statistics'
+  return queryOptions({
+    queryKey: [name, project, body],
+    queryFn: ({ signal }) => callApi(name, { path: { project }, body: body as never, signal }),
+  })
+}
+
+const payloads = ['attributes', 'inputs', 'output']
+
+/** A call with its payloads, its costs and its feedback. Null if there is none. */
+export function peekQuery(projectId: string, id: string) {
+  const body: CallsQuery = {
+    project_id: projectId,
+    filter: { call_ids: [id] },
+    columns: [...writeColumns([]), ...payloads],
+    sort_by: [],
+    limit: 1,
+    include_costs: true,
+    include_feedback: true,
+  }
+  return queryOptions({
+    queryKey: ['calls', 'peek', projectId, id],
+    queryFn: async ({ signal }) => (await readCalls(body, signal))[0] ?? null,
+  })
+}
+
+/** Some of the calls of a table with their payloads, which show what columns there can be. */
+export function sampleQuery(body: CallsQuery) {
+  const sample = { ...body, columns: [...body.columns, ...payloads], limit: 20 }
+  return queryOptions({ queryKey: ['calls', 'sample', sample], queryFn: ({ signal }) => readCalls(sample, signal) })
 }
 
 /** The trace that a call belongs to. A call never changes its trace. */

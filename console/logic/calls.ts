@@ -26,7 +26,8 @@ interface Summary {
   }
 }
 
-export type CallStatus = 'success' | 'error' | 'descendant_error' | 'running'
+export const callStatuses = ['success', 'error', 'descendant_error', 'running'] as const
+export type CallStatus = (typeof callStatuses)[number]
 
 export interface Feedback {
   id: string
@@ -37,7 +38,7 @@ export interface Feedback {
   created_at: string
 }
 
-const isObject = (value: unknown): value is Record<string, unknown> =>
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The parts of a reference: `weave:///ENTITY/PROJECT/KIND/NAME:VERSION`. Undefined for any other text. */
@@ -109,6 +110,39 @@ export function costOf({ summary }: Pick<Call, 'summary'>): number | undefined {
     (sum, cost) => sum + (cost.prompt_tokens_total_cost ?? 0) + (cost.completion_tokens_total_cost ?? 0),
     0,
   )
+}
+
+/** The value at a path of a call, such as `inputs.question` or `attributes.a.b`. A dot in a name has a backslash. */
+export function valueAt(call: Call, path: string): unknown {
+  return splitPath(path).reduce<unknown>((value, name) => {
+    if (Array.isArray(value)) return value[Number(name)]
+    return isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined
+  }, call)
+}
+
+export function splitPath(path: string): string[] {
+  return path.split(/(?<!\\)\./).map((part) => part.replaceAll('\\.', '.'))
+}
+
+export function joinPath(parts: readonly string[]): string {
+  return parts.map((part) => part.replaceAll('.', '\\.')).join('.')
+}
+
+const payloads = ['attributes', 'inputs', 'output'] as const
+const maxPaths = 200
+
+/** The paths in these calls that can be columns: the payloads, and the members of them down to two levels. */
+export function listPaths(calls: readonly Call[]): string[] {
+  const paths = new Set<string>(['inputs', 'output'])
+  const visit = (value: unknown, parts: string[]) => {
+    if (!isObject(value) || paths.size >= maxPaths) return
+    for (const [name, member] of Object.entries(value)) {
+      paths.add(joinPath([...parts, name]))
+      if (parts.length < 2) visit(member, [...parts, name])
+    }
+  }
+  for (const call of calls) for (const name of payloads) visit(call[name], [name])
+  return [...paths].toSorted()
 }
 
 /** A value in one line. */

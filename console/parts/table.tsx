@@ -1,4 +1,4 @@
-import { useRef, type CSSProperties, type ReactNode } from 'react'
+import { useEffect, useRef, type CSSProperties, type ReactNode } from 'react'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
 import type { Order } from '../logic/search.ts'
 import classes from './table.module.css'
@@ -24,12 +24,14 @@ interface TableProps<Row> {
   selected?: string | undefined
   /** How many rows there are, if more than these. */
   total?: number
+  /** Called while the last rows are near the screen. */
+  onEnd?: (() => void) | undefined
 }
 
 const rowHeight = 32
 
 /** A table that draws only the rows that are near the screen. The first column stays while others scroll sideways. */
-export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, selected, total }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, selected, total, onEnd }: TableProps<Row>) {
   const body = useRef<HTMLDivElement>(null)
   const virtual = useWindowVirtualizer({
     count: rows.length,
@@ -41,6 +43,10 @@ export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, select
   })
   const tracks = { '--tracks': columns.map(({ width }) => width).join(' ') } as CSSProperties
   const items = virtual.getVirtualItems()
+  const isAtEnd = (items.at(-1)?.index ?? 0) >= rows.length - 1
+  useEffect(() => {
+    if (isAtEnd) onEnd?.()
+  }, [isAtEnd, rows.length, onEnd])
   return (
     <div className={classes.scroll}>
       <div

@@ -79,6 +79,9 @@ function ProjectLinks({ entity, project }: { entity: string; project: string }) 
       <Link to="/$entity/$project/runs" params={params}>
         Runs
       </Link>
+      <Link to="/$entity/$project/weave/traces" params={params}>
+        Traces
+      </Link>
       <Link to="/$entity/$project/playground" params={params}>
         Playground
       </Link>

@@ -10,8 +10,8 @@ import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
+import { useRowKeys } from '../../parts/row-keys.ts'
 import { Answered, Empty } from '../../parts/state.tsx'
-import { useKey } from '../../parts/use-key.ts'
 import { GroupList } from './group-list.tsx'
 import { Matches } from './matches.tsx'
 import { Peek } from './peek.tsx'
@@ -207,19 +207,4 @@ function Shown({ items, isWhole }: { items: Trajectory[]; isWhole: boolean }) {
       {peek !== undefined && <Peek id={peek} onClose={() => open(undefined)} />}
     </div>
   )
-}
-
-/** `j` and `k` go to the next and the previous trajectory, Escape closes. */
-function useRowKeys(
-  rows: readonly Trajectory[],
-  peek: string | undefined,
-  open: (id: string | undefined) => void,
-): void {
-  const at = rows.findIndex(({ id }) => id === peek)
-  const go = (index: number) => {
-    if (rows[index]) open(rows[index].id)
-  }
-  useKey('next', () => go(at + 1))
-  useKey('previous', () => go(at === -1 ? 0 : at - 1))
-  useKey('close', () => open(undefined), peek !== undefined)
 }

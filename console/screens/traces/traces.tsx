@@ -1,0 +1,236 @@
+import { useCallback, useMemo } from 'react'
+import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import {
+  callStatisticsQuery,
+  callsQuery,
+  downloadAnswer,
+  newCallsQuery,
+  newestOf,
+  shownCallsRequest,
+} from '../../data/calls.ts'
+import type { Answer } from '../../data/client.ts'
+import { costOf, type Call } from '../../logic/calls.ts'
+import { isFiltered, writeFilters } from '../../logic/call-search.ts'
+import { writeRequest } from '../../logic/call-query.ts'
+import { countOf, formatCount } from '../../logic/numbers.ts'
+import { nextOrder } from '../../logic/search.ts'
+import { writeSnippets } from '../../logic/snippets.ts'
+import { AsCommand } from '../../parts/command.tsx'
+import { FilterField } from '../../parts/controls.tsx'
+import controls from '../../parts/controls.module.css'
+import { Page } from '../../parts/page.tsx'
+import { useRowKeys } from '../../parts/row-keys.ts'
+import { Empty, Failure, Loading } from '../../parts/state.tsx'
+import { Table } from '../../parts/table.tsx'
+import { TracesTabs } from './traces-tabs.tsx'
+import { ColumnChoice } from './column-choice.tsx'
+import { listColumns } from './columns.tsx'
+import { Facets, SetFilters } from './facets.tsx'
+import { TimeHistogram } from './histogram.tsx'
+import { CallPeek } from './peek.tsx'
+import { useTraces, type TracesState } from './use-traces.ts'
+import { Views } from './views.tsx'
+import classes from './traces.module.css'
+
+type Statistics = Answer<'POST /v1/preview/projects/{project}/calls/statistics'>
+
+export function TracesScreen() {
+  return <CallsTable rootsOnly title="Traces" />
+}
+
+export function CallsScreen() {
+  return <CallsTable rootsOnly={false} title="Calls" />
+}
+
+/** A table of calls, with what it can be filtered by, and a call beside it. */
+function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string }) {
+  const state = useTraces(rootsOnly)
+  const { project, projectId, filters, body, change } = state
+  const statistics = useQuery(callStatisticsQuery(project, statisticsBody(state)))
+  const pages = useInfiniteQuery(callsQuery(body))
+  const minCost = Number(state.search.cost ?? 0)
+  const loaded = useMemo(() => joinPages(pages.data?.pages ?? []), [pages.data])
+  const rows = useMemo(
+    () => (minCost > 0 ? loaded.filter((call) => (costOf(call) ?? 0) >= minCost) : loaded),
+    [loaded, minCost],
+  )
+  return (
+    <Page
+      title={title}
+      trail={<span>{project}</span>}
+      tabs={<TracesTabs />}
+      actions={
+        <>
+          <button
+            type="button"
+            className={controls.quiet}
+            disabled={rows.length === 0}
+            onClick={() => void downloadAnswer('/traces/calls/stream_query', downloadBody(state, rows), 'calls.jsonl')}
+          >
+            JSONL
+          </button>
+          <AsCommand requests={[shownCallsRequest({ ...body, limit: Math.max(loaded.length, 1) })]} />
+        </>
+      }
+    >
+      <div className={classes.bar}>
+        <FilterField
+          label="Search calls"
+          value={filters.text}
+          onChange={(text) => change({ ...writeFilters({ ...filters, text }), peek: undefined })}
+        />
+        <Facets state={state} statistics={statistics.data} />
+        <ColumnChoice state={state} calls={loaded} />
+        <Views state={state} />
+        <Shown statistics={statistics.data} loaded={loaded.length} shown={rows.length} isFiltered={minCost > 0} />
+      </div>
+      <SetFilters state={state} />
+      {statistics.data && statistics.data.calls > 0 && statistics.data.from !== null && (
+        <TimeHistogram
+          histogram={{ from: statistics.data.from, to: statistics.data.to!, buckets: statistics.data.buckets }}
+          isRange={filters.from !== undefined || filters.to !== undefined}
+          onRange={(range) => change({ ...writeFilters({ ...filters, ...range }), peek: undefined })}
+        />
+      )}
+      {pages.error && loaded.length === 0 ? (
+        <Failure error={pages.error} onRetry={() => void pages.refetch()} />
+      ) : pages.isPending ? (
+        <Loading rows={12} />
+      ) : (
+        <Rows
+          key={projectId}
+          state={state}
+          rows={rows}
+          newest={newestOf(pages.data?.pages ?? [])}
+          total={statistics.data?.calls}
+          onEnd={pages.hasNextPage && !pages.isFetchingNextPage ? () => void pages.fetchNextPage() : undefined}
+        />
+      )}
+    </Page>
+  )
+}
+
+function statisticsBody({ filters, projectId }: TracesState) {
+  const { from, to } = filters
+  const request = writeRequest({ ...filters, from: undefined, to: undefined }, projectId)
+  return { ...request, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+}
+
+/** The rows that are shown, by their ids: what has come since is not among them. */
+function downloadBody({ body }: TracesState, rows: readonly Call[]) {
+  const { project_id, columns, sort_by, include_costs, include_feedback } = body
+  const isShort = rows.length <= 1_000
+  const filter = isShort ? { call_ids: rows.map(({ id }) => id) } : body.filter
+  const query = isShort ? undefined : body.query
+  return { project_id, columns, sort_by, include_costs, include_feedback, filter, query, limit: rows.length }
+}
+
+function joinPages(pages: readonly Call[][]): Call[] {
+  return [...new Map(pages.flat().map((call) => [call.id, call])).values()]
+}
+
+function Shown({
+  statistics,
+  loaded,
+  shown,
+  isFiltered: hasCost,
+}: {
+  statistics: Statistics | undefined
+  loaded: number
+  shown: number
+  isFiltered: boolean
+}) {
+  if (!statistics) return <p role="status" className={classes.count} />
+  const more = statistics.is_whole ? '' : 'more than '
+  const all = `${more}${countOf(statistics.calls, 'call')}`
+  const text = loaded >= statistics.calls && statistics.is_whole ? all : `${formatCount(loaded)} of ${all}`
+  return (
+    <p role="status" className={classes.count}>
+      {hasCost ? `${formatCount(shown)} with this cost among ${text}` : text}
+    </p>
+  )
+}
+
+function Rows({
+  state,
+  rows,
+  newest,
+  total,
+  onEnd,
+}: {
+  state: TracesState
+  rows: readonly Call[]
+  newest: string | undefined
+  total: number | undefined
+  onEnd: (() => void) | undefined
+}) {
+  const { search, filters, order, paths, hidden, change } = state
+  const open = useCallback((id: string | undefined) => change({ peek: id }), [change])
+  useRowKeys(rows, search.peek, open)
+  const columns = useMemo(() => listColumns({ paths, hidden, onOpen: open }), [paths, hidden, open])
+  if (rows.length === 0) return <Nothing state={state} newest={newest} isFiltered={isFiltered(filters)} />
+  return (
+    <div className={classes.split} data-peek={search.peek !== undefined}>
+      <div className={classes.list}>
+        <NewCalls state={state} newest={newest} />
+        <Table
+          label="Calls"
+          columns={columns}
+          rows={rows}
+          keyOf={({ id }) => id}
+          order={order}
+          onOrder={(column) => change({ sort: nextOrder(order, column) })}
+          selected={search.peek}
+          {...(total !== undefined && { total: Math.max(total, rows.length) })}
+          onEnd={onEnd}
+        />
+      </div>
+      {search.peek !== undefined && <CallPeek state={state} id={search.peek} onClose={() => open(undefined)} />}
+    </div>
+  )
+}
+
+function Nothing({
+  state,
+  newest,
+  isFiltered: hasFilter,
+}: {
+  state: TracesState
+  newest: string | undefined
+  isFiltered: boolean
+}) {
+  const { project } = state
+  if (hasFilter || state.search.cost !== undefined) return <Empty title="No call fits the filter" />
+  const { text } = writeSnippets(location.origin, project, '').find(({ name }) => name === 'weave')!
+  return (
+    <>
+      <NewCalls state={state} newest={newest ?? '1970-01-01T00:00:00Z'} />
+      <Empty title="No traces yet" command={text}>
+        A trace is here as soon as a program sends it. This one does.
+      </Empty>
+    </>
+  )
+}
+
+const askEveryMs = 5_000
+
+/** Offers the calls that began since the table was read. Nothing moves until a person asks for them. */
+function NewCalls({ state, newest }: { state: TracesState; newest: string | undefined }) {
+  const queries = useQueryClient()
+  const { projectId, project, filters, body } = state
+  const request = { filter: body.filter, ...(body.query && { query: body.query }) }
+  const { data: count = 0 } = useQuery({
+    ...newCallsQuery(projectId, request, filters.to === undefined ? newest : undefined),
+    refetchInterval: askEveryMs,
+  })
+  if (count === 0) return null
+  const show = () => {
+    void queries.resetQueries({ queryKey: ['calls', body], exact: true })
+    void queries.invalidateQueries(callStatisticsQuery(project, statisticsBody(state)))
+  }
+  return (
+    <button type="button" className={classes.new} onClick={show}>
+      {count >= 1_000 ? 'More than 1,000 new calls' : countOf(count, 'new call')}: show
+    </button>
+  )
+}
