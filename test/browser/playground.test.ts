@@ -105,7 +105,7 @@ test('an admin makes a key that is shown once, and revokes it; other roles read 
   await dialog.getByRole('button', { name: 'I have copied it' }).click()
   const row = page.getByRole('row').filter({ hasText: 'ci' })
   await row.getByText('works').waitFor()
-  expect(await page.content()).not.toContain(made)
+  await expect.poll(() => page.content()).not.toContain(made)
   await row.getByRole('button', { name: 'Revoke' }).click()
   await dialog.getByRole('button', { name: 'Revoke it' }).click()
   await row.getByText('revoked').waitFor()
