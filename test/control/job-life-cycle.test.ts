@@ -41,7 +41,7 @@ describe('claiming', () => {
 
   test('a claim has everything that a trainer needs, and begins with the newest checkpoint', async () => {
     const model = await rows.addModel()
-    const [first, second] = [await rows.addJob(model), await rows.addJob(model)]
+    const [first, second, third] = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     const { claim } = await rows.train(first)
     expect(claim).toEqual({
       id: first,
@@ -60,9 +60,11 @@ describe('claiming', () => {
       tokenStatistics: 'sampled',
     })
     await finishJob(database.pool, first)
+    const { claim: newer } = await rows.train(second)
+    await finishJob(database.pool, second)
     const next = (await rows.claim()).claim
-    expect(next).toMatchObject({ id: second, step: 2 })
-    expect(next.fromCheckpoint).toEqual({ id: claim.checkpointId, step: 1, uri: checkpointOf(claim).uri, digest: 'ab' })
+    expect(next).toMatchObject({ id: third, step: 3 })
+    expect(next.fromCheckpoint).toEqual({ id: newer.checkpointId, step: 2, uri: checkpointOf(newer).uri, digest: 'ab' })
   })
 
   test('jobs of different models run side by side', async () => {
