@@ -16,6 +16,17 @@ const sampledJobs = 200
 const pageSize = 20
 const blockOfEvents = 10
 
+/** The base model of all models. */
+export const baseModel = 'bench/base'
+
+/** Makes the base model known, so that clients can create models from it. */
+export async function addBaseModel(pool: Pool, namespace: string): Promise<void> {
+  await pool.query(
+    `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, 'base')`,
+    [baseModel, namespace],
+  )
+}
+
 /** Fills a database with models whose jobs have succeeded, with 100 events each. Updates the planner's statistics. */
 export async function fillDatabase(pool: Pool, entity: string, events: number): Promise<ApiData> {
   const models = events / eventsPerJob / jobsPerModel

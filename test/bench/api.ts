@@ -1,6 +1,6 @@
 import { bringUpStack } from '../support/global-setup.ts'
 import { createRest } from '../support/rest.ts'
-import { addWaitingJobs, fillDatabase, type ApiData } from './api-data.ts'
+import { addBaseModel, addWaitingJobs, baseModel, fillDatabase, type ApiData } from './api-data.ts'
 import { withBenchServer, type BenchServer } from './bench-server.ts'
 import { median, percentile, round, type BenchResult } from './result.ts'
 import { measureWaiters } from './waiters.ts'
@@ -100,11 +100,8 @@ async function timeRequest(side: Side, path: (side: Side) => string): Promise<nu
 
 /** Creates small jobs over REST, with their resources in Kubernetes: one after the other, and eight at a time. */
 async function measureCreation({ url, apiKey, pool, namespace }: BenchServer): Promise<Record<string, number>> {
-  await pool.query(
-    `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ('bench/base', '{bench/base}', $1, 'base')`,
-    [namespace],
-  )
-  const rest = createRest({ url, apiKey, baseModel: 'bench/base' })
+  await addBaseModel(pool, namespace)
+  const rest = createRest({ url, apiKey, baseModel })
   const { id } = await rest.createModel()
   const message = { role: 'user', content: 'Hello.' }
   const groups = [{ trajectories: [{ messages_and_choices: [message], reward: 1 }] }]

@@ -1,5 +1,6 @@
 import { describeError } from '../../local/command.ts'
 import { benchApi } from './api.ts'
+import { benchConsole } from './console.ts'
 import { benchGateway } from './gateway.ts'
 import { benchIngest } from './ingest.ts'
 import { printResult, type BenchResult } from './result.ts'
@@ -11,6 +12,7 @@ import { benchWandb } from './wandb.ts'
 
 const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
   api: benchApi,
+  console: benchConsole,
   gateway: benchGateway,
   ingest: benchIngest,
   serving: benchServing,

@@ -1,49 +1,15 @@
 import { readdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { gzipSync } from 'node:zlib'
-import { beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { weighConsole } from '../support/console-chunks.ts'
 
 const dist = path.join(import.meta.dirname, '..', '..', 'console', 'dist')
 
-interface Chunk {
-  file: string
-  css?: string[]
-  imports?: string[]
-  isEntry?: boolean
-  isDynamicEntry?: boolean
-}
-
-let manifest: Record<string, Chunk>
-
-beforeAll(async () => {
-  manifest = JSON.parse(await readFile(path.join(dist, '.vite', 'manifest.json'), 'utf8')) as Record<string, Chunk>
-})
-
-/** The files of a chunk and of all that it imports. */
-function listFiles(name: string, seen = new Set<string>()): Set<string> {
-  const { file, css = [], imports = [] } = manifest[name]!
-  if (seen.has(file)) return seen
-  for (const each of [file, ...css]) seen.add(each)
-  for (const each of imports) listFiles(each, seen)
-  return seen
-}
-
-async function weigh(files: Iterable<string>): Promise<number> {
-  let bytes = 0
-  for (const file of files) bytes += gzipSync(await readFile(path.join(dist, file)), { level: 9 }).length
-  return bytes
-}
-
 test('the shell is at most 102 kB, and what a screen adds at most 40 kB', async () => {
-  const shell = Object.keys(manifest).find((name) => manifest[name]!.isEntry)
-  const shellFiles = listFiles(shell!)
-  expect(await weigh(shellFiles)).toBeLessThanOrEqual(102_000)
-  const screens = Object.keys(manifest).filter((name) => manifest[name]!.isDynamicEntry)
-  expect(screens.length).toBeGreaterThan(8)
-  for (const screen of screens) {
-    const own = [...listFiles(screen)].filter((file) => !shellFiles.has(file))
-    expect([screen, (await weigh(own)) <= 40_000]).toEqual([screen, true])
-  }
+  const { shell, screens } = await weighConsole()
+  expect(shell).toBeLessThanOrEqual(102_000)
+  expect(Object.keys(screens).length).toBeGreaterThan(8)
+  expect(Object.entries(screens).filter(([, bytes]) => bytes > 40_000)).toEqual([])
 })
 
 test('the page has no inline script and no inline style, and each asset is there compressed too', async () => {

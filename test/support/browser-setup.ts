@@ -1,7 +1,7 @@
 import { chromium } from 'playwright-core'
 import type { TestProject } from 'vitest/node'
 import { buildConsole } from '../../console/build.ts'
-import { findChromium } from './chromium.ts'
+import { findLaunchOptions } from './chromium.ts'
 import setUpControlStack from './control-setup.ts'
 
 declare module 'vitest' {
@@ -13,16 +13,10 @@ declare module 'vitest' {
 
 /** Builds the console, brings up a stack without engine and trainer, and starts one browser for all files. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
-  const { command, env } = await findChromium()
+  const options = await findLaunchOptions()
   await buildConsole()
   const tearDown = await setUpControlStack(project)
-  const browser = await chromium.launchServer({
-    executablePath: command,
-    env: { ...process.env, ...env },
-    // The sandbox needs rights that root in a container does not have. The pages are ours.
-    args: ['--no-sandbox'],
-    host: '127.0.0.1',
-  })
+  const browser = await chromium.launchServer({ ...options, host: '127.0.0.1' })
   project.provide('browser', browser.wsEndpoint())
   return async () => {
     await browser.close()

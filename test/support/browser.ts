@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
+import { logIn } from './log-in.ts'
 
 /** How a page is opened. */
 interface Visit {
@@ -48,25 +49,13 @@ export function useBrowser() {
     })
     contexts.push(context)
     context.setDefaultTimeout(30_000)
-    if (key !== undefined) await context.addCookies([await openSession(url, key)])
+    if (key !== undefined) await context.addCookies([await logIn(url, key)])
     const page = await context.newPage()
     watch(page, (fault) => faults.push(fault), { hosts: [new URL(url).host], ...expected })
     await page.goto(path)
     return page
   }
   return { open }
-}
-
-/** Logs in with a key, and returns the cookie. */
-async function openSession(url: string, key: string) {
-  const response = await fetch(`${url}/v1/preview/session`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ api_key: key }),
-  })
-  const [, name, value] = /^(\w+)=([^;]+)/.exec(response.headers.get('set-cookie') ?? '') ?? []
-  if (name === undefined || value === undefined) throw new Error(`no session: ${response.status}`)
-  return { name, value, url }
 }
 
 function watch(

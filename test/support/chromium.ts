@@ -3,13 +3,14 @@ import { cp, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/pro
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { createBrotliDecompress } from 'node:zlib'
+import type { LaunchOptions } from 'playwright-core'
 import { readLocalConfig } from '../../local/config.ts'
 import { withLock } from '../../local/entry/lock.mjs'
 import { runChild } from '../../local/install/run-child.ts'
 import { unpackDebianPackage } from './debian-package.ts'
 
 /** A browser for tests, and the variables that it needs. */
-export interface Chromium {
+interface Chromium {
   command: string
   env: Record<string, string>
 }
@@ -24,13 +25,24 @@ const libraries = /^\s*Depends: (lib\S+|chromium-common)$/gm
  *
  * @throws {Error} if none of them starts
  */
-export async function findChromium(): Promise<Chromium> {
+async function findChromium(): Promise<Chromium> {
   const named = process.env['CHROMIUM']
   if (named !== undefined && named !== '') return requireStart({ command: named, env: {} })
   for (const command of ['chromium', 'chromium-browser', 'google-chrome'])
     if (await starts({ command, env: {} })) return { command, env: {} }
   const { cacheFolder } = readLocalConfig()
   return process.arch === 'x64' ? ensurePackaged(cacheFolder) : ensureDebian(path.join(cacheFolder, 'chromium-debian'))
+}
+
+/** How playwright starts the browser that `findChromium` finds. */
+export async function findLaunchOptions(): Promise<LaunchOptions> {
+  const { command, env } = await findChromium()
+  return {
+    executablePath: command,
+    env: { ...process.env, ...env },
+    // The sandbox needs rights that root in a container does not have. The pages are ours.
+    args: ['--no-sandbox'],
+  }
 }
 
 async function requireStart(chromium: Chromium): Promise<Chromium> {

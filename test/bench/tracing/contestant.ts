@@ -4,7 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 
 // The last characters of a process's log, which show why it ended.
 const maxLogLength = 2_000
-const startLimitMs = 90_000
+// On a machine with much other work, Python's imports alone take minutes.
+const startLimitMs = 600_000
 
 /** Another project's server, for one benchmark. */
 export interface Contestant {
