@@ -132,7 +132,7 @@ export interface Operations {
     path: Record<never, never>
     query: { "after"?: string; "limit"?: number }
     body: undefined
-    answer: { "object": "list"; "data": { "id": string; "entity": string; "name": string; "created_at": string; "models": number; "runs": number; "data_sets": number; "has_traces": boolean }[]; "has_more": boolean; "first_id": string; "last_id": string }
+    answer: { "object": "list"; "data": { "id": string; "entity": string; "name": string; "created_at": string; "models": number; "runs": number; "data_sets": number; "has_traces": boolean | null }[]; "has_more": boolean; "first_id": string; "last_id": string; "has_all_traces": boolean }
   }
   "GET /v1/preview/artifacts": {
     path: Record<never, never>

@@ -19,20 +19,21 @@ type ListName = { [Name in OperationName]: Answer<Name> extends Page ? Name : ne
 
 export type Item<Name extends ListName> = Answer<Name>['data'][number]
 
-/** The whole of a list that is short in most cases: at most `most` items. */
+/** The whole of a list that is short in most cases: at most `most` items, and the last page that was read. */
 export function wholeListQuery<Name extends ListName>(name: Name, parts: Parts<Name> = {}, most = 2_000) {
   return queryOptions({
     queryKey: [name, parts, 'whole', most],
     queryFn: async ({ signal }) => {
       const items: Item<Name>[] = []
       let after: string | undefined
+      let page: Page
       do {
         const query = { limit: 100, ...parts.query, ...(after !== undefined && { after }) }
-        const page: Page = await callApi(name, { ...parts, query, signal })
+        page = await callApi(name, { ...parts, query, signal })
         items.push(...(page.data as Item<Name>[]))
         after = page.has_more ? page.last_id : undefined
       } while (after !== undefined && items.length < most)
-      return { items, isWhole: after === undefined }
+      return { items, isWhole: after === undefined, lastPage: page as Answer<Name> }
     },
   })
 }

@@ -57,6 +57,18 @@ const post = (path: string, body: object) =>
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
   })
+/** The projects of the entity, with what is told about their traces. */
+const listProjects = async () => {
+  const headers = { authorization: `Bearer ${key}` }
+  const { has_all_traces, data } = (await (await fetch(`${server.url}/v1/preview/projects`, { headers })).json()) as {
+    has_all_traces: boolean
+    data: { name: string; models: number; has_traces: boolean | null }[]
+  }
+  return {
+    has_all_traces,
+    data: data.map(({ name, models, has_traces }) => ({ name, models, has_traces })),
+  }
+}
 const listSchemas = async ({ pool }: TestDatabase) => {
   const { rows } = await pool.query<{ name: string }>(
     "SELECT nspname AS name FROM pg_namespace WHERE nspname IN ('auth', 'training', 'tracing') ORDER BY 1",
@@ -79,6 +91,7 @@ test('traces can have a database of their own', async () => {
 })
 
 test('while it is unavailable, everything else works', async () => {
+  await new TrainingRows(main.pool, 'team').addModel('trained')
   way.cut()
   const answer = await post('/calls/query_stats', { project_id: 'team/p' })
   expect([answer.status, await answer.json()]).toEqual([
@@ -87,7 +100,20 @@ test('while it is unavailable, everything else works', async () => {
   ])
   const models = await fetch(`${server.url}/v1/preview/models`, { headers: { authorization: `Bearer ${key}` } })
   expect(models.status).toBe(200)
+  expect(await listProjects()).toEqual({
+    has_all_traces: false,
+    data: [{ name: 'trained', models: 1, has_traces: null }],
+  })
   way.mend()
+  await eventually(async () =>
+    expect(await listProjects()).toEqual({
+      has_all_traces: true,
+      data: [
+        { name: 'p', models: 0, has_traces: true },
+        { name: 'trained', models: 1, has_traces: false },
+      ],
+    }),
+  )
   expect((await post('/calls/query_stats', { project_id: 'team/p' })).status).toBe(200)
 })
 

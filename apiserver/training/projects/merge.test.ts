@@ -26,3 +26,7 @@ test('a project of both lists is there once, as old as the older one, and names 
 test('no more than asked for', () => {
   expect(mergeProjects([trained('b', 1)], [{ name: 'a', createdAt: at(1) }], 1).map(({ name }) => name)).toEqual(['a'])
 })
+
+test('without the list of traces it is not known what has traces', () => {
+  expect(mergeProjects([trained('a', 1)], undefined, 4)).toEqual([{ ...trained('a', 1), hasTraces: null }])
+})

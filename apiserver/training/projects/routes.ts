@@ -1,8 +1,10 @@
 import { Type } from 'typebox'
 import { listTrainedProjects } from '../../../db/projects/projects.ts'
 import { listTraceProjects } from '../../../db/tracing/projects.ts'
+import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
+import { nullable } from '../../../lib/http/validation/nullable.ts'
 import type { ErasureDeps } from '../erasures/service.ts'
 import { mergeProjects, type Project } from './merge.ts'
 
@@ -16,7 +18,14 @@ const projectSchema = Type.Object({
   models: count,
   runs: { ...count, description: 'runs of the wandb SDK' },
   data_sets: count,
-  has_traces: Type.Boolean(),
+  has_traces: nullable({ ...Type.Boolean(), description: 'null while it is not known' }),
+})
+
+const projectListSchema = Type.Object({
+  ...listOf(projectSchema).properties,
+  has_all_traces: Type.Boolean({
+    description: 'false while the database of traces is unavailable: projects that have only traces are missing then',
+  }),
 })
 
 const projectListQuery = Type.Object({
@@ -28,16 +37,25 @@ const projectListQuery = Type.Object({
 export function routeProjects(api: RestApi, { pool, tracing }: ErasureDeps): void {
   api.get(
     '/v1/preview/projects',
-    { tag: 'Projects', summary: 'List projects by name', query: projectListQuery, answer: listOf(projectSchema) },
+    { tag: 'Projects', summary: 'List projects by name', query: projectListQuery, answer: projectListSchema },
     async ({ caller: { entity }, query: { after, limit } }) => {
       const page = { after, limit: limit + 1 }
       const [trained, traced] = await Promise.all([
         listTrainedProjects(pool, entity, page),
-        listTraceProjects(tracing, entity, page),
+        listTraceProjects(tracing, entity, page).catch(ignoreUnavailable),
       ])
-      return presentPage(mergeProjects(trained, traced, page.limit), limit, (row) => presentProject(entity, row))
+      const projects = mergeProjects(trained, traced, page.limit)
+      return {
+        ...presentPage(projects, limit, (row) => presentProject(entity, row)),
+        has_all_traces: traced !== undefined,
+      }
     },
   )
+}
+
+/** Training does not wait for the database of traces. */
+function ignoreUnavailable(error: unknown): undefined {
+  if (!isDatabaseUnavailable(error)) throw error
 }
 
 function presentProject(entity: string, { name, createdAt, models, runs, dataSets, hasTraces }: Project) {

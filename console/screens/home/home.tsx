@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
-import { wholeListQuery } from '../../data/queries.ts'
+import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { Age } from '../../parts/badges.tsx'
@@ -17,32 +17,47 @@ export function HomeScreen() {
   return (
     <Page title="Projects" actions={<AsCommand requests={[{ address: '/v1/preview/projects' }]} />}>
       <Answered result={projects}>
-        {({ items }) =>
-          items.length === 0 ? (
-            <Empty title="No projects yet" command="npm run demo">
-              A project is there as soon as something is in it. The demo trains a first model.
-            </Empty>
-          ) : (
-            <ul className={classes.projects}>
-              {items.map(({ name, models, has_traces: isTraced, data_sets: dataSets, created_at: time }) => (
-                <li key={name}>
-                  <Link to="/$entity/$project" params={{ entity, project: name }}>
-                    <b>{name}</b>
-                    <span>
-                      {[countOf(models, 'run'), dataSets > 0 && countOf(dataSets, 'data set'), isTraced && 'traces']
-                        .filter((text) => text !== false)
-                        .join(', ')}
-                    </span>
-                    <span>
-                      since <Age time={time} />
-                    </span>
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          )
-        }
+        {({ items, lastPage }) => (
+          <>
+            {!lastPage.has_all_traces && (
+              <p role="status" className={classes.partial}>
+                The database of traces does not answer. Projects that have only traces are missing.
+              </p>
+            )}
+            {items.length > 0 && <ProjectList entity={entity} projects={items} />}
+            {items.length === 0 && lastPage.has_all_traces && (
+              <Empty title="No projects yet" command="npm run demo">
+                A project is there as soon as something is in it. The demo trains a first model.
+              </Empty>
+            )}
+          </>
+        )}
       </Answered>
     </Page>
   )
+}
+
+type Project = Item<'GET /v1/preview/projects'>
+
+function ProjectList({ entity, projects }: { entity: string; projects: readonly Project[] }) {
+  return (
+    <ul className={classes.projects}>
+      {projects.map((project) => (
+        <li key={project.name}>
+          <Link to="/$entity/$project" params={{ entity, project: project.name }}>
+            <b>{project.name}</b>
+            <span>{describeContent(project)}</span>
+            <span>
+              since <Age time={project.created_at} />
+            </span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function describeContent({ models, data_sets: dataSets, has_traces: isTraced }: Project): string {
+  const parts = [countOf(models, 'run'), dataSets > 0 && countOf(dataSets, 'data set'), isTraced && 'traces']
+  return parts.filter((text) => typeof text === 'string').join(', ')
 }
