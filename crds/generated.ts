@@ -530,6 +530,10 @@ export interface BaseModel {
        */
       gpus?: number
       /**
+       * Who trains jobs that do not say it: a warm trainer (Warm), or pods of their own (Dedicated). Default: Warm.
+       */
+      defaultMode?: 'Warm' | 'Dedicated'
+      /**
        * The number of trainers that run with the base model loaded.
        */
       warm?: {
@@ -995,6 +999,18 @@ export interface TrainingJob {
      */
     activeDeadlineSeconds?: number
     /**
+     * Who trains it: a warm trainer of its base model, which has loaded it (Warm), or pods of its own (Dedicated). The default is the base model's trainer.defaultMode.
+     */
+    mode?: 'Warm' | 'Dedicated'
+    /**
+     * Dedicated: The pods save their progress and go. The job continues from there when this is false again. No deadline passes while it is Suspended.
+     */
+    suspend?: boolean
+    /**
+     * Dedicated: The LocalQueue of Kueue that the job waits in, in the namespace of its pods, which is the operator's.
+     */
+    queueName?: string
+    /**
      * The resource is deleted this long after the job's end. The job stays in the REST lists. Without it, the resource is kept.
      */
     ttlSecondsAfterFinished?: number
@@ -1018,7 +1034,17 @@ export interface TrainingJob {
     /**
      * Where the job is on its way. The last three are final.
      */
-    phase?: 'Pending' | 'Queued' | 'Starting' | 'Running' | 'Publishing' | 'Succeeded' | 'Failed' | 'Cancelled'
+    phase?:
+      | 'Pending'
+      | 'Queued'
+      | 'Starting'
+      | 'Running'
+      | 'Publishing'
+      | 'Suspending'
+      | 'Suspended'
+      | 'Succeeded'
+      | 'Failed'
+      | 'Cancelled'
     /**
      * Why it is, or is not, as it should be, in one word.
      */

@@ -56,6 +56,7 @@ test('the TrainingJob resource of a row has the given settings in camelCase, and
       method: 'RL',
       inputRef: { uri: 'artifact:///payloads/team/abc.json', digest: 'abc' },
       config: { kimiK2Tau: 0.5, importanceSamplingLevel: 'token' },
+      mode: 'Warm',
       ttlSecondsAfterFinished: 3600,
     },
   })
@@ -63,8 +64,9 @@ test('the TrainingJob resource of a row has the given settings in camelCase, and
 
 test.each<[string, JobSpecFacts]>([
   ['deadlines', makeJobFacts({ startDeadlineSeconds: 60, activeDeadlineSeconds: 3600 })],
+  ['pods of its own', makeJobFacts({ mode: 'Dedicated', suspend: true, queueName: 'gpus' })],
   ['RL', makeJobFacts({ config: { kimi_k2_tau: 0.5 } })],
   ['SFT, its input not fetched yet', makeJobFacts({ method: 'SFT', inputUri: 'https://a/b', inputDigest: null })],
 ])('a spec has all facts of the row of its job: %s', (_, facts) => {
-  expect(extractJobFacts(buildJobSpec({ ...facts, modelCrName: 'agent-0' }))).toEqual(facts)
+  expect(extractJobFacts(buildJobSpec({ ...facts, modelCrName: 'agent-0' }), 'Dedicated')).toEqual(facts)
 })

@@ -21,6 +21,9 @@ export interface ModelFacts {
   resourceAliases?: Record<string, number>
 }
 
+/** Whether a warm trainer of the base model trains a job, or pods of its own. */
+export type JobMode = NonNullable<TrainingJob['spec']['mode']>
+
 /** What a job's row and the spec of its resource share. `config` has wire names. db/jobs/table.ts has the columns. */
 export interface JobSpecFacts {
   method: TrainingJob['spec']['method']
@@ -30,6 +33,11 @@ export interface JobSpecFacts {
   config: Record<string, unknown>
   startDeadlineSeconds: number | null
   activeDeadlineSeconds: number | null
+  mode: JobMode
+  /** Whether its pods are to go until it is resumed. Dedicated only. */
+  suspend: boolean
+  /** Kueue's LocalQueue. Dedicated only. */
+  queueName: string | null
 }
 
 /** A job's row. */
@@ -74,7 +82,7 @@ export function buildModel(model: ModelFacts): Model {
 /** Builds the spec of a TrainingJob resource from the row of a REST job. */
 export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'modelCrName'>) {
   const { method, inputUri, inputDigest, config, modelCrName } = facts
-  const { startDeadlineSeconds, activeDeadlineSeconds } = facts
+  const { startDeadlineSeconds, activeDeadlineSeconds, mode, suspend, queueName } = facts
   return {
     modelRef: { name: modelCrName },
     method,
@@ -82,11 +90,17 @@ export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'model
     config: configToSpec(config),
     ...(startDeadlineSeconds !== null && { startDeadlineSeconds }),
     ...(activeDeadlineSeconds !== null && { activeDeadlineSeconds }),
+    mode,
+    ...(suspend && { suspend }),
+    ...(queueName !== null && { queueName }),
   } satisfies TrainingJob['spec']
 }
 
-/** Reads what the row of a kubectl job needs from the spec of its resource. */
-export function extractJobFacts({ method, inputRef, config = {}, ...spec }: TrainingJob['spec']): JobSpecFacts {
+/** Reads what the row of a kubectl job needs from the spec of its resource. `defaultMode` is that of its base model. */
+export function extractJobFacts(
+  { method, inputRef, config = {}, ...spec }: TrainingJob['spec'],
+  defaultMode: JobMode,
+): JobSpecFacts {
   return {
     method,
     inputUri: inputRef.uri,
@@ -94,6 +108,9 @@ export function extractJobFacts({ method, inputRef, config = {}, ...spec }: Trai
     config: configFromSpec(config),
     startDeadlineSeconds: spec.startDeadlineSeconds ?? null,
     activeDeadlineSeconds: spec.activeDeadlineSeconds ?? null,
+    mode: spec.mode ?? defaultMode,
+    suspend: spec.suspend ?? false,
+    queueName: spec.queueName ?? null,
   }
 }
 

@@ -27,6 +27,8 @@ export const labels = {
   source: `${group}/source`,
   /** The hash of the pod's specification. */
   specHash: `${group}/spec-hash`,
+  /** On a Job and its pods: the id of the only job that they train. */
+  job: `${group}/job`,
 } as const
 
 export const madeFromDefaults = 'defaults'
@@ -45,6 +47,8 @@ export const annotations = {
   secretsDigest: `${group}/secrets-digest`,
   /** On the pods of a control part: when they were replaced because a Secret of others had changed. */
   secretsChangedAt: `${group}/secrets-changed-at`,
+  /** On a Job and its pods: the TrainingJob, as `namespace/name`. */
+  trainingJob: `${group}/training-job`,
   /** On a trainer pod: how those pods failed whose place it has taken. */
   failures: `${group}/failures`,
   failureReason: `${group}/failure-reason`,
@@ -60,6 +64,9 @@ export const conditions = {
   enginesUpToDate: 'EnginesUpToDate',
   layersTrained: 'LayersTrained',
   keptLoaded: 'KeptLoaded',
+  podsReady: 'PodsReady',
+  quotaReserved: 'QuotaReserved',
+  suspended: 'Suspended',
   ready: 'Ready',
   workloadAvailable: 'WorkloadAvailable',
   progressing: 'Progressing',
@@ -110,8 +117,11 @@ export const reasons = {
   nodeFailure: 'NodeFailure',
   notFinished: 'NotFinished',
   podDeleted: 'PodDeleted',
+  podNotReady: 'PodNotReady',
+  podsReady: 'PodsReady',
   podSecurityViolation: 'PodSecurityViolation',
   published: 'Published',
+  quotaReserved: 'QuotaReserved',
   ready: 'Ready',
   scaledToZero: 'ScaledToZero',
   servesNewestStep: 'ServesNewestStep',
@@ -119,12 +129,17 @@ export const reasons = {
   startDeadlineExceeded: 'StartDeadlineExceeded',
   stepNotFound: 'StepNotFound',
   stepReported: 'StepReported',
+  resumed: 'Resumed',
   succeeded: 'Succeeded',
+  suspended: 'Suspended',
+  suspending: 'Suspending',
   trainerLost: 'TrainerLost',
   trainerNotReady: 'TrainerNotReady',
   trainerStopped: 'TrainerStopped',
   waitingForModel: 'WaitingForModel',
   waitingForBaseModel: 'WaitingForBaseModel',
+  waitingForPod: 'WaitingForPod',
+  waitingForQuota: 'WaitingForQuota',
   waitingForOperator: 'WaitingForOperator',
   waitingForTrainer: 'WaitingForTrainer',
 } as const

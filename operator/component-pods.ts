@@ -7,12 +7,17 @@ import type { ObjectCache } from '../lib/kube/reflector.ts'
 export type Component = 'engine' | 'trainer'
 
 /**
- * Lists a base model's pods of a component, by its resource name. Includes pods of an earlier BaseModel with that name.
+ * Lists a base model's pods of a component, by its resource name. Includes pods of an earlier BaseModel with that name,
+ * and leaves out the pods that jobs have for themselves.
  */
 export function listPods(pods: ObjectCache<Pod>, baseModelCrName: string, component: Component): Pod[] {
   return pods.list().filter(({ metadata }) => {
     const found = metadata.labels ?? {}
-    return found[labels.baseModel] === baseModelCrName && found[labels.component] === component
+    return (
+      found[labels.baseModel] === baseModelCrName &&
+      found[labels.component] === component &&
+      found[labels.job] === undefined
+    )
   })
 }
 

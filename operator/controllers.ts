@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
-import { conditions, labels } from '../crds/names.ts'
+import { annotations, conditions, labels } from '../crds/names.ts'
 import { engineDemandChannel } from '../db/demand/engine-demand.ts'
 import { findJobResource } from '../db/jobs/resources.ts'
 import { findModelResource } from '../db/models/resources.ts'
@@ -196,7 +196,9 @@ export class Controllers {
     }
   }
 
-  #addOwner(child: KubeObject): void {
+  #addOwner(child: KubeObject & { metadata: Pod['metadata'] }): void {
+    const job = child.metadata.annotations?.[annotations.trainingJob]
+    if (job !== undefined) return this.trainingJobs.add(job)
     const owner = child.metadata.labels?.[labels.baseModel]
     if (owner !== undefined) this.baseModels.add(owner)
   }

@@ -67,10 +67,11 @@ const elector = new LeaderElector({
 
 const tenants = new Tenants(namespace, readTenants(config.TRAINYARD_TENANTS))
 const watches = new Watches({ client, namespace, namespaces: tenants.namespaces, log })
-const { baseModels, models, trainingJobs, pods, deployments, services, disruptionBudgets, baseModelValues } = watches
+const { baseModels, models, trainingJobs, pods, jobs, deployments, services, disruptionBudgets, baseModelValues } =
+  watches
 const { engineKeys } = podSettings
 const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
-const children = { pods, deployments, services, disruptionBudgets }
+const children = { pods, jobs, deployments, services, disruptionBudgets }
 const cluster = { client, namespace, tenants, baseModels, models, trainingJobs, baseModelValues, ...children }
 const registry = createRegistry()
 const events = new OperatorEvents(registry)

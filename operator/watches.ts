@@ -4,8 +4,15 @@ import { customPath } from '../crds/paths.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
 import { jobListing } from './training-job/compact.ts'
-import { keyOf, type ConfigMap, type Deployment, type Pod } from '../lib/kube/objects.ts'
-import { configMapPath, deploymentPath, disruptionBudgetPath, podPath, servicePath } from '../lib/kube/paths.ts'
+import { keyOf, type ConfigMap, type Deployment, type Job, type Pod } from '../lib/kube/objects.ts'
+import {
+  configMapPath,
+  deploymentPath,
+  disruptionBudgetPath,
+  jobPath,
+  podPath,
+  servicePath,
+} from '../lib/kube/paths.ts'
 import { Reflector, type ObjectCache } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 
@@ -20,7 +27,7 @@ interface Deps {
 /** The chart creates it. */
 const baseModelValuesName = 'trainyard-base-models'
 
-type WatchedKind = Kind | 'ConfigMap' | 'Pod' | 'Deployment' | 'Service' | 'PodDisruptionBudget'
+type WatchedKind = Kind | 'ConfigMap' | 'Pod' | 'Job' | 'Deployment' | 'Service' | 'PodDisruptionBudget'
 
 /** An object that was added, changed or deleted, and what it was before it was changed. */
 export interface WatchedChange {
@@ -53,6 +60,7 @@ export class Watches {
   /** The watches of other namespaces. If one fails, because its namespace or its Role is missing, the others go on. */
   readonly #foreign: readonly Watch[]
   readonly pods: Reflector<Pod>
+  readonly jobs: Reflector<Job>
   readonly deployments: Reflector<Deployment>
   readonly services: Reflector<KubeObject>
   readonly disruptionBudgets: Reflector<KubeObject>
@@ -78,6 +86,7 @@ export class Watches {
     this.models = merge(models)
     this.trainingJobs = merge(trainingJobs)
     this.pods = watch<Pod>('Pod', { apiVersion: 'v1', path: podPath(namespace) })
+    this.jobs = watch<Job>('Job', { apiVersion: 'batch/v1', path: jobPath(namespace) })
     this.deployments = watch<Deployment>('Deployment', { apiVersion: 'apps/v1', path: deploymentPath(namespace) })
     this.services = watch('Service', { apiVersion: 'v1', path: servicePath(namespace) })
     const budgets = { apiVersion: 'policy/v1', path: disruptionBudgetPath(namespace) }
@@ -85,7 +94,7 @@ export class Watches {
     this.baseModelValues = watch('ConfigMap', { apiVersion: 'v1', path: configMapPath(namespace) })
     const isOwn = (_: unknown, index: number) => namespaces[index] === namespace
     const resources = [this.baseModels, ...models.filter(isOwn), ...trainingJobs.filter(isOwn), this.baseModelValues]
-    this.own = [...resources, this.pods, this.deployments, this.services, this.disruptionBudgets]
+    this.own = [...resources, this.pods, this.jobs, this.deployments, this.services, this.disruptionBudgets]
     const isForeign = (_: unknown, index: number) => !isOwn(_, index)
     this.#foreign = [...models.filter(isForeign), ...trainingJobs.filter(isForeign)]
   }

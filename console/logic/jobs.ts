@@ -46,7 +46,15 @@ export function isFinal(state: string): boolean {
   return finalStates.has(state)
 }
 
-export const activeStates = ['Pending', 'Queued', 'Starting', 'Running', 'Publishing'] as const
+export const activeStates = [
+  'Pending',
+  'Queued',
+  'Starting',
+  'Running',
+  'Publishing',
+  'Suspending',
+  'Suspended',
+] as const
 
 /** The share of a job that is done, from 0 to 1. Undefined while its length is unknown. */
 export function shareDone(progress: { step: number; total_steps: number | null }): number | undefined {

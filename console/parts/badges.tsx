@@ -4,7 +4,14 @@ import { drawSparkline, type Point } from '../logic/series.ts'
 import { formatAge, formatTime } from '../logic/time.ts'
 import classes from './badges.module.css'
 
-const signs: Record<string, string> = { Succeeded: '✓', Failed: '✕', Cancelled: '–', Pending: '○', Queued: '○' }
+const signs: Record<string, string> = {
+  Succeeded: '✓',
+  Failed: '✕',
+  Cancelled: '–',
+  Pending: '○',
+  Queued: '○',
+  Suspended: '○',
+}
 
 /** The state of a job: a sign, a colour and its word. */
 export function StateBadge({ state }: { state: string }) {

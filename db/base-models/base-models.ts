@@ -1,3 +1,4 @@
+import type { JobMode } from '../../crds/manifests.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 
@@ -13,6 +14,8 @@ export const baseModelColumns = {
   updatedAt: column<Date>('updated_at', 'timestamptz'),
   /** The maximum rank of its adapters. Null if the operator has not registered it since this column exists. */
   maxLoraRank: column<number | null>('max_lora_rank', 'integer'),
+  /** Who trains jobs that do not say it. */
+  defaultMode: column<JobMode>('default_mode', 'text'),
 }
 
 /** A base model that the operator serves and trains. */

@@ -1,3 +1,4 @@
+import type { JobMode } from '../../crds/manifests.ts'
 import type { TrainedOn } from '../../crds/trained-on.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordSource, type SourceConflict } from './sources.ts'
@@ -14,6 +15,8 @@ interface RegisteredBaseModel {
   trainedOn: TrainedOn
   /** The maximum rank of its adapters. */
   maxLoraRank: number
+  /** Who trains jobs that do not say it. */
+  defaultMode: JobMode
   /** Whether the administrator says that other weights of an earlier base model of this name are the same. */
   replacesSource: boolean
 }
@@ -64,14 +67,14 @@ export async function registerBaseModel(
 
 /** Whether a base model is registered as it is, and no other one has a name of it. */
 async function isRegistered(pool: Pool, baseModel: RegisteredBaseModel): Promise<boolean> {
-  const { namespace, crName, names, isDefault, createdAt, trainedOn, maxLoraRank } = baseModel
+  const { namespace, crName, names, isDefault, createdAt, trainedOn, maxLoraRank, defaultMode } = baseModel
   const { rowCount } = await pool.query(
     `SELECT FROM training.base_models b
      WHERE namespace = $1 AND cr_name = $2 AND names = $3::text[] AND is_default = $4 AND created_at = $5
-       AND max_lora_rank = $7
+       AND max_lora_rank = $7 AND default_mode = $8
        AND EXISTS (SELECT FROM training.base_model_sources s WHERE s.name = b.name AND s.trained_on = $6)
        AND NOT EXISTS (SELECT FROM training.base_models o WHERE o.names && b.names AND o.name <> b.name)`,
-    [namespace, crName, names, isDefault, createdAt, trainedOn, maxLoraRank],
+    [namespace, crName, names, isDefault, createdAt, trainedOn, maxLoraRank, defaultMode],
   )
   return rowCount === 1
 }
@@ -121,15 +124,16 @@ async function takeNames(connection: Connection, { namespace, crName, names }: R
 }
 
 async function writeBaseModel(connection: Connection, baseModel: RegisteredBaseModel): Promise<void> {
-  const { namespace, crName, names, isDefault, createdAt, maxLoraRank } = baseModel
+  const { namespace, crName, names, isDefault, createdAt, maxLoraRank, defaultMode } = baseModel
   await connection.query(
-    `INSERT INTO training.base_models AS b (name, names, namespace, cr_name, is_default, created_at, max_lora_rank)
-     VALUES ($3, $4, $1, $2, $5, $6, $7)
+    `INSERT INTO training.base_models AS b (name, names, namespace, cr_name, is_default, created_at, max_lora_rank, default_mode)
+     VALUES ($3, $4, $1, $2, $5, $6, $7, $8)
      ON CONFLICT (namespace, cr_name)
-     DO UPDATE SET name = $3, names = $4, is_default = $5, created_at = $6, max_lora_rank = $7, updated_at = now()
-     WHERE (b.names, b.is_default, b.created_at, b.max_lora_rank)
-       IS DISTINCT FROM ($4::text[], $5::boolean, $6::timestamptz, $7::integer)`,
-    [namespace, crName, names[0], names, isDefault, createdAt, maxLoraRank],
+     DO UPDATE SET name = $3, names = $4, is_default = $5, created_at = $6, max_lora_rank = $7, default_mode = $8,
+       updated_at = now()
+     WHERE (b.names, b.is_default, b.created_at, b.max_lora_rank, b.default_mode)
+       IS DISTINCT FROM ($4::text[], $5::boolean, $6::timestamptz, $7::integer, $8::text)`,
+    [namespace, crName, names[0], names, isDefault, createdAt, maxLoraRank, defaultMode],
   )
 }
 

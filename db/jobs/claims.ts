@@ -22,6 +22,8 @@ export interface Claimant {
    * none.
    */
   holding?: string[] | undefined
+  /** The only job that it may get: it is in a pod of this job. By default it gets jobs that have no pods of their own. */
+  jobId?: string | undefined
 }
 
 /** A job that a trainer holds now, with everything that the training needs. */
@@ -60,7 +62,7 @@ class ReferenceMissing extends Error {
 /**
  * Assigns the oldest job that can run now. The job is Queued for the trainer's base model, no other job of its model is
  * active, and no earlier job of its model is unfinished. Returns undefined if there is none, or if the trainer is
- * draining.
+ * draining. A job that has pods of its own is assigned to one of these only, and these get no other.
  *
  * A job that must run alone waits for an idle trainer, and later jobs wait behind it: otherwise a busy trainer would
  * never become idle. A trainer that works on such a job gets no other job.
@@ -136,6 +138,8 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
            AND (other.arrival < candidate.arrival OR other.state ${active}))
          AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
          AND NOT ${awaitsVerdict('candidate')}
+         AND CASE WHEN $5::uuid IS NULL THEN candidate.mode = 'Warm'
+           ELSE candidate.id = $5 AND candidate.mode = 'Dedicated' AND NOT candidate.suspend END
        ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED FOR SHARE OF model
      ) next
      WHERE jobs.id = next.id AND NOT EXISTS (
@@ -144,7 +148,7 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
      RETURNING jobs.id, jobs.attempt, jobs.claimed_at)
      INSERT INTO training.job_attempts (job_id, attempt, pod, claimed_at) SELECT id, attempt, $2, claimed_at FROM claimed
      RETURNING job_id AS id`,
-    [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus],
+    [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus, claimant.jobId ?? null],
   )
   return rows[0]?.id
 }

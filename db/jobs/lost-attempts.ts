@@ -53,6 +53,38 @@ export async function decideLostAttempts(pool: Pool, podUid: string, verdict: Ve
   })
 }
 
+/**
+ * Records that a pod of a job failed before it had claimed the job. That is an attempt too: otherwise a trainer that
+ * cannot start would be started for ever. Repeating it for one pod changes nothing.
+ */
+export async function recordFailedStart(
+  pool: Pool,
+  { jobId, podUid }: { jobId: string; podUid: string },
+  verdict: Verdict,
+): Promise<void> {
+  await withTransaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ attempt: number; tries: number; maxAttempts: number }>(
+      `SELECT attempt + 1 AS attempt, attempt + 1 - releases AS tries, max_attempts AS "maxAttempts" FROM training.jobs
+       WHERE id = $1 AND state = 'Queued' AND NOT EXISTS (SELECT FROM training.job_attempts WHERE pod = $2) FOR UPDATE`,
+      [jobId, podUid],
+    )
+    const [job] = rows
+    if (!job) return
+    await connection.query(
+      `INSERT INTO training.job_attempts (job_id, attempt, pod, ended_at) VALUES ($1, $2, $3, clock_timestamp())`,
+      [jobId, job.attempt, podUid],
+    )
+    await connection.query('UPDATE training.jobs SET attempt = $2 WHERE id = $1', [jobId, job.attempt])
+    await applyVerdict(connection, { ...job, id: jobId, isWaiting: true }, verdict)
+  })
+}
+
+/** The uids of the pods of a job's attempts. */
+export async function listAttemptPods(pool: Pool, jobId: string): Promise<Set<string>> {
+  const { rows } = await pool.query<{ pod: string }>('SELECT pod FROM training.job_attempts WHERE job_id = $1', [jobId])
+  return new Set(rows.map(({ pod }) => pod))
+}
+
 interface LostJob {
   id: string
   /** No later attempt has begun. */

@@ -28,7 +28,7 @@ export async function findQueuePlaces(
   if (ids.length === 0) return new Map()
   const { rows } = await pool.query<QueuePlace & { id: string }>(
     `WITH line AS (
-       SELECT e.id, e.state, e.arrival, n.base_model, row_number() OVER model - 1 AS ahead,
+       SELECT e.id, e.state, e.arrival, e.mode, n.base_model, row_number() OVER model - 1 AS ahead,
          first_value(e.cr_name) OVER model AS first_of_model
        FROM training.jobs e JOIN training.models n ON n.id = e.model_id
        WHERE e.state ${unfinished} AND n.base_model IN (
@@ -36,7 +36,7 @@ export async function findQueuePlaces(
        WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival)
      ), queue AS (
        SELECT id, state, ahead, first_of_model, base_model,
-         count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model ORDER BY arrival) AS place
+         count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model, mode ORDER BY arrival) AS place
        FROM line
      )
      SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", place,

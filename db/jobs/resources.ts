@@ -10,11 +10,14 @@ const operatorColumns = {
   ...pickColumns(jobColumns, 'id', 'state', 'entity', 'inputError', 'attempt', 'maxAttempts', 'holderPod'),
   ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'resourceCreatedAt'),
   ...pickColumns(jobColumns, 'createdAt', 'startedAt', 'finishedAt'),
+  ...pickColumns(jobColumns, 'suspendAsked', 'suspendedAt', 'suspendedSeconds'),
 }
 
 interface Row extends RowOf<typeof operatorColumns> {
   /** When its first attempt was claimed. */
   firstClaimedAt: Date | null
+  /** Its last attempt lost its trainer, and it is not known yet why. */
+  isUndecided: boolean
   baseModel: string
   warnings: JobWarning[]
   checkpoint: { id: string; step: number; uri: string; digest: string } | null
@@ -37,6 +40,8 @@ interface JobContent {
 
 const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, 'j')},
     (SELECT min(a.claimed_at) FROM training.job_attempts a WHERE a.job_id = j.id) AS "firstClaimedAt",
+    EXISTS (SELECT FROM training.job_attempts a
+            WHERE a.job_id = j.id AND a.attempt = j.attempt AND a.lost_at IS NOT NULL) AS "isUndecided",
     m.base_model AS "baseModel", ${warningsOfJob} AS warnings,
     (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint

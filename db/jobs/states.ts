@@ -22,6 +22,12 @@ export const active = isOneOf(['Starting', 'Running', 'Publishing'])
 /** SQL: the job has no checkpoint and may still make one. */
 export const untrained = isOneOf(['Pending', 'Queued', 'Starting', 'Running'])
 
+/** SQL: what people see of a job: its state, or that it is suspended or is about to be. */
+export const phaseOf = (job: string): string =>
+  `CASE WHEN NOT coalesce(${job}.suspend_asked, ${job}.suspend) THEN ${job}.state
+     WHEN ${job}.state NOT IN ('Queued', 'Starting', 'Running') THEN ${job}.state
+     WHEN ${job}.suspended_at IS NOT NULL THEN 'Suspended' ELSE 'Suspending' END`
+
 function isOneOf(states: readonly JobState[]): string {
   return `IN (${states.map((state) => `'${state}'`).join(', ')})`
 }

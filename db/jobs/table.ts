@@ -1,5 +1,5 @@
 import type { JobState } from '../../crds/job-states.ts'
-import type { JobSpecFacts } from '../../crds/manifests.ts'
+import type { JobMode, JobSpecFacts } from '../../crds/manifests.ts'
 import { column, type Column, type RowOf } from '../columns.ts'
 import type { JobFailure } from './attempts.ts'
 import type { JobWarning } from './warnings.ts'
@@ -12,6 +12,9 @@ export const jobSpecColumns = {
   config: column<Record<string, unknown>>('config', 'jsonb'),
   startDeadlineSeconds: column<number | null>('start_deadline_seconds', 'integer'),
   activeDeadlineSeconds: column<number | null>('active_deadline_seconds', 'integer'),
+  mode: column<JobMode>('mode', 'text'),
+  suspend: column<boolean>('suspend', 'boolean'),
+  queueName: column<string | null>('queue_name', 'text'),
 } satisfies { [Field in keyof JobSpecFacts]: Column<JobSpecFacts[Field]> }
 
 /** The columns of a new job, from REST or from kubectl. */
@@ -62,6 +65,12 @@ export const jobColumns = {
   startedAt: column<Date | null>('started_at', 'timestamptz'),
   trainedAt: column<Date | null>('trained_at', 'timestamptz'),
   finishedAt: column<Date | null>('finished_at', 'timestamptz'),
+  /** What was asked over REST, and is not yet in its resource. */
+  suspendAsked: column<boolean | null>('suspend_asked', 'boolean'),
+  /** Since when it is suspended, and has no pods. */
+  suspendedAt: column<Date | null>('suspended_at', 'timestamptz'),
+  /** How long it was suspended before. */
+  suspendedSeconds: column<number>('suspended_seconds', 'double precision'),
 }
 
 export type NewJob = RowOf<typeof newJobColumns>

@@ -1,17 +1,20 @@
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
+import type { JobPhase } from '../../crds/job-states.ts'
 import type { Pool } from '../pool.ts'
 import { findQueuePlaces, type QueuePlace } from './queue.ts'
+import { phaseOf } from './states.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
 import { warningsOfJob, type JobWarning } from './warnings.ts'
 
 const columns = {
   ...jobSpecColumns,
-  ...pickColumns(jobColumns, 'id', 'modelId', 'state', 'attempt', 'experimentalConfig', 'trainingDataUrl'),
+  ...pickColumns(jobColumns, 'id', 'modelId', 'attempt', 'experimentalConfig', 'trainingDataUrl'),
   ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'createdAt', 'queuedAt', 'claimedAt'),
-  ...pickColumns(jobColumns, 'startedAt', 'trainedAt', 'finishedAt'),
+  ...pickColumns(jobColumns, 'startedAt', 'trainedAt', 'finishedAt', 'suspendAsked'),
 }
 
 interface Row extends RowOf<typeof columns> {
+  state: JobPhase
   /** Attempts that a stopped trainer gave back do not count: each of them raises this by one. */
   maxAttempts: number
   /** The step of its checkpoint, also if that was deleted; null before there is one. */
@@ -40,7 +43,9 @@ export interface JobFilter {
   createdBefore?: Date | undefined
 }
 
-const select = `SELECT ${selectColumns(columns, 'j')}, j.max_attempts + j.releases AS "maxAttempts",
+const phase = phaseOf('j')
+
+const select = `SELECT ${selectColumns(columns, 'j')}, ${phase} AS state, j.max_attempts + j.releases AS "maxAttempts",
     (SELECT c.step FROM training.checkpoints c WHERE c.job_id = j.id) AS step, ${warningsOfJob} AS warnings,
     (SELECT json_build_object('id', c.id, 'step', c.step)
      FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint
@@ -90,7 +95,7 @@ export async function listJobs(
 ): Promise<JobView[]> {
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<Row>(
-    `${select} WHERE ${fixedFilter} AND ($7::text[] IS NULL OR j.state = ANY ($7))
+    `${select} WHERE ${fixedFilter} AND ($7::text[] IS NULL OR ${phase} = ANY ($7))
        AND ($8::bigint IS NULL OR j.arrival ${comparison} $8) ORDER BY j.arrival ${direction} LIMIT $9`,
     [...fixedValues(filter), filter.states ?? null, page.after ?? null, page.limit],
   )

@@ -64,6 +64,11 @@ export async function deleteObject(client: KubeClient, path: string, uid: string
   await sendDelete(client, path, { preconditions: { uid } })
 }
 
+/** Deletes the object as `deleteObject` does. It stays, marked as deleted, until all objects that it owns are gone. */
+export async function deleteWithChildren(client: KubeClient, path: string, uid: string): Promise<void> {
+  await sendDelete(client, path, { preconditions: { uid }, propagationPolicy: 'Foreground' })
+}
+
 /** Deletes the object as `deleteObject` does, without a grace period. */
 export async function deleteObjectNow(client: KubeClient, path: string, uid: string): Promise<void> {
   await sendDelete(client, path, { preconditions: { uid }, gracePeriodSeconds: 0 })

@@ -81,6 +81,13 @@ export interface Deployment extends KubeObject {
   status?: { conditions?: StatusCondition[] }
 }
 
+/** A Job of Kubernetes, which runs pods until one succeeds. */
+export interface Job extends KubeObject {
+  metadata: KubeObject['metadata'] & { annotations?: Record<string, string> }
+  spec?: { suspend?: boolean }
+  status?: { conditions?: StatusCondition[] }
+}
+
 export interface ConfigMap extends KubeObject {
   data?: Record<string, string>
 }

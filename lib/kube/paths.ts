@@ -15,6 +15,10 @@ export function deploymentPath(namespace: string, name?: string): string {
   return `/apis/apps/v1/namespaces/${namespace}/deployments${name ? `/${name}` : ''}`
 }
 
+export function jobPath(namespace: string, name?: string): string {
+  return `/apis/batch/v1/namespaces/${namespace}/jobs${name ? `/${name}` : ''}`
+}
+
 export function servicePath(namespace: string, name?: string): string {
   return `/api/v1/namespaces/${namespace}/services${name ? `/${name}` : ''}`
 }

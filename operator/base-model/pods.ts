@@ -159,6 +159,23 @@ export function buildTrainerPod(
   } as KubeObject
 }
 
+/** The one job of a trainer that has a pod for it alone. */
+interface OnlyJob {
+  id: string
+  /** Of the job's pods. */
+  labels: Record<string, string>
+  annotations: Record<string, string>
+}
+
+/** The template of a job's own pods: a trainer as the warm ones, which ends with its job. A new pod continues it. */
+export function buildJobPodTemplate(baseModel: BaseModel, settings: PodSettings, job: OnlyJob) {
+  const metadata = { labels: { ...describePods(baseModel, 'trainer'), ...job.labels }, annotations: job.annotations }
+  return {
+    metadata: overlayMetadata(metadata, baseModel.spec.trainer?.podTemplate),
+    spec: { ...buildTrainerPodSpec(baseModel, settings, job), restartPolicy: 'Never' },
+  }
+}
+
 /** The hash in the labels of current trainer pods. */
 export function trainerHash(baseModel: BaseModel, settings: PodSettings): string {
   const spec = buildTrainerPodSpec(baseModel, settings)
@@ -167,7 +184,11 @@ export function trainerHash(baseModel: BaseModel, settings: PodSettings): string
   return hashOf(Object.keys(others).length > 0 ? { spec, ...others } : spec)
 }
 
-function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Record<string, unknown> {
+function buildTrainerPodSpec(
+  baseModel: BaseModel,
+  settings: PodSettings,
+  job?: Pick<OnlyJob, 'id'>,
+): Record<string, unknown> {
   const given = baseModel.spec.trainer ?? {}
   const trainer = { ...given, ...requestGpus(given) }
   const common = commonPodSpec('trainer', baseModel, settings)
@@ -182,7 +203,10 @@ function buildTrainerPodSpec(baseModel: BaseModel, settings: PodSettings): Recor
         ...container,
         command: trainerCommand(trainer.gpus ?? 1),
         ports: [{ name: 'metrics', containerPort: metricsPort }],
-        env: mergeEnv([...trainerEnv(baseModel, settings), ...allocatorEnv(trainer.resources)], trainer.env),
+        env: [
+          ...mergeEnv([...trainerEnv(baseModel, settings), ...allocatorEnv(trainer.resources)], trainer.env),
+          ...optionalEnv('TRAINYARD_JOB_ID', job?.id),
+        ],
         volumeMounts: [...container.volumeMounts, statusTokenMount],
         readinessProbe: trainerReadinessProbe,
       },

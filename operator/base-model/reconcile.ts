@@ -97,6 +97,7 @@ function register({ pool, namespace }: BaseModelDeps, { metadata, spec }: BaseMo
     createdAt: new Date(metadata.creationTimestamp ?? Date.now()),
     trainedOn: describeTrainedOn(spec),
     maxLoraRank: readMaxLoraRank(spec),
+    defaultMode: spec.trainer?.defaultMode ?? 'Warm',
     replacesSource: metadata.annotations?.[annotations.replacesSource] === 'true',
   })
 }

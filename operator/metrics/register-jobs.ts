@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client'
-import { isTerminal, jobStates } from '../../crds/job-states.ts'
+import { isTerminal, jobPhases } from '../../crds/job-states.ts'
 import type { BaseModel } from '../../crds/generated.ts'
 import { countUnfinishedJobs } from '../../db/jobs/count-unfinished.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -17,7 +17,7 @@ interface Deps {
 
 // Whoever reaches the port can cause one query in this time.
 const keepMs = 5_000
-const unfinishedStates = jobStates.filter((state) => !isTerminal(state))
+const unfinishedStates = jobPhases.filter((state) => !isTerminal(state))
 
 /** Registers the number of unfinished jobs. */
 export function registerJobMetrics(registry: Registry, { pool, baseModels, isLeading }: Deps): void {

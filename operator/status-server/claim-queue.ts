@@ -21,8 +21,8 @@ interface Topic {
 }
 
 /**
- * Trainers that wait for a job, with one topic for each base model. Trainers with the fewest jobs come first; among
- * these, the one that has waited longest.
+ * Trainers that wait for a job, with one topic for each base model, and one for each job that has pods of its own.
+ * Trainers with the fewest jobs come first; among these, the one that has waited longest.
  *
  * A wake-up queries for one waiter after another until one gets nothing. So a change costs one query per base model and
  * one per claimed job, however many wait.
@@ -42,7 +42,8 @@ export class ClaimQueue {
    */
   async wait(claimant: Claimant, waitMs: number, left: AbortSignal): Promise<Claim | undefined> {
     if (this.#closed || left.aborted) return undefined
-    const topic = this.#topicOf(claimant.baseModel)
+    const name = nameTopic(claimant)
+    const topic = this.#topicOf(name)
     const waiter = {
       ...Promise.withResolvers<Claim | undefined>(),
       claimant,
@@ -57,7 +58,7 @@ export class ClaimQueue {
     const timer = setTimeout(() => endWait(topic, waiter), waitMs)
     left.addEventListener('abort', leave)
     topic.waiters.add(waiter)
-    void this.#serve(claimant.baseModel, topic)
+    void this.#serve(name, topic)
     try {
       return await waiter.promise
     } finally {
@@ -69,9 +70,9 @@ export class ClaimQueue {
 
   /** Call it after a change that may have queued jobs. */
   wake(): void {
-    for (const [baseModel, topic] of this.#topics) {
+    for (const [name, topic] of this.#topics) {
       topic.woken = true
-      void this.#serve(baseModel, topic)
+      void this.#serve(name, topic)
     }
   }
 
@@ -81,13 +82,13 @@ export class ClaimQueue {
     for (const topic of this.#topics.values()) topic.waiters.forEach((waiter) => endWait(topic, waiter))
   }
 
-  #topicOf(baseModel: string): Topic {
-    const topic = this.#topics.get(baseModel) ?? { waiters: new Set(), woken: false, serving: false }
-    this.#topics.set(baseModel, topic)
+  #topicOf(name: string): Topic {
+    const topic = this.#topics.get(name) ?? { waiters: new Set(), woken: false, serving: false }
+    this.#topics.set(name, topic)
     return topic
   }
 
-  async #serve(baseModel: string, topic: Topic): Promise<void> {
+  async #serve(name: string, topic: Topic): Promise<void> {
     if (topic.serving) return
     topic.serving = true
     while (topic.woken || [...topic.waiters].some(isNew)) {
@@ -96,7 +97,7 @@ export class ClaimQueue {
       await this.#offer(topic, isExhausted)
     }
     topic.serving = false
-    if (topic.waiters.size === 0) this.#topics.delete(baseModel)
+    if (topic.waiters.size === 0) this.#topics.delete(name)
   }
 
   /** Queries for each waiter until there are no more jobs, and for new waiters in any case. */
@@ -122,6 +123,11 @@ export class ClaimQueue {
       waiter.tried = true
     }
   }
+}
+
+/** A trainer that gets nothing ends a round of its topic: the job that it waits for is nobody else's. */
+function nameTopic({ baseModel, jobId }: Claimant): string {
+  return jobId === undefined ? baseModel : `job ${jobId}`
 }
 
 /** Removes the waiter at once, so that no second query runs for it before its own code continues. */

@@ -77,6 +77,7 @@ function readClaimant(body: Static<typeof claimBody>, pod: CallingPod): Claimant
     processId: body.process_id,
     gpus: body.gpus ?? 0,
     holding: body.holding,
+    jobId: body.job_id,
   }
 }
 

@@ -25,6 +25,8 @@ export const claimBody = Type.Object({
   gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
   // The jobs that this process works on. Older trainers do not send it: they work on one job at a time.
   holding: Type.Optional(Type.Array(Type.String({ pattern: uuidPattern }), { maxItems: 1_000 })),
+  // The only job that it wants: it is in a pod of this job.
+  job_id: Type.Optional(Type.String({ pattern: uuidPattern })),
 })
 
 const warnings = Type.Optional(

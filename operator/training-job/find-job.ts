@@ -34,6 +34,15 @@ export async function readWhole({ client, namespace }: Deps, { metadata }: Train
   return whole
 }
 
+/** A job that fails at once may be finished before our copy of its resource has the status that we wrote. */
+export async function readFresh(
+  { client, namespace }: Pick<Deps, 'client' | 'namespace'>,
+  resource: TrainingJob,
+): Promise<TrainingJob> {
+  const path = customPath('TrainingJob', namespace, resource.metadata.name)
+  return (await readObject<TrainingJob>(client, path)) ?? resource
+}
+
 /** The id in its label, which the apiserver sets, and the id in its status. */
 export function idsOf({ metadata, status }: TrainingJob): string[] {
   return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)

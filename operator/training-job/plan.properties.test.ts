@@ -14,6 +14,7 @@ const model = { id: 'm1', entity: 'acme', baseModel: 'tiny' }
 const spec = fc.record(
   {
     cancel: fc.boolean(),
+    suspend: fc.boolean(),
     ttlSecondsAfterFinished: fc.nat({ max: 100 }),
     retry: fc.record({ limit: fc.nat({ max: 3 }) }),
   },
@@ -26,6 +27,8 @@ const row = fc
     method: fc.constantFrom<'RL' | 'SFT'>('RL', 'SFT'),
     inputUri: fc.constantFrom('artifact:///payloads/acme/a.json', 'artifact:///payloads/other/a.json', 'https://a/b'),
     inputDigest: orNull(fc.constant('0'.repeat(64))),
+    suspend: fc.boolean(),
+    suspendAsked: orNull(fc.boolean()),
     maxAttempts: fc.integer({ min: 1, max: 5 }),
     createdAt: time,
     firstClaimedAt: orNull(time),
@@ -55,6 +58,11 @@ function execute(before: JobFacts, plan: JobPlan): JobFacts {
   const end = (state: JobState) => ({ ...before, job: { ...job, state, finishedAt: now } })
   if (plan.do === 'queue') return { ...before, job: { ...job, state: 'Queued' } }
   if (plan.do === 'limit') return { ...before, job: { ...job, maxAttempts: plan.maxAttempts } }
+  if (plan.do === 'wantSuspended') {
+    const suspend = plan.asked ?? before.resource.spec.suspend ?? false
+    const resource = { ...before.resource, spec: { ...before.resource.spec, suspend } }
+    return { ...before, resource, job: { ...job, suspend, suspendAsked: null } }
+  }
   if (plan.do === 'cancel') return end(job.state === 'Publishing' ? 'Succeeded' : 'Cancelled')
   return plan.do === 'fail' && job.state !== 'Publishing' ? end('Failed') : before
 }

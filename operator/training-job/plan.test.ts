@@ -60,6 +60,29 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
     { job: makeJob({ state: 'Publishing', activeDeadlineSeconds: 1, firstClaimedAt: finishedAt }) },
     { do: 'none' },
   ],
+  [
+    'it is suspended: no deadline passes',
+    {
+      job: makeJob({ suspend: true, suspendedAt: now, activeDeadlineSeconds: 1, firstClaimedAt: finishedAt }),
+      resource: makeResource({ mode: 'Dedicated', suspend: true }),
+    },
+    { do: 'none' },
+  ],
+  [
+    'it was suspended for a day: that time does not count',
+    { job: makeJob({ suspendedSeconds: 86_400, activeDeadlineSeconds: 1, firstClaimedAt: finishedAt }) },
+    { do: 'none', requeueAfterMs: expect.any(Number) },
+  ],
+  [
+    'its resource is suspended: the row follows',
+    { job: makeJob(), resource: makeResource({ mode: 'Dedicated', suspend: true }) },
+    { do: 'wantSuspended', id: 'j1', asked: null },
+  ],
+  [
+    'a suspension is asked over REST: it is written into the resource',
+    { job: makeJob({ suspendAsked: true }) },
+    { do: 'wantSuspended', id: 'j1', asked: true },
+  ],
   ['all is known: it is queued', { job: makeJob({ state: 'Pending' }) }, { do: 'queue', id: 'j1' }],
   [
     'pending while its model is not there',

@@ -25,6 +25,7 @@ export type JobPlan =
   | { do: 'queue' | 'cancel'; id: string }
   | { do: 'fail'; id: string; failure: JobFailure }
   | { do: 'limit'; id: string; maxAttempts: number }
+  | { do: 'wantSuspended'; id: string; asked: boolean | null }
   | { do: 'delete' }
   | { do: 'none'; wait?: StatusReason; requeueAfterMs?: number; fetchInputOf?: string }
 
@@ -44,9 +45,16 @@ export function planJob(facts: JobFacts): JobPlan {
   if (job.maxAttempts !== wantAttempts(resource)) {
     return { do: 'limit', id: job.id, maxAttempts: wantAttempts(resource) }
   }
+  const suspension = planSuspension(resource, job)
+  if (suspension) return suspension
   const plan: JobPlan = job.state === 'Pending' ? planQueueing(facts, job) : { do: 'none' }
   if (plan.do !== 'none' || !deadline) return plan
   return { ...plan, requeueAfterMs: deadline.at.getTime() - now.getTime() }
+}
+
+/** The resource says what is wanted. What was asked over REST is written into it. */
+function planSuspension({ spec }: TrainingJob, { id, suspend, suspendAsked: asked }: OperatorJob): JobPlan | undefined {
+  return asked !== null || suspend !== (spec.suspend ?? false) ? { do: 'wantSuspended', id, asked } : undefined
 }
 
 function planFinished({ spec }: TrainingJob, job: OperatorJob, now: Date): JobPlan {

@@ -1,20 +1,14 @@
-import { randomUUID } from 'node:crypto'
-import { extractJobFacts } from '../../crds/manifests.ts'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { isTerminal } from '../../crds/job-states.ts'
-import { reasons } from '../../crds/names.ts'
-import { specDigest } from '../../crds/spec-digest.ts'
-import { cancelJob, failJob } from '../../db/jobs/endings.ts'
-import { queueJob } from '../../db/jobs/enqueue.ts'
-import { insertJob } from '../../db/jobs/insert.ts'
-import { forgetJobResource, hasCreatedJobResource, limitAttempts, type OperatorJob } from '../../db/jobs/resources.ts'
-import type { NewJob } from '../../db/jobs/table.ts'
+import { conditions, reasons } from '../../crds/names.ts'
+import { cancelJob } from '../../db/jobs/endings.ts'
+import { forgetJobResource, hasCreatedJobResource, type OperatorJob } from '../../db/jobs/resources.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
-import { splitKey, type Pod } from '../../lib/kube/objects.ts'
+import { keyOf, splitKey, type Job, type Pod } from '../../lib/kube/objects.ts'
 import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
 import { recordEvents } from '../../lib/kube/events.ts'
 import { customPath } from '../../crds/paths.ts'
@@ -25,9 +19,12 @@ import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
 import { describeJob, describeWaiting, type JobContext, type JobStatus, type Publication } from './status.ts'
 import { diffJobEvents } from './job-events.ts'
 import { findPodName } from '../component-pods.ts'
+import type { PodSettings } from '../base-model/common-pod.ts'
+import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } from './dedicated/reconcile.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
 import { countEnd } from './count-end.ts'
-import { findJob, idsOf, readWhole } from './find-job.ts'
+import { executePlan } from './execute.ts'
+import { findJob, readFresh } from './find-job.ts'
 import { measureTrainers } from './trainers.ts'
 import { modelKeyOf } from '../resource-keys.ts'
 import type { Tenants } from '../tenants.ts'
@@ -42,7 +39,9 @@ export interface TrainingJobDeps {
   baseModels: ObjectCache<BaseModel>
   models: ObjectCache<Model>
   trainingJobs: ObjectCache<TrainingJob>
+  jobs: ObjectCache<Job>
   pods: ObjectCache<Pod>
+  podSettings: PodSettings
   events: OperatorEvents
 }
 
@@ -54,6 +53,9 @@ export interface JobWorkers {
   findPublication: (jobId: string) => Publication | undefined
 }
 
+/** `namespace` is that of the resource. */
+type JobDeps = TrainingJobDeps & { podNamespace: string }
+
 type NoAction = Extract<JobPlan, { do: 'none' }>
 
 /**
@@ -64,22 +66,23 @@ type NoAction = Extract<JobPlan, { do: 'none' }>
  */
 export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, key: string): Promise<Requeue | void> {
   const { namespace, name } = splitKey(key)
-  const deps = { ...given, namespace }
+  const deps = { ...given, namespace, podNamespace: given.namespace }
   const resource = deps.trainingJobs.get(key)
-  if (!resource) return restoreLost(deps, name)
+  if (!resource) return restoreLost(deps, key)
   if (resource.metadata.deletionTimestamp !== undefined) {
+    await deletePods(deps, key)
     // A terminal phase never changes. Most resources are deleted after it.
     const isOver = isTerminal(resource.status?.phase ?? 'Pending')
     const record = isOver ? undefined : () => recordDeletion(deps, resource)
     return letGo(deps, { kind: 'TrainingJob', resource, record })
   }
   const first = await observe(deps, resource)
-  const { plan, facts } = await converge(deps, first)
+  const { plan, facts, ownPods } = await converge(deps, first)
   if (plan.do === 'delete') return deleteResource(deps, resource)
   if (plan.fetchInputOf !== undefined) deps.fetchInput(plan.fetchInputOf)
   if (!facts.job || !isFinished(facts.job)) await labelJob(deps, resource)
   const alreadyRan = await isReapplied(deps, resource, first.job)
-  const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan })
+  const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan, ownPods })
   await patchStatus(deps.client, customPath('TrainingJob', deps.namespace, name), resource, status)
   await recordEvents(deps, resource, diffJobEvents(resource.status, status))
   countEnd(deps, facts, status)
@@ -95,9 +98,14 @@ async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<v
 const maxWaitMs = 24 * 3600_000
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
-async function restoreLost({ client, pool, namespace, log, events }: TrainingJobDeps, name: string): Promise<void> {
-  if (!(await hasCreatedJobResource(pool, namespace, name))) return
+async function restoreLost(deps: JobDeps, key: string): Promise<void> {
+  const { client, pool, namespace, log, events } = deps
+  const { name } = splitKey(key)
+  const isUnfinished = await hasCreatedJobResource(pool, namespace, name)
+  if (!isUnfinished && !hasPods(deps, key)) return
   if (await readObject(client, customPath('TrainingJob', namespace, name))) return
+  await deletePods(deps, key)
+  if (!isUnfinished) return
   const jobs = await forgetJobResource(pool, namespace, name)
   events.recordDrift('job_resource_lost')
   log.warn({ jobs, name }, 'the resource of a job was lost, and is made again')
@@ -113,19 +121,42 @@ async function recordDeletion(deps: TrainingJobDeps, resource: TrainingJob): Pro
 
 /** Plans and executes until nothing is left to do. */
 async function converge(
-  deps: TrainingJobDeps,
+  deps: JobDeps,
   first: JobFacts,
-): Promise<{ plan: NoAction | { do: 'delete' }; facts: JobFacts }> {
+): Promise<{ plan: NoAction | { do: 'delete' }; facts: JobFacts; ownPods?: OwnPods }> {
   for (let facts = first; ; facts = await observe(deps, facts.resource)) {
     const plan = planJob(facts)
     if (plan.do === 'delete') return { plan, facts }
     if (!facts.job || !isFinished(facts.job)) {
       facts.resource = await ensureFinalizer(deps, 'TrainingJob', facts.resource)
     }
-    if (plan.do === 'none') return { plan, facts }
+    if (plan.do === 'none') {
+      const settled = await settlePods(deps, facts, plan)
+      if (settled) return settled
+      continue
+    }
     deps.log.info({ trainingJob: facts.resource.metadata.name, ...plan }, 'training job')
-    await execute(deps, facts.resource, plan)
+    facts.resource = (await executePlan(deps, facts.resource, plan)) ?? facts.resource
   }
+}
+
+/** Undefined if the pods of a job, or its row, have changed, so that it is to be planned again. */
+async function settlePods(deps: JobDeps, facts: JobFacts, plan: NoAction) {
+  const { job, resource } = facts
+  if (job?.mode !== 'Dedicated') return { plan, facts }
+  const key = keyOf(resource)
+  const { isChanged, requeueAfterMs = plan.requeueAfterMs } = await reconcileDedicated(deps, key, job)
+  if (isChanged) return undefined
+  const ownPods = await observePods(deps, key, { id: job.id, isEnding: isFinished(job) && !hasFinished(resource) })
+  const earlier = Math.min(requeueAfterMs ?? Infinity, plan.requeueAfterMs ?? Infinity)
+  return { plan: { ...plan, ...(earlier !== Infinity && { requeueAfterMs: earlier }) }, facts, ownPods }
+}
+
+/** Whether its status says that it has ended, and that its GPUs are free. */
+function hasFinished({ status }: TrainingJob): boolean {
+  return (
+    status?.conditions?.some(({ type, status: holds }) => type === conditions.finished && holds === 'True') === true
+  )
 }
 
 async function observe(deps: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
@@ -138,54 +169,6 @@ async function observe(deps: TrainingJobDeps, resource: TrainingJob): Promise<Jo
     model,
     job: await findJob(deps, resource, model?.id),
     now: new Date(),
-  }
-}
-
-async function execute(
-  deps: TrainingJobDeps,
-  resource: TrainingJob,
-  plan: Exclude<JobPlan, { do: 'none' | 'delete' }>,
-): Promise<void> {
-  const { pool, namespace } = deps
-  switch (plan.do) {
-    case 'insert': {
-      if (idsOf(resource).length > 0) deps.events.recordDrift('job_row_lost')
-      await insertJob(pool, describeNewJob(await readWhole(deps, resource), namespace, plan))
-      return
-    }
-    case 'queue':
-      return queueJob(pool, plan.id)
-    case 'limit':
-      return limitAttempts(pool, plan.id, plan.maxAttempts)
-    case 'fail':
-      await failJob(pool, plan.id, plan.failure)
-      return
-    case 'cancel':
-      await cancelJob(pool, plan.id)
-  }
-}
-
-/** Describes a job from kubectl: its resource exists. */
-function describeNewJob(
-  resource: TrainingJob,
-  namespace: string,
-  { modelId, maxAttempts }: Extract<JobPlan, { do: 'insert' }>,
-): NewJob {
-  const facts = extractJobFacts(resource.spec)
-  return {
-    ...facts,
-    id: randomUUID(),
-    namespace,
-    crName: resource.metadata.name ?? '',
-    specDigest: specDigest(resource.spec),
-    modelId,
-    maxAttempts,
-    trainingDataUrl: facts.method === 'SFT' ? facts.inputUri : null,
-    resourceCreatedAt: new Date(),
-    keyId: null,
-    experimentalConfig: null,
-    inputBytes: null,
-    creationWarnings: [],
   }
 }
 
@@ -210,20 +193,15 @@ async function isReapplied(
   )
 }
 
-/** A job that fails at once may be finished before our copy of its resource has the status that we wrote. */
-async function readFresh({ client, namespace }: TrainingJobDeps, resource: TrainingJob): Promise<TrainingJob> {
-  const path = customPath('TrainingJob', namespace, resource.metadata.name)
-  return (await readObject<TrainingJob>(client, path)) ?? resource
-}
-
 function describe(
   deps: TrainingJobDeps & JobWorkers,
-  { resource, job, now, wait, alreadyRan }: JobFacts & Pick<JobContext, 'wait' | 'alreadyRan'>,
+  { resource, job, now, wait, alreadyRan, ownPods }: JobFacts & Pick<JobContext, 'wait' | 'alreadyRan' | 'ownPods'>,
 ): JobStatus {
   if (!job) return describeWaiting(resource, wait ?? waiting, now)
   return describeJob(resource, job, {
     wait,
     alreadyRan,
+    ownPods,
     trainers: measureTrainers(deps, job.baseModel),
     holderName: findPodName(deps.pods, job.holderPod),
     publication: deps.findPublication(job.id),

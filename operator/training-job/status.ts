@@ -4,6 +4,8 @@ import type { JobState } from '../../crds/job-states.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
 import { boundMessage, buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
 import { isStarting } from '../base-model/pod-reason.ts'
+import type { OwnPods } from './dedicated/reconcile.ts'
+import { describeOwnPods, explainOwnPods, explainSuspension, isFree, phaseOf } from './dedicated/status.ts'
 import { isFinished } from './plan.ts'
 
 export type JobStatus = NonNullable<TrainingJob['status']>
@@ -16,6 +18,8 @@ export interface JobContext {
   alreadyRan: boolean
   /** The trainers of its base model, and the problem of the first one that is not Ready. */
   trainers: { wanted: number; ready: number; notReady: StatusReason | undefined }
+  /** Of a job that has pods of its own. */
+  ownPods?: OwnPods | undefined
   /** The name of the pod that has claimed it. */
   holderName: string | undefined
   /** How many engines loaded the checkpoint, if this process published it. */
@@ -42,11 +46,12 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, context: Jo
   const inputs = [
     ...describeProgressing(job, why),
     describePublished(resource, job, context.publication),
-    ...describeEnd(job, why),
+    ...describeOwnPods(job, context.ownPods),
+    ...describeEnd(job, why, context.ownPods),
   ]
   return {
     id: job.id,
-    phase: job.state,
+    phase: phaseOf(job),
     reason: why.reason,
     message: boundMessage(why.message),
     attempt: job.attempt,
@@ -66,6 +71,8 @@ function explainAlreadyRan(job: OperatorJob, context: JobContext): StatusReason 
 
 function explain(job: OperatorJob, context: JobContext): StatusReason {
   const trainer = context.holderName ?? 'a trainer'
+  const suspended = context.ownPods && explainSuspension(job)
+  if (suspended) return suspended
   const explanations: Record<JobState, () => StatusReason> = {
     Pending: () => context.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is processing it.' },
     Queued: () => explainQueued(job, context),
@@ -101,7 +108,7 @@ export function explainAttemptEnd(attempt: number, { reason = '', message = '' }
   return `Attempt ${attempt} ${ended}: ${reason}: ${message}`
 }
 
-function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason {
+function explainQueued(job: OperatorJob, { trainers, ownPods }: JobContext): StatusReason {
   const retried = job.failure ? ` ${explainAttemptEnd(job.attempt, job.failure)}` : ''
   if (!job.hasBaseModel) return explainMissingBase(job.baseModel, retried)
   if (job.ahead > 0) {
@@ -109,6 +116,7 @@ function explainQueued(job: OperatorJob, { trainers }: JobContext): StatusReason
     return { reason: reasons.waitingForModel, message }
   }
   const { notReady } = trainers
+  if (ownPods) return explainOwnPods(job, ownPods, retried)
   const problem = notReady ? ` (${notReady.reason}: ${notReady.message})` : ''
   const message =
     `Waits for a trainer of ${job.baseModel}, position ${job.place}; ` +
@@ -134,14 +142,15 @@ function describeProgressing(job: OperatorJob, why: StatusReason): ConditionInpu
   ]
 }
 
-/** The conditions Complete and Failed, and Finished, which is true for both. */
-function describeEnd(job: OperatorJob, why: StatusReason): ConditionInput[] {
-  const unfinished = { reason: reasons.notFinished, message: 'The job has not ended.' }
-  const reason = isFinished(job) ? why : unfinished
+/** The conditions Complete and Failed, and Finished, which is true for both. Then its GPUs are free. */
+function describeEnd(job: OperatorJob, why: StatusReason, ownPods: OwnPods | undefined): ConditionInput[] {
+  const hasEnded = isFinished(job) && isFree(ownPods)
+  const message = isFinished(job) ? 'The job has ended. Its pod is being deleted.' : 'The job has not ended.'
+  const reason = hasEnded ? why : { reason: reasons.notFinished, message }
   return [
-    buildCondition(conditions.complete, job.state === 'Succeeded', reason),
-    buildCondition(conditions.failed, job.state === 'Failed' || job.state === 'Cancelled', reason),
-    buildCondition(conditions.finished, isFinished(job), reason),
+    buildCondition(conditions.complete, hasEnded && job.state === 'Succeeded', reason),
+    buildCondition(conditions.failed, hasEnded && (job.state === 'Failed' || job.state === 'Cancelled'), reason),
+    buildCondition(conditions.finished, hasEnded, reason),
   ]
 }
 

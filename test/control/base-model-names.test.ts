@@ -27,6 +27,7 @@ const register = (crName: string, names: string[], createdAt: number) =>
     createdAt: new Date(createdAt),
     trainedOn,
     maxLoraRank: 16,
+    defaultMode: 'Warm' as const,
     replacesSource: false,
   })
 
@@ -66,6 +67,7 @@ test('a field that a newer schema adds does not part a base model from its model
     names: ['same/base'],
     isDefault: false,
     maxLoraRank: 16,
+    defaultMode: 'Warm' as const,
     replacesSource: false,
   }
   const createdAt = new Date(1_000)

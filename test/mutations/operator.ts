@@ -74,7 +74,7 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a cancelled job is not Failed',
     file: 'operator/training-job/status.ts',
-    find: "job.state === 'Failed' || job.state === 'Cancelled', reason",
+    find: "(job.state === 'Failed' || job.state === 'Cancelled'), reason",
     replace: "job.state === 'Failed', reason",
     test: 'operator/training-job/status.test.ts',
   },
@@ -193,9 +193,30 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a trained job fails at its deadline',
     file: 'operator/training-job/deadlines.ts',
-    find: "  if (job.state === 'Publishing') return undefined\n",
-    replace: '',
+    find: "job.state === 'Publishing' || job.suspendedAt !== null",
+    replace: 'job.suspendedAt !== null',
     test: 'operator/training-job/plan.test.ts',
+  },
+  {
+    fault: 'time in which a job is suspended counts for its deadline',
+    file: 'operator/training-job/deadlines.ts',
+    find: 'addSeconds(firstClaimedAt, active + suspendedSeconds)',
+    replace: 'addSeconds(firstClaimedAt, active)',
+    test: 'operator/training-job/plan.test.ts',
+  },
+  {
+    fault: 'a job gets another pod while one of the last attempt is left',
+    file: 'operator/training-job/dedicated/plan.ts',
+    find: 'job.ahead === 0 && pods.length === 0',
+    replace: 'job.ahead === 0',
+    test: 'operator/training-job/dedicated/plan.test.ts',
+  },
+  {
+    fault: 'a job has ended for kubectl while its pod is left',
+    file: 'operator/training-job/dedicated/status.ts',
+    find: 'ownPods?.isGone ?? true',
+    replace: 'true',
+    test: 'operator/training-job/dedicated/status.test.ts',
   },
   {
     fault: 'a tenant may name every entity',

@@ -27,6 +27,9 @@ export function makeJobFacts(changes: Partial<JobSpecFacts> = {}): JobSpecFacts 
     config: {},
     startDeadlineSeconds: null,
     activeDeadlineSeconds: null,
+    mode: 'Warm',
+    suspend: false,
+    queueName: null,
     ...changes,
   }
 }
@@ -53,6 +56,10 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     firstClaimedAt: null,
     startedAt: null,
     finishedAt: null,
+    suspendAsked: null,
+    suspendedAt: null,
+    suspendedSeconds: 0,
+    isUndecided: false,
     ahead: 0,
     firstAhead: null,
     place: 1,

@@ -122,17 +122,19 @@ class FakeStatusServer:
         deadline = time.monotonic() + body["wait_seconds"]
         with self.changed:
             while time.monotonic() < deadline and not is_closed(self.asking.connection):
-                if found := self.find(body["process_id"], body["holding"]):
+                if found := self.find(body["process_id"], body["holding"], body.get("job_id")):
                     return 200, found
                 self.changed.wait(0.02)
         return 204, {}
 
-    def find(self, process: str, holding: list[str]) -> dict | None:
+    def find(self, process: str, holding: list[str], only: str | None) -> dict | None:
         """Repeats a lost answer, or returns the next job."""
         for job in self.jobs.values():
             if job.state == "Active" and job.holder == process and not job.events and job.claim["id"] not in holding:
                 return job.present()
-        queued = next((job for job in self.jobs.values() if job.state == "Queued"), None)
+        queued = next(
+            (job for job in self.jobs.values() if job.state == "Queued" and only in (None, job.claim["id"])), None
+        )
         return queued and queued.give(process)
 
     def record(self, path: str, name: str, body: dict) -> tuple[int, dict]:

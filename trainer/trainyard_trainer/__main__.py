@@ -5,16 +5,20 @@ import signal
 import sys
 import traceback
 from contextlib import suppress
+from functools import partial
 from typing import NoReturn
 
 from trainyard_trainer import log
 from trainyard_trainer.config import ConfigError, prepare_environment, read_settings
 
+# A trainer of one job that is stopped has not trained it: with 0 its pod would count as succeeded.
+STOPPED_EARLY = 143
 
-def exit_on_signal(*_: object) -> None:
+
+def exit_on_signal(exit_code: int, *_: object) -> None:
     """Ends the main thread's wait. Jobs have threads of their own."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)  # further signals are ignored
-    sys.exit(0)
+    sys.exit(exit_code)
 
 
 def main() -> NoReturn:
@@ -50,7 +54,8 @@ def run_trainer() -> None:
     except ConfigError as cause:
         sys.exit(f"trainyard_trainer: {cause}")
     # With several processes, rank 0 ends the others after its jobs are saved.
-    on_signal = signal.SIG_IGN if settings.rank else exit_on_signal
+    stop = partial(exit_on_signal, STOPPED_EARLY if settings.job_id else 0)
+    on_signal = signal.SIG_IGN if settings.rank else stop
     signal.signal(signal.SIGTERM, on_signal)
     signal.signal(signal.SIGINT, on_signal)
     prepare_environment(settings)

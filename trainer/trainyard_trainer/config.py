@@ -44,6 +44,8 @@ class Settings:
     grace_seconds: float = DEFAULT_GRACE_SECONDS
     # Is there while the trainer can claim jobs.
     ready_file: Path | None = None
+    # The only job that this process claims. It ends with that job. By default it claims jobs until it is stopped.
+    job_id: str | None = None
     # Where the engine of this pod lends its device. None if the trainer has a device of its own.
     device_socket: Path | None = None
     # Where metrics are served, if anywhere.
@@ -71,6 +73,7 @@ def read_settings(env: Mapping[str, str] = os.environ) -> Settings:
         save_seconds=read_seconds(env, "TRAINYARD_SAVE_SECONDS", DEFAULT_SAVE_SECONDS),
         grace_seconds=read_seconds(env, "TRAINYARD_GRACE_SECONDS", DEFAULT_GRACE_SECONDS),
         ready_file=Path(env["TRAINYARD_READY_FILE"]) if env.get("TRAINYARD_READY_FILE") else None,
+        job_id=env.get("TRAINYARD_JOB_ID") or None,
         device_socket=Path(env[SOCKET_VARIABLE]) if env.get(SOCKET_VARIABLE) else None,
         metrics_address=read_metrics_address(env),
         rank=int(env.get("RANK", "0")),

@@ -32,11 +32,14 @@ from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports.coverage import post_coverage
 from trainyard_trainer.reports.status_client import StatusClient
 from trainyard_trainer.shared_volume import require_shared_volume
-from trainyard_trainer.worker import Worker, count_gpus
+from trainyard_trainer.worker import TRAINED, Worker, count_gpus
+
+# The exit code of a trainer of one job that did not train it. The reports say why.
+NOT_TRAINED = 1
 
 
 def run(settings: Settings) -> None:
-    """Returns after SIGTERM, or after the coordinator has ended."""
+    """Returns after the trainer's only job, or after the coordinator has ended."""
     turns = connect_to_engine(settings.device_socket) if settings.device_socket else None
     if turns:
         turns.acquire()
@@ -125,7 +128,10 @@ def serve(settings: Settings, executor: Executor) -> None:
         devices = max(1, count_gpus(executor.base.device, settings))
         with served_metrics(worker, devices, settings.metrics_address):
             try:
-                worker.serve()
+                if settings.job_id is None:
+                    worker.serve()
+                elif worker.serve_one() != TRAINED:
+                    sys.exit(NOT_TRAINED)
             finally:
                 worker.end()
 

@@ -15,7 +15,7 @@ from testing.interruption import COLOURS, check_same, check_store, describe_outc
 from testing.trainer_processes import wait_until_ending
 from trainyard_trainer import job as job_module
 from trainyard_trainer import process
-from trainyard_trainer.__main__ import main
+from trainyard_trainer.__main__ import STOPPED_EARLY, main
 from trainyard_trainer.compute.scheduling.training_run import MAX_PENDING_REPORTS
 from trainyard_trainer.failures import ShuttingDown
 from trainyard_trainer.job import Shutdown
@@ -61,7 +61,7 @@ def stop_at(status_server):
     """Sends SIGTERM when a report arrives. No report is answered before the trainer has begun to end. With `seconds`,
     the report is answered at once, and the signal is sent some time later."""
 
-    def stop(trainer, name, condition=lambda: True, seconds=0.0):
+    def stop(trainer, name, condition=lambda: True, seconds=0.0, exit_code=0):
         begun, stopped = threading.Event(), threading.Event()
 
         def stop_then() -> None:
@@ -82,7 +82,7 @@ def stop_at(status_server):
 
         status_server.trap = trap
         assert stopped.wait(MAX_WAIT_SECONDS), trainer.log.read_text()
-        assert trainer.wait() == 0, trainer.log.read_text()
+        assert trainer.wait() == exit_code, trainer.log.read_text()
         status_server.trap = lambda *_: False
         status_server.lose_trainers()
 
@@ -177,6 +177,26 @@ def test_a_job_whose_steps_are_done_is_finished(start_trainer, offer_long, stop_
     job = offer_long()
     stop_at(start_trainer(**RARELY), "gradient_step", lambda: len(job.events) == LONG_STEPS + 1)
     assert (job.state, job.releases, len(job.checkpoints)) == ("Trained", 0, 1)
+
+
+def test_a_trainer_of_one_job_trains_no_other_and_ends_with_it(status_server, start_trainer):
+    rows = write_rows([("Name a colour.", "Red.")])
+    first, only, failing = [status_server.add("SFT", rows, config) for config in ({}, {}, {"batch_size": "many"})]
+    assert start_trainer(TRAINYARD_JOB_ID=only.claim["id"]).wait() == 0
+    assert (first.state, only.state) == ("Queued", "Trained")
+    assert start_trainer(TRAINYARD_JOB_ID=failing.claim["id"]).wait() == process.NOT_TRAINED
+    assert (first.state, failing.state) == ("Queued", "Failed")
+
+
+def test_a_trainer_of_one_job_that_is_stopped_has_not_succeeded(
+    status_server, start_trainer, offer_long, expected_long, stop_at
+):
+    expected, job = expected_long(), offer_long()
+    alone = RARELY | {"TRAINYARD_JOB_ID": job.claim["id"]}
+    stop_at(start_trainer(**alone), "gradient_step", lambda: len(job.events) == 9, exit_code=STOPPED_EARLY)
+    assert (job.state, job.releases, job.resume["step"]) == ("Queued", 1, len(job.events) - 1)
+    assert start_trainer(**alone).wait() == 0
+    check_same(status_server, job, expected)
 
 
 def test_a_process_that_is_started_by_its_module_exits_with_0(status_server, start_trainer):

@@ -30,6 +30,8 @@ from trainyard_trainer.statistics.upload import Uploads
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 5.0
 # The status server truncates messages to this length. Some libraries quote whole files.
 MAX_MESSAGE_LENGTH = 2_000
+# How an attempt ended whose checkpoint is reported.
+TRAINED = "trained"
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
 
 
@@ -54,6 +56,15 @@ class Worker:
             self.wait_for_room()
             self.start(self.wait_for_claim())
 
+    def serve_one(self) -> str:
+        """Runs the job of the settings' `job_id`, and returns its outcome."""
+        claim = self.wait_for_claim()
+        self.start(claim)
+        with self.changed:
+            self.changed.wait_for(lambda: not self.running)
+        ((_, outcome),) = self.outcomes
+        return outcome
+
     def wait_for_room(self) -> None:
         with self.changed:
             self.changed.wait_for(lambda: len(self.running) < self.settings.max_jobs)
@@ -71,7 +82,14 @@ class Worker:
         # The first claim is answered at once. It shows that the server takes our claims.
         wait_seconds = CLAIM_WAIT_SECONDS if self.readiness.is_ready else 0
         try:
-            claim = self.client.claim(base.name, self.process_id, gpus, list(self.running), wait_seconds=wait_seconds)
+            claim = self.client.claim(
+                base.name,
+                self.process_id,
+                gpus,
+                list(self.running),
+                wait_seconds=wait_seconds,
+                job_id=self.settings.job_id,
+            )
         except StatusUnavailable:
             self.readiness.record(False)
             raise
@@ -147,7 +165,7 @@ def attempt_job(job: Job) -> str:
         try:
             run_job(job)
             log.info("job trained", job=claim.id, attempt=claim.attempt, seconds=time.monotonic() - started)
-            outcome = "trained"
+            outcome = TRAINED
         except ShuttingDown as cause:
             job.lease.post_release()
             outcome = "released"

@@ -2,6 +2,7 @@
 // so that RL and SFT stay consistent.
 
 import { Type, type Static } from 'typebox'
+import type { JobMode } from '../../../crds/manifests.ts'
 import type { NewJob } from '../../../db/jobs/table.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
@@ -22,6 +23,23 @@ const requestMembers = {
   model_id: modelIdSchema,
   start_deadline_seconds: deadline('The job fails if no trainer has begun it this long after its creation.'),
   active_deadline_seconds: deadline('The job fails if it is not trained this long after its first start.'),
+  mode: Type.Optional(
+    nullable(
+      Type.Enum(['Warm', 'Dedicated'], {
+        description: 'A warm trainer of the base model, or pods of its own. The default is that of the base model.',
+      }),
+    ),
+  ),
+  queue_name: Type.Optional(
+    nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: 63,
+        pattern: '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$',
+        description: 'The LocalQueue of Kueue that a Dedicated job waits in.',
+      }),
+    ),
+  ),
 }
 
 /** Members of the body of POST /v1/preview/training-jobs, besides its trajectories. */
@@ -53,6 +71,9 @@ export const sftRequestSchema = Type.Object({
 export const requestedMembers = {
   start_deadline_seconds: nullable(Type.Integer()),
   active_deadline_seconds: nullable(Type.Integer()),
+  mode: Type.Enum(['Warm', 'Dedicated']),
+  queue_name: nullable(Type.String()),
+  suspend: Type.Boolean({ description: 'Whether it is suspended, or is to be.' }),
   training_data_url: nullable(Type.String()),
   config: nullable(Type.Object({}, { description: 'Settings of SFT.' })),
   experimental_config: nullable(Type.Object({})),
@@ -69,13 +90,13 @@ type OtherFields =
   | ('id' | 'modelId' | 'keyId' | 'inputUri' | 'inputDigest' | 'inputBytes')
   | ('maxAttempts' | 'specDigest' | 'namespace' | 'crName' | 'resourceCreatedAt')
 
-/** Fields of a new job's row that come from its request: all others. */
-export type RequestedFields = Omit<NewJob, OtherFields>
+/** Fields of a new job's row that come from its request: all others. Without a mode, it has that of its base model. */
+export type RequestedFields = Omit<NewJob, OtherFields | 'mode'> & { mode: JobMode | null }
 
 export function extractRlFields({ experimental_config: config, ...request }: RlRequest): RequestedFields {
   return {
     method: 'RL',
-    ...extractDeadlines(request),
+    ...extractCommon(request),
     config: pickGivenConfig(config),
     trainingDataUrl: null,
     experimentalConfig: null,
@@ -88,7 +109,7 @@ export function extractSftFields(request: SftRequest): RequestedFields {
   const experimentalConfig = experimental_config ? { ...experimental_config } : null
   return {
     method: 'SFT',
-    ...extractDeadlines(request),
+    ...extractCommon(request),
     config: pickGiven(config),
     trainingDataUrl: training_data_url,
     experimentalConfig,
@@ -96,10 +117,13 @@ export function extractSftFields(request: SftRequest): RequestedFields {
   }
 }
 
-function extractDeadlines(
-  request: Pick<SftRequest, 'start_deadline_seconds' | 'active_deadline_seconds'>,
-): Pick<RequestedFields, 'startDeadlineSeconds' | 'activeDeadlineSeconds'> {
+function extractCommon(
+  request: Pick<SftRequest, Exclude<keyof typeof requestMembers, 'model_id'>>,
+): Pick<RequestedFields, 'startDeadlineSeconds' | 'activeDeadlineSeconds' | 'mode' | 'queueName' | 'suspend'> {
   return {
+    mode: request.mode ?? null,
+    queueName: request.queue_name ?? null,
+    suspend: false,
     startDeadlineSeconds: request.start_deadline_seconds ?? null,
     activeDeadlineSeconds: request.active_deadline_seconds ?? null,
   }
@@ -114,6 +138,9 @@ export function presentRequested(job: JobView): Static<typeof requestedSchema> {
   return {
     start_deadline_seconds: job.startDeadlineSeconds,
     active_deadline_seconds: job.activeDeadlineSeconds,
+    mode: job.mode,
+    queue_name: job.queueName,
+    suspend: job.suspendAsked ?? job.suspend,
     training_data_url: job.trainingDataUrl,
     config: isSft ? job.config : null,
     experimental_config: isSft ? job.experimentalConfig : job.config,

@@ -1,5 +1,5 @@
-import { notFound } from '../../../lib/http/http-error.ts'
-import { buildJobSpec, buildTrainingJob, type TrainingJobFacts } from '../../../crds/manifests.ts'
+import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
+import { buildJobSpec, buildTrainingJob, type JobMode, type TrainingJobFacts } from '../../../crds/manifests.ts'
 import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
 import { findBaseModel } from '../../../db/base-models/base-models.ts'
@@ -38,25 +38,30 @@ export interface Admission extends RequestedFields, Pick<NewJob, 'id' | 'inputUr
  *
  * `alsoInsert` adds more rows in the same transaction.
  *
- * @throws {HttpError} 404 if the model was deleted meanwhile, 429 if the entity has as many unfinished jobs as it may
+ * @throws {HttpError} 404 if the model was deleted meanwhile, 422 if queue and mode do not fit, 429 if the entity has as many unfinished jobs as it may
  */
 export async function admitJob(
   deps: AdmissionDeps,
   admission: Admission,
   alsoInsert?: (connection: Connection) => Promise<void>,
 ): Promise<void> {
-  const job = completeJob(admission)
+  const baseModel = await findBaseModel(deps.pool, admission.model.baseModel)
+  const job = completeJob(admission, baseModel?.defaultMode ?? 'Warm')
   await withTransaction(deps.pool, async (connection) => {
     if (!(await lockModel(connection, job.modelId))) throw notFound('Model')
     if (!(await insertJob(connection, job))) return
     await requireJobPlace(deps.limitDefaults, connection, admission.caller.entity)
     await alsoInsert?.(connection)
   })
-  await makeResource(deps, job, admission.model)
+  await makeResource(deps, job, { ...admission.model, baseModelCrName: baseModel?.crName })
 }
 
-function completeJob({ caller, model, ...given }: Admission): NewJob & Omit<TrainingJobFacts, 'model'> {
-  const job = { ...given, modelCrName: model.crName }
+function completeJob(
+  { caller, model, ...given }: Admission,
+  defaultMode: JobMode,
+): NewJob & Omit<TrainingJobFacts, 'model'> {
+  const job = { ...given, mode: given.mode ?? defaultMode, modelCrName: model.crName }
+  requireFittingMode(job)
   return {
     ...job,
     keyId: caller.keyId,
@@ -69,15 +74,19 @@ function completeJob({ caller, model, ...given }: Admission): NewJob & Omit<Trai
   }
 }
 
+/** @throws {HttpError} 422 for a queue of a job that has no pods of its own */
+function requireFittingMode({ mode, queueName }: Pick<NewJob, 'mode' | 'queueName'>): void {
+  if (queueName === null || mode === 'Dedicated') return
+  throw unprocessable(valueError(['body', 'queue_name'], 'only a job with the mode Dedicated can wait in a queue'))
+}
+
 async function makeResource(
   { kube, pool, log }: Pick<AdmissionDeps, 'kube' | 'log' | 'pool'>,
   job: Omit<TrainingJobFacts, 'model'>,
-  model: ModelRow,
+  model: TrainingJobFacts['model'],
 ): Promise<void> {
   try {
-    const baseModel = await findBaseModel(pool, model.baseModel)
-    const labelled = { ...model, baseModelCrName: baseModel?.crName }
-    await kube.createResource('TrainingJob', buildTrainingJob({ ...job, model: labelled }))
+    await kube.createResource('TrainingJob', buildTrainingJob({ ...job, model }))
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')

@@ -16,7 +16,7 @@ export function presentTrainingJob(job: JobView) {
     max_attempts: job.maxAttempts,
     step: job.step,
     progress: { step: job.progressStep, total_steps: job.progressTotal },
-    queue: job.queue && presentQueue(job.queue),
+    queue: job.queue && presentQueue(job.queue, job.mode),
     checkpoint: job.checkpoint,
     ...presentRequested(job),
     failure: job.failure && presentFailure(job.failure),
@@ -28,10 +28,13 @@ export function presentTrainingJob(job: JobView) {
   }
 }
 
-function presentQueue({ ahead, place, hasBaseModel }: NonNullable<JobView['queue']>) {
+function presentQueue({ ahead, place, hasBaseModel }: NonNullable<JobView['queue']>, mode: JobView['mode']) {
   if (!hasBaseModel) {
     const message = 'No base model serves its model now. It waits until the base model is there again.'
     return { position: ahead === 0 ? place : ahead + 1, reason: reasons.baseModelNotFound, message }
+  }
+  if (ahead === 0 && mode === 'Dedicated') {
+    return { position: place, reason: reasons.waitingForPod, message: 'Waits for a pod of its own.' }
   }
   if (ahead === 0) {
     return {

@@ -5,6 +5,7 @@ import { receiveTrajectories, type ReceiveDeps } from '../ingest/receive.ts'
 import { listOf, presentPage } from '../../../lib/http/page.ts'
 import { routeJobEvents, type EventStreamDeps } from './events/routes.ts'
 import { cancelTrainingJob, createRlJob, getJobWithWaiting, listTrainingJobs, type RlJobDeps } from './service.ts'
+import { suspendTrainingJob } from './suspend.ts'
 import { routeJobLogs } from './logs/routes.ts'
 import { presentTrainingJob } from './present.ts'
 import { jobListQuery, trainingJobIdSchema, trainingJobDetailSchema, trainingJobSchema } from './schema.ts'
@@ -65,6 +66,28 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
     async ({ caller, params }) =>
       presentTrainingJob(await cancelTrainingJob(deps.pool, caller.entity, params.training_job_id)),
   )
+
+  for (const [operation, suspend] of [
+    ['suspend', true],
+    ['resume', false],
+  ] as const) {
+    api.post(
+      `/v1/preview/training-jobs/{training_job_id}/${operation}`,
+      {
+        tag,
+        summary: suspend ? 'Suspend a training job that has pods of its own' : 'Resume a suspended training job',
+        description: suspend
+          ? 'Its pods save their progress and go. Its state is `Suspending` until they are gone, and then `Suspended`. ' +
+            'A job with the mode `Warm` is a 422.'
+          : 'It gets pods again, and continues after its last save. Resuming a job that is not suspended succeeds.',
+        body: Type.Unknown(),
+        bodyOptional: true,
+        answer: trainingJobSchema,
+      },
+      async ({ caller, params }) =>
+        presentTrainingJob(await suspendTrainingJob(deps.pool, caller.entity, { id: params.training_job_id, suspend })),
+    )
+  }
 
   routeJobEvents(api, deps)
   routeJobLogs(api, deps.pool)

@@ -1,7 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { jobStates } from '../../../crds/job-states.ts'
+import { jobPhases } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
 import { orderedPageQuery, pageQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
@@ -10,7 +10,7 @@ import { requestedMembers } from '../settings/request.ts'
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
 const methodSchema = Type.Enum(['RL', 'SFT'])
-const stateSchema = Type.Enum([...jobStates])
+const stateSchema = Type.Enum([...jobPhases])
 const time = Type.String({ format: 'date-time' })
 const optionalTime = nullable(time)
 const count = Type.Integer({ minimum: 0 })
@@ -44,7 +44,12 @@ export const trainingJobSchema = Type.Object({
     Type.Object(
       {
         position: Type.Integer({ minimum: 1 }),
-        reason: Type.Enum([reasons.waitingForTrainer, reasons.waitingForModel, reasons.baseModelNotFound]),
+        reason: Type.Enum([
+          reasons.waitingForTrainer,
+          reasons.waitingForPod,
+          reasons.waitingForModel,
+          reasons.baseModelNotFound,
+        ]),
         message: Type.String(),
       },
       {

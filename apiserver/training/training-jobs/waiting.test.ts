@@ -5,14 +5,14 @@ import { describeWaiting } from './waiting.ts'
 const nobody = { ofModel: null, training: 0, own: null }
 const queue = { ahead: 0, firstAhead: null, place: 2, hasBaseModel: true }
 const describe = (changes: Partial<typeof queue>, holders: Partial<Holders> = {}) =>
-  describeWaiting({ state: 'Queued', queue: { ...queue, ...changes } }, { ...nobody, ...holders })
+  describeWaiting({ state: 'Queued', mode: 'Warm', queue: { ...queue, ...changes } }, { ...nobody, ...holders })
 
 test('a job that does not wait has no reason', () => {
-  expect(describeWaiting({ state: 'Running', queue: null }, nobody)).toBeNull()
+  expect(describeWaiting({ state: 'Running', mode: 'Warm', queue: null }, nobody)).toBeNull()
 })
 
 test('a job that is not queued yet waits for the operator', () => {
-  const pending = describeWaiting({ state: 'Pending', queue: null }, nobody)
+  const pending = describeWaiting({ state: 'Pending', mode: 'Warm', queue: null }, nobody)
   expect(pending).toMatchObject({ reason: 'WaitingForOperator', position: null, ahead: null })
 })
 
@@ -42,4 +42,10 @@ test.each<[Partial<Holders>, string, string | null]>([
 
 test('without a base model it waits for an administrator', () => {
   expect(describe({ hasBaseModel: false })).toMatchObject({ reason: 'BaseModelNotFound', holder: null })
+})
+
+test('a job with pods of its own waits for the cluster, and no trainer holds it', () => {
+  const own = { id: 'own', state: 'Running' as const }
+  const waiting = describeWaiting({ state: 'Queued', mode: 'Dedicated', queue }, { ...nobody, training: 1, own })
+  expect(waiting).toMatchObject({ reason: 'WaitingForPod', position: 2, holder: null })
 })

@@ -1,4 +1,4 @@
-import type { JobState } from '../../../crds/job-states.ts'
+import type { JobPhase } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
 import type { Holders } from '../../../db/jobs/holders.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
@@ -9,11 +9,14 @@ export interface Waiting {
   sentence: string
   position: number | null
   ahead: number | null
-  holder: { job_id: string; state: JobState } | null
+  holder: { job_id: string; state: JobPhase } | null
 }
 
 /** Says why a job waits, with its place and what would let it begin. Null for a job that does not wait. */
-export function describeWaiting({ state, queue }: Pick<JobView, 'state' | 'queue'>, holders: Holders): Waiting | null {
+export function describeWaiting(
+  { state, queue, mode }: Pick<JobView, 'state' | 'queue' | 'mode'>,
+  holders: Holders,
+): Waiting | null {
   if (state === 'Pending')
     return {
       reason: reasons.waitingForOperator,
@@ -39,6 +42,13 @@ export function describeWaiting({ state, queue }: Pick<JobView, 'state' | 'queue
       reason: reasons.waitingForModel,
       sentence: sayModel(ahead, holders),
       holder: presentHolder(holders.ofModel),
+    }
+  if (mode === 'Dedicated')
+    return {
+      ...inLine,
+      reason: reasons.waitingForPod,
+      sentence: 'It has pods of its own. It begins when the cluster, and the queue that it names, have room for them.',
+      holder: null,
     }
   return {
     ...inLine,

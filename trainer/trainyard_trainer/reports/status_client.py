@@ -33,8 +33,9 @@ class StatusClient:
         holding: Collection[str] = (),
         *,
         wait_seconds: int = CLAIM_WAIT_SECONDS,
+        job_id: str | None = None,
     ) -> dict | None:
-        """Claims another job. None if the server had no job while it waited."""
+        """Claims another job, or the one with this id. None if the server had no job while it waited."""
         body = {
             "base_model": base_model,
             "process_id": process_id,
@@ -42,6 +43,8 @@ class StatusClient:
             "holding": sorted(holding),
             "wait_seconds": wait_seconds,
         }
+        if job_id is not None:
+            body["job_id"] = job_id
         response = self.send("/v1/claims", body, timeout=wait_seconds + REPORT_TIMEOUT_SECONDS)
         if response.status_code == 204:
             return None
