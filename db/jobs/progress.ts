@@ -24,7 +24,8 @@ export async function recordProgress(pool: Pool, attempt: Attempt, progress: Rep
       [job.id, progress.id, attempt.attempt, progress.step, progress.digest],
     )
     await connection.query(
-      `UPDATE training.jobs SET lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
+      `UPDATE training.jobs SET reported_at = clock_timestamp(),
+         lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
        WHERE id = $1`,
       [job.id],
     )

@@ -133,7 +133,7 @@ async function moveProgress(connection: Connection, jobId: string, events: Repor
   await connection.query(
     `UPDATE training.jobs SET state = 'Running', progress_step = greatest(progress_step, $2),
        progress_total = coalesce($3, progress_total), training_warnings = coalesce($4, training_warnings),
-       started_at = coalesce(started_at, clock_timestamp()),
+       started_at = coalesce(started_at, clock_timestamp()), reported_at = clock_timestamp(),
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
      WHERE id = $1`,
     [

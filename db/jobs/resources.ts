@@ -10,7 +10,7 @@ const operatorColumns = {
   ...pickColumns(jobColumns, 'id', 'state', 'entity', 'inputError', 'attempt', 'maxAttempts', 'holderPod'),
   ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'resourceCreatedAt'),
   ...pickColumns(jobColumns, 'createdAt', 'startedAt', 'finishedAt'),
-  ...pickColumns(jobColumns, 'suspendAsked', 'suspendedAt', 'suspendedSeconds'),
+  ...pickColumns(jobColumns, 'reportedAt', 'suspendAsked', 'suspendedAt', 'suspendedSeconds'),
 }
 
 interface Row extends RowOf<typeof operatorColumns> {

@@ -63,6 +63,8 @@ export const jobColumns = {
   queuedAt: column<Date | null>('queued_at', 'timestamptz'),
   claimedAt: column<Date | null>('claimed_at', 'timestamptz'),
   startedAt: column<Date | null>('started_at', 'timestamptz'),
+  /** When its trainer last reported a start, a step or a save. */
+  reportedAt: column<Date | null>('reported_at', 'timestamptz'),
   trainedAt: column<Date | null>('trained_at', 'timestamptz'),
   finishedAt: column<Date | null>('finished_at', 'timestamptz'),
   /** What was asked over REST, and is not yet in its resource. */

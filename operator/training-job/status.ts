@@ -7,6 +7,7 @@ import { isStarting } from '../base-model/pod-reason.ts'
 import type { OwnPods } from './dedicated/reconcile.ts'
 import { describeOwnPods, explainOwnPods, explainSuspension, isFree, phaseOf } from './dedicated/status.ts'
 import { isFinished } from './plan.ts'
+import { describeStall, explainStall } from './stall.ts'
 
 export type JobStatus = NonNullable<TrainingJob['status']>
 
@@ -46,6 +47,7 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, context: Jo
   const inputs = [
     ...describeProgressing(job, why),
     describePublished(resource, job, context.publication),
+    ...describeStall(job, context.now),
     ...describeOwnPods(job, context.ownPods),
     ...describeEnd(job, why, context.ownPods),
   ]
@@ -77,7 +79,7 @@ function explain(job: OperatorJob, context: JobContext): StatusReason {
     Pending: () => context.wait ?? { reason: reasons.waitingForOperator, message: 'The operator is processing it.' },
     Queued: () => explainQueued(job, context),
     Starting: () => ({ reason: reasons.claimed, message: `Claimed by ${trainer}; no report yet.` }),
-    Running: () => ({ reason: reasons.stepReported, message: `Trains in ${trainer}.` }),
+    Running: () => explainStall(job, context.now) ?? { reason: reasons.stepReported, message: `Trains in ${trainer}.` },
     Publishing: () => ({
       reason: reasons.loadingCheckpoint,
       message: 'Training has finished; the engines load the checkpoint.',

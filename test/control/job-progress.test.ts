@@ -42,6 +42,28 @@ const save = async (attempt: Attempt, at: number, id: string = randomUUID()) => 
   expect(await recordProgress(database.pool, attempt, { id, digest, step: at })).toBe('recorded')
   return id
 }
+test('a step and a save are reports, which have times; a heartbeat is none', async () => {
+  await rows.addJob(await rows.addModel())
+  const { attempt } = await rows.claim()
+  const readTime = async () => {
+    const { rows: found } = await database.pool.query<{ at: Date | null }>(
+      'SELECT reported_at AS at FROM training.jobs WHERE id = $1',
+      [attempt.jobId],
+    )
+    return Number(found[0]?.at)
+  }
+  expect(await readTime()).toBe(0)
+  await recordEvents(database.pool, attempt, [started])
+  const first = await readTime()
+  await recordEvents(database.pool, attempt, [step(1)])
+  const second = await readTime()
+  await save(attempt, 1)
+  const third = await readTime()
+  await renewLease(database.pool, attempt)
+  expect(await readTime()).toBe(third)
+  expect(first > 0 && second > first && third > second).toBe(true)
+})
+
 const resumeAt = (jobId: string, id: string, at: number) => ({
   uri: `artifact:///progress/${jobId}/${id}`,
   digest,

@@ -56,6 +56,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     firstClaimedAt: null,
     startedAt: null,
     finishedAt: null,
+    reportedAt: null,
     suspendAsked: null,
     suspendedAt: null,
     suspendedSeconds: 0,
