@@ -84,17 +84,16 @@ async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOpt
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   const url = `http://127.0.0.1:${port}`
-  const failed = once(child, 'exit').then(() => Promise.reject(new Error('the apiserver did not start')))
-  await Promise.race([waitUntilHealthy(url), failed])
-  failed.catch(() => {})
+  while (!(await isHealthy(url))) {
+    if (child.exitCode !== null) throw new Error('the apiserver did not start')
+    await delay(50)
+  }
   return { url, child }
 }
 
-async function waitUntilHealthy(url: string): Promise<void> {
-  const isHealthy = () =>
-    fetch(`${url}/v1/health`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  while (!(await isHealthy())) await delay(50)
+async function isHealthy(url: string): Promise<boolean> {
+  return fetch(`${url}/v1/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  )
 }

@@ -3,6 +3,7 @@ import { benchApi } from './api.ts'
 import { benchConsole } from './console.ts'
 import { benchGateway } from './gateway.ts'
 import { benchIngest } from './ingest.ts'
+import { benchOperator } from './operator.ts'
 import { printResult, type BenchResult } from './result.ts'
 import { benchServing } from './serving.ts'
 import { benchTrainerGpu } from './trainer-gpu.ts'
@@ -15,6 +16,7 @@ const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
   console: benchConsole,
   gateway: benchGateway,
   ingest: benchIngest,
+  operator: benchOperator,
   serving: benchServing,
   tracing: benchTracing,
   trainer: benchTrainer,

@@ -11,6 +11,9 @@ import type { Stack } from './stack.ts'
 /** A running operator for one test. */
 export interface RunningOperator {
   url: string
+  pid: number
+  /** Resolves with the exit code when it ends. */
+  exited: Promise<number | null>
   /** Sends SIGTERM. Returns the exit code. */
   stop: () => Promise<number | null>
   /** Ends the process if it runs. */
@@ -64,6 +67,8 @@ export async function startOperator(
   const exited = once(child, 'exit').then(([code]) => code as number | null)
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid!,
+    exited,
     stop: () => (child.kill('SIGTERM'), exited),
     remove: async () => {
       if (child.exitCode === null) child.kill('SIGKILL')

@@ -17,6 +17,7 @@ import { createNamespace, removeNamespace } from './namespace.ts'
 export interface RunningStatusServer {
   namespace: string
   url: string
+  pid: number
   postgres: SeverableProxy
   kube: SeverableProxy
   /** Sends SIGTERM. Returns the exit code. */
@@ -91,6 +92,7 @@ export async function startStatusServer(
   return {
     namespace,
     url,
+    pid: child.pid!,
     postgres,
     kube,
     stop: () => (child.kill('SIGTERM'), exited),

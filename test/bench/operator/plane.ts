@@ -1,0 +1,116 @@
+import { loadKubeAccess } from '../../../lib/kube/access.ts'
+import { KubeClient } from '../../../lib/kube/client.ts'
+import { layoutOf } from '../../../local/stack/layout.ts'
+import { readSupervisorRecord } from '../../../local/stack/processes/supervisor-record.ts'
+import { findFreePort } from '../../support/free-port.ts'
+import type { StackHandle } from '../../support/global-setup.ts'
+import { startOperator } from '../../support/operator-process.ts'
+import { createRest, type Rest } from '../../support/rest.ts'
+import { applyWithKubectl, runKubectl } from '../../support/run-kubectl.ts'
+import { startStatusServer } from '../../support/status-server.ts'
+import { withBenchServer } from '../bench-server.ts'
+import { readPostgresPid } from '../postgres-pid.ts'
+import { playedNodes, playNodes } from './kwok.ts'
+import { Trainers } from './trainers.ts'
+
+/** The real control plane in a namespace and on a database of its own, with played nodes, pods and trainers. */
+export interface Plane {
+  rest: Rest
+  url: string
+  apiKey: string
+  client: KubeClient
+  namespace: string
+  trainers: Trainers
+  /** Whether the operator has ended. One that gets no time loses its Lease, and ends. */
+  isLost: () => boolean
+  /** The port of the operator's metrics. */
+  metricsPort: number
+  /** Reads a text of kube-apiserver. */
+  readRaw: (path: string) => Promise<string>
+  /** The processes by what they are. Postgres is its postmaster, whose children are the others. */
+  pids: Record<'operator' | 'status_server' | 'apiserver' | 'postgres' | 'kube_apiserver' | 'etcd', number>
+}
+
+export interface PlaneOptions {
+  /** Node options of the operator. */
+  operatorOptions?: string
+}
+
+const baseModel = 'bench/base'
+const trainerPods = 20
+
+/** Runs `work` with a control plane on a running stack. */
+export async function withPlane<T>(
+  stack: StackHandle,
+  { operatorOptions = '' }: PlaneOptions,
+  work: (plane: Plane) => Promise<T>,
+): Promise<T> {
+  const kubectl = (...args: string[]) => runKubectl(stack, args)
+  const cluster = { ...stack, kubectl, apply: (object: object) => applyWithKubectl(stack, object) }
+  const stopNodes = await playNodes(cluster)
+  const client = new KubeClient(loadKubeAccess({ KUBECONFIG: stack.kubeconfig }), {
+    userAgent: 'bench',
+    timeoutMs: 60_000,
+  })
+  try {
+    return await withBenchServer(stack, async ({ url, pid, apiKey, databaseUrl, namespace }) => {
+      const status = await startStatusServer(cluster, databaseUrl, { namespace })
+      const metricsPort = await findFreePort()
+      const env = { TRAINYARD_METRICS_PORT: String(metricsPort), NODE_OPTIONS: operatorOptions }
+      const operator = await startOperator(stack, { databaseUrl, namespace, env })
+      let trainers: Trainers | undefined
+      let isLost = false
+      void operator.exited.then(() => (isLost = true))
+      try {
+        await cluster.apply(describeBaseModel(namespace))
+        trainers = await Trainers.start({ client, namespace, statusUrl: status.url, baseModel, count: trainerPods })
+        const { programs } = readSupervisorRecord(layoutOf(stack.stateFolder))!
+        const pidOf = (name: string) => programs[name]!.process!.pid
+        return await work({
+          rest: createRest({ url, apiKey, baseModel }),
+          url,
+          apiKey,
+          client,
+          namespace,
+          trainers,
+          isLost: () => isLost,
+          metricsPort,
+          readRaw: (path) => kubectl('get', '--raw', path),
+          pids: {
+            operator: operator.pid,
+            status_server: status.pid,
+            apiserver: pid,
+            postgres: await readPostgresPid(stack),
+            kube_apiserver: pidOf('kube-apiserver'),
+            etcd: pidOf('etcd'),
+          },
+        })
+      } finally {
+        await trainers?.stop()
+        // A profile is written at an orderly end.
+        if (operatorOptions !== '') await operator.stop()
+        await operator.remove()
+        await status.remove()
+      }
+    })
+  } finally {
+    client.close()
+    await stopNodes()
+  }
+}
+
+function describeBaseModel(namespace: string): object {
+  const tolerations = Object.keys(playedNodes).map((key) => ({ key, operator: 'Exists' }))
+  return {
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'BaseModel',
+    metadata: { name: 'base', namespace },
+    spec: {
+      names: [baseModel],
+      source: { path: 'models/none' },
+      engine: { replicas: 0 },
+      trainer: { warm: { min: trainerPods } },
+      scheduling: { nodeSelector: playedNodes, tolerations },
+    },
+  }
+}
