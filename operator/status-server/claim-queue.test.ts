@@ -54,6 +54,23 @@ test('a wake-up assigns one job to the longest waiter, and makes only one more q
   expect((await Promise.all(waits)).filter(Boolean)).toEqual([one])
 })
 
+test('a trainer that waits for a job of its own takes no turn of the warm ones', async () => {
+  const asked: Claimant[] = []
+  const queue = new ClaimQueue(async (claimant) => {
+    asked.push(claimant)
+    return claimant.jobId === undefined && asked.length > 2 ? job() : undefined
+  })
+  const own = queue.wait({ ...trainer(), jobId: randomUUID() }, longWaitMs, stays)
+  const warm = queue.wait(trainer(), longWaitMs, stays)
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toHaveLength(2)
+  // It has waited longest, and gets nothing. That is no reason not to ask for the warm one.
+  queue.wake()
+  expect(await warm).toBeDefined()
+  queue.close()
+  expect(await own).toBeUndefined()
+})
+
 test('trainers with the fewest jobs come first, then the longest waiter', async () => {
   const { queue, jobs, asked, settled } = createQueue()
   const busy = (...holding: string[]) => ({ ...trainer(), holding })

@@ -198,6 +198,13 @@ export const operatorMutations: Mutation[] = [
     test: 'operator/training-job/plan.test.ts',
   },
   {
+    fault: 'a trainer with a job of its own ends the round of the warm trainers',
+    file: 'operator/status-server/claim-queue.ts',
+    find: 'return jobId === undefined ? baseModel',
+    replace: 'return jobId !== baseModel ? baseModel',
+    test: 'operator/status-server/claim-queue.test.ts',
+  },
+  {
     fault: 'time in which a job is suspended counts for its deadline',
     file: 'operator/training-job/deadlines.ts',
     find: 'addSeconds(firstClaimedAt, active + suspendedSeconds)',
