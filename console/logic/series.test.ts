@@ -29,11 +29,17 @@ test('a band has the steps where the deviation is known', () => {
 })
 
 test('a sentence tells what a chart shows', () => {
-  expect(describeSeries('reward', points(0.25, 0.75, 0.5), formatMetric)).toBe(
-    'reward: 0.250 at step 1, 0.500 at step 3; lowest 0.250, highest 0.750.',
+  const describe = (...values: number[]) => describeSeries({ name: 'reward', points: points(...values) }, formatMetric)
+  expect(describe(0.25, 0.75, 0.5)).toBe('reward: 0.250 at step 1, 0.500 at step 3; lowest 0.250, highest 0.750.')
+  expect(describe(0.25)).toBe('reward: 0.250 at step 1.')
+  expect(describe()).toBe('reward: no values yet.')
+})
+
+test('the sentence of a chart of means names the values that are far from them', () => {
+  const extremes = { low: points(0, -40, 0), high: points(1, 1, 50) }
+  expect(describeSeries({ name: 'loss', points: points(0.5, 0.25, 0.5), extremes }, formatMetric)).toBe(
+    'loss: 0.500 at step 1, 0.500 at step 3; lowest −40, highest 50.',
   )
-  expect(describeSeries('reward', points(0.25), formatMetric)).toBe('reward: 0.250 at step 1.')
-  expect(describeSeries('reward', [], formatMetric)).toBe('reward: no values yet.')
 })
 
 test('a sparkline fills its box, and equal values are its middle', () => {

@@ -39,21 +39,27 @@ export function makeBand(middle: readonly Point[], deviation: readonly Point[]):
   }
 }
 
+interface SeriesToDescribe {
+  name: string
+  points: readonly Point[]
+  /** What the points are means of. */
+  extremes?: Band | undefined
+}
+
 /** Describes a series in one sentence, for those who do not see its chart. `place` writes a place of the axis. */
 export function describeSeries(
-  name: string,
-  points: readonly Point[],
+  { name, points, extremes }: SeriesToDescribe,
   format: (value: number) => string,
   place = (step: number) => `step ${step}`,
 ): string {
   const [first, last] = [points[0], points.at(-1)]
   if (!first || !last) return `${name}: no values yet.`
   if (first === last) return `${name}: ${format(first.value)} at ${place(first.step)}.`
-  const highest = points.reduce((best, point) => (point.value > best.value ? point : best))
-  const lowest = points.reduce((best, point) => (point.value < best.value ? point : best))
+  const highest = (extremes?.high ?? points).reduce((best, { value }) => Math.max(best, value), -Infinity)
+  const lowest = (extremes?.low ?? points).reduce((best, { value }) => Math.min(best, value), Infinity)
   return (
     `${name}: ${format(first.value)} at ${place(first.step)}, ${format(last.value)} at ${place(last.step)}; ` +
-    `lowest ${format(lowest.value)}, highest ${format(highest.value)}.`
+    `lowest ${format(lowest)}, highest ${format(highest)}.`
   )
 }
 

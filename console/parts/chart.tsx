@@ -38,7 +38,11 @@ export function Chart(props: ChartProps) {
   const { title, series, axis = 'step' } = props
   const [asTable, setAsTable] = useState(false)
   const sentence = series
-    .map(({ name, points }) => describeSeries(name, points, formatMetric, (at) => writePlace(at, axis)))
+    .map(({ name, points, band, width = 1 }) =>
+      describeSeries({ name, points, extremes: width > 1 ? band : undefined }, formatMetric, (at) =>
+        writePlace(at, axis),
+      ),
+    )
     .join(' ')
   return (
     <figure className={classes.chart}>

@@ -13,7 +13,11 @@ export default function Plot({ series, axis = 'step', markers = none, onStep, on
   const place = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>(undefined)
   // A chart is made again when its series change, and not when their points do.
-  const shape = JSON.stringify([series.map(({ name, band }) => [name, band !== undefined]), range, axis])
+  const shape = JSON.stringify([
+    series.map(({ name, band, width = 1 }) => [name, band !== undefined, width > 1]),
+    range,
+    axis,
+  ])
   const calls = useRef({ onStep, onZoom, markers })
   calls.current = { onStep, onZoom, markers }
 
@@ -67,15 +71,20 @@ function makeOptions(host: HTMLElement, { series, axis: x, range }: Shape, calls
     ticks: { show: false },
     font: colours.font,
   }
+  const colourOf = (index: number) => colours.series[index % colours.series.length]!
   const lines = series.map(({ name }, index) => ({
     label: name,
-    stroke: colours.series[index % colours.series.length]!,
+    stroke: colourOf(index),
     width: 1.5,
     spanGaps: true,
     points: { show: series.every(({ points }) => points.length < 60), size: 4 },
   }))
   const banded = series.flatMap(({ band }, index) => (band ? [index] : []))
-  const bounds = banded.flatMap(() => [0, 1].map(() => ({ stroke: 'transparent', width: 0, points: { show: false } })))
+  const bounds = banded.flatMap((index) => {
+    // The area of a single value far from all others is too thin to be seen. Its line is not.
+    const edge = (series[index]!.width ?? 1) > 1 ? { stroke: `${colourOf(index)}80`, width: 1 } : { width: 0 }
+    return [0, 1].map(() => ({ ...edge, points: { show: false } }))
+  })
   return {
     width: host.clientWidth,
     height: host.clientHeight,
@@ -103,7 +112,7 @@ function makeOptions(host: HTMLElement, { series, axis: x, range }: Shape, calls
     series: [{}, ...lines, ...bounds],
     bands: banded.map((index, place) => ({
       series: [lines.length + 1 + 2 * place, lines.length + 2 + 2 * place] as [number, number],
-      fill: `${colours.series[index % colours.series.length]!}26`,
+      fill: `${colourOf(index)}26`,
     })),
     hooks: {
       setSelect: [(plot) => readZoom(plot, calls)],
