@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
+import { Batches } from '../logic/batches.ts'
 import { chooseCurves, type Axis, type Curve } from '../logic/curves.ts'
 import { callApi, type Answer, type Parts } from './client.ts'
 
@@ -33,15 +34,26 @@ export function metricsRequest(modelId: string, keys: readonly string[], range: 
   return { path: { model_id: modelId }, query: { keys: keys.join(','), points, x: axis, ...bounds } }
 }
 
+// An address has room for so many long names.
+const maxKeys = 20
+
+/** The charts of a run ask together: Postgres reads all metrics of a bucket in any case. A batch's name is its request. */
+const batches = new Batches(async (name, keys, signal) => {
+  const { modelId, range } = JSON.parse(name) as { modelId: string; range: MetricRange }
+  return (await callApi(operation, { ...metricsRequest(modelId, keys, range), signal })).metrics
+}, maxKeys)
+
 /** The curves of some metrics of a model. */
 export function metricsQuery(modelId: string, keys: readonly string[], range: MetricRange = {}) {
-  const request = metricsRequest(modelId, keys, range)
   return queryOptions({
-    queryKey: ['metrics', request],
+    queryKey: ['metrics', metricsRequest(modelId, keys, range)],
     enabled: keys.length > 0,
     queryFn: async ({ signal }): Promise<Record<string, Curve>> => {
-      const { metrics } = await callApi(operation, { ...request, signal })
-      return chooseCurves(metrics, range.axis ?? 'step')
+      const metrics = await batches.get(JSON.stringify({ modelId, range }), keys, signal)
+      return chooseCurves(
+        metrics.filter(({ key }) => keys.includes(key)),
+        range.axis ?? 'step',
+      )
     },
   })
 }
