@@ -15,7 +15,6 @@ const goals: Readonly<Record<string, Goal>> = {
   first_paint_ms: { title: 'first paint of the start page, empty caches', max: 300, slowed: 1_000 },
   phoenix_first_paint_ms: { title: 'the same of Arize Phoenix' },
   start_page_ms: { title: 'the start page with its content' },
-  phoenix_start_page_ms: { title: 'the same of Arize Phoenix' },
   click_p95_ms: { title: 'a click until the next paint, p95', max: 100, slowed: 200 },
   screen_change_ms: { title: 'a click until another screen shows its data' },
   table_click_ms: { title: '100,000 calls: a click until the first rows', max: 400 },

@@ -17,11 +17,11 @@ export const trace: Part = {
         let click: Timed | undefined
         const task = await page.readMaxTask(async () => (click = await page.click('aside header a', tree)))
         await page.page.getByText(`${new Intl.NumberFormat('en').format(spanCount)} calls in`).waitFor()
-        // The inputs of a span have its number, which its name has too.
+        // The facts about a span come with its payload, and name its op.
         const cell = page.page.locator(`${rows}[aria-rowindex="4"] [role=gridcell]`).first()
-        const [name, index] = /op (\d+)/.exec(await cell.innerText())!
-        const inputs = { selector: 'section[aria-label=Call] li', text: `index: ${index}`, heading: name }
-        const select = await page.click(`${rows}[aria-rowindex="4"]`, inputs)
+        const [op] = /op \d+/.exec(await cell.innerText())!
+        const payload = { selector: 'section[aria-label=Call] dd', text: op, heading: op }
+        const select = await page.click(`${rows}[aria-rowindex="4"]`, payload)
         return {
           ...nameTimed('trace_open', open),
           ...nameTimed('trace_click', click!),
