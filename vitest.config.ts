@@ -57,6 +57,7 @@ export default defineConfig({
           include: ['test/browser/*.test.ts'],
           globalSetup: ['test/support/browser-setup.ts'],
           fileParallelism: false,
+          expect: { poll: { timeout: 60_000 } },
           testTimeout: 300_000,
           hookTimeout: 600_000,
         },

@@ -16,7 +16,8 @@ export function useKey(name: KeyName, act: () => void, isOn = true): void {
     const onKey = (event: KeyboardEvent) => {
       const { key, ctrlKey, metaKey, altKey, target } = event
       const isInField = target instanceof HTMLElement && target.matches('input:not([type=range]), textarea, select')
-      const isInDialog = target instanceof HTMLElement && target.closest('dialog') !== null
+      // One that was just closed stays for a moment, with the focus.
+      const isInDialog = target instanceof HTMLElement && target.closest('dialog[open]') !== null
       if (isInDialog || readKey({ key, ctrlKey, metaKey, altKey, isInField }, before) !== name) return
       event.preventDefault()
       latest.current()

@@ -57,4 +57,11 @@ export const consoleMutations: Mutation[] = [
     replace: 'series.slice(maxSeries)',
     test: 'console/logic/usage.test.ts',
   },
+  {
+    fault: 'a dialog that is closed takes keys until its end is told',
+    file: 'console/parts/use-key.ts',
+    find: "closest('dialog[open]')",
+    replace: "closest('dialog')",
+    test: 'test/browser/trajectories.test.ts',
+  },
 ]
