@@ -1,5 +1,6 @@
 import { createRoute, createRouter, lazyRouteComponent, redirect } from '@tanstack/react-router'
 import { inside, project, root, searchOf } from './base-routes.tsx'
+import { basePath } from './data/base.ts'
 import { queryClient } from './data/query-client.ts'
 import { sessionQuery } from './data/session.ts'
 import { parseSearch, writeSearch } from './logic/search.ts'
@@ -172,6 +173,7 @@ const routeTree = root.addChildren([
 
 export const router = createRouter({
   routeTree,
+  basepath: basePath,
   context: { queries: queryClient },
   parseSearch,
   stringifySearch: writeSearch,

@@ -5,6 +5,8 @@ const target = ['chrome125', 'firefox129', 'safari17.5']
 
 export default defineConfig({
   root: import.meta.dirname,
+  // It may be served below a path: data/base.ts, and apiserver/console.
+  base: './',
   resolve: {
     // Written for React, shipped with Preact: half the size (ARCHITECTURE.md). Without these lines it is React again.
     alias: [

@@ -12,7 +12,8 @@ export interface BuiltFile {
 
 /** A built console in memory. */
 export interface BuiltConsole {
-  page: Buffer
+  /** Its links to assets begin with `./`. */
+  page: string
   etag: string
   /** By name. They never change: their names contain digests. */
   assets: ReadonlyMap<string, BuiltFile>
@@ -60,7 +61,7 @@ export class ConsoleFiles {
 }
 
 async function readConsole(folder: string): Promise<BuiltConsole> {
-  const page = await readFile(path.join(folder, 'index.html'))
+  const page = await readFile(path.join(folder, 'index.html'), 'utf8')
   const assetFolder = path.join(folder, 'assets')
   const names = new Set(await readdir(assetFolder))
   const assets = new Map<string, BuiltFile>()

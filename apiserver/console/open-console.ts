@@ -2,6 +2,7 @@ import path from 'node:path'
 import type Koa from 'koa'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { httpErrors } from '../../lib/http/errors.ts'
+import { placeLinks } from '../../lib/http/place-links.ts'
 import { isConsolePage } from '../accounts/names.ts'
 import { ConsoleFiles, type BuiltConsole, type BuiltFile, type Encoding } from './files.ts'
 
@@ -34,7 +35,7 @@ const missingPage = `<!doctype html>
 <head><meta charset="utf-8"><title>Trainyard</title></head>
 <body>
 <p>This server has no built console. Build it with <code>npm run build:console</code>, or start the stack with <code>npm run up</code>.</p>
-<p><a href="/docs">The reference of the API</a> is here.</p>
+<p><a href="./docs">The reference of the API</a> is here.</p>
 </body>
 </html>
 `
@@ -69,7 +70,7 @@ function sendPage(ctx: Koa.Context, built: BuiltConsole | undefined): void {
   if (built) ctx.set('ETag', built.etag)
   ctx.status = built ? 200 : 404
   if (built && ctx.get('If-None-Match') === built.etag) ctx.status = 304
-  else ctx.body = built?.page ?? missingPage
+  else ctx.body = placeLinks(built?.page ?? missingPage, ctx.path)
 }
 
 function sendAsset(ctx: Koa.Context, built: BuiltConsole | undefined): void {

@@ -1,4 +1,5 @@
 import type { Operations } from './api-types.ts'
+import { basePath } from './base.ts'
 
 export type OperationName = keyof Operations
 export type Answer<Name extends OperationName> = Operations[Name]['answer']
@@ -36,12 +37,12 @@ async function send(name: OperationName, parts: object, signal?: AbortSignal): P
   return sendTo(method, address, body, signal)
 }
 
-/** Sends a request to an address of this server. @throws {ApiError} with status 0 if there is no answer */
+/** Sends a request to a path of this server. @throws {ApiError} with status 0 if there is no answer */
 export async function sendTo(method: string, address: string, body?: unknown, signal?: AbortSignal): Promise<Response> {
   const content =
     body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }
   const request = { method, ...content, ...(signal && { signal }) }
-  const response = await fetch(address, request).catch((error: unknown) => {
+  const response = await fetch(basePath + address, request).catch((error: unknown) => {
     if (signal?.aborted) throw error
     throw new ApiError(0, 'The server does not answer. Is it running?')
   })

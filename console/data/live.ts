@@ -1,5 +1,6 @@
 import { useEffect, useSyncExternalStore } from 'react'
 import { useQueryClient, type QueryClient } from '@tanstack/react-query'
+import { basePath } from './base.ts'
 import { concerns } from '../logic/changes.ts'
 
 type Connection = 'live' | 'connecting' | 'lost'
@@ -40,7 +41,7 @@ export function useLiveProject(project: string): void {
 }
 
 function follow(queries: QueryClient, topic: string): () => void {
-  const stream = new EventSource(`/v1/preview/stream?topics=${encodeURIComponent(topic)}`)
+  const stream = new EventSource(`${basePath}/v1/preview/stream?topics=${encodeURIComponent(topic)}`)
   const changed = new Set<string>()
   let gathering: ReturnType<typeof setTimeout> | undefined
   let losing: ReturnType<typeof setTimeout> | undefined = setTimeout(() => setConnection('lost'), lostAfterMs)

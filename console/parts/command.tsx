@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { baseUrl } from '../data/base.ts'
 import { writeCurl, writePython, type ShownRequest } from '../logic/command.ts'
 import controls from './controls.module.css'
 import classes from './command.module.css'
@@ -33,9 +34,9 @@ export function AsCommand({ requests, kubectl }: { requests: readonly ShownReque
       <div id="as-command" popover="auto" className={classes.popover}>
         <h2>What this page shows, as commands</h2>
         <h3>Shell</h3>
-        <Command text={requests.map((request) => writeCurl(location.origin, request)).join('\n')} />
+        <Command text={requests.map((request) => writeCurl(baseUrl, request)).join('\n')} />
         <h3>Python</h3>
-        <Command text={writePython(location.origin, first)} />
+        <Command text={writePython(baseUrl, first)} />
         {kubectl !== undefined && (
           <>
             <h3>Kubernetes</h3>

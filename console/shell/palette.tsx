@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState, type FormEvent, type KeyboardEvent } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useRouter } from '@tanstack/react-router'
+import { basePath } from '../data/base.ts'
 import { idQuery } from '../data/find-id.ts'
 import { apiQuery, wholeListQuery } from '../data/queries.ts'
 import { rankPlaces, readId, type Place } from '../logic/palette.ts'
@@ -28,7 +29,7 @@ export function Palette({ entity, project, onClose }: PaletteProps) {
   const go = (place: Place | undefined) => {
     if (!place) return
     onClose()
-    history.push(place.to)
+    history.push(basePath + place.to)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]

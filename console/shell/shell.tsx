@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, Outlet, useNavigate, useParams } from '@tanstack/react-router'
+import { Link, Outlet, useNavigate, useParams, useRouter } from '@tanstack/react-router'
 import { logOut, sessionQuery, type Session } from '../data/session.ts'
 import { useConnection } from '../data/live.ts'
 import { Failure } from '../parts/state.tsx'
@@ -44,10 +44,10 @@ export function EntityShell() {
 
 /** Leads to the login when the session has ended: its key was revoked, or it was not used for long. */
 function useLogin(isNeeded: boolean): void {
-  const navigate = useNavigate()
+  const router = useRouter()
   useEffect(() => {
-    if (isNeeded) void navigate({ to: '/login', search: { next: readNext(location.pathname + location.search) } })
-  }, [isNeeded, navigate])
+    if (isNeeded) void router.navigate({ to: '/login', search: { next: readNext(router.latestLocation.href) } })
+  }, [isNeeded, router])
 }
 
 function Rail({ session, project }: { session: Session; project: string | undefined }) {

@@ -67,6 +67,16 @@ describe('the page', () => {
     })
   })
 
+  test('finds its files from any address', async () => {
+    await writeFile(path.join(folder, 'index.html'), '<script src="./assets/main-a1.js"></script>')
+    await utimes(path.join(folder, 'index.html'), new Date(), new Date(Date.now() + 2_000))
+    for (const target of ['/', '/login', '/team/project/runs/1']) {
+      const [, link = ''] = /src="(.+?)"/.exec(await (await get(target)).text()) ?? []
+      expect(new URL(link, url + target).href).toBe(`${url}/assets/main-a1.js`)
+    }
+    await writeFile(path.join(folder, 'index.html'), '<!doctype html><title>one</title>')
+  })
+
   test.each([
     '/v1/models',
     '/v1/preview/nothing',

@@ -46,6 +46,20 @@ export const consoleServerMutations: Mutation[] = [
     test: 'test/control/console-files.test.ts',
   },
   {
+    fault: 'the page does not find its files below the path of a proxy',
+    file: 'lib/http/place-links.ts',
+    find: "path.split('/').length - 2",
+    replace: "path.split('/').length - 1",
+    test: 'lib/http/place-links.test.ts',
+  },
+  {
+    fault: 'the projects are an error while the database of traces is unavailable',
+    file: 'apiserver/training/projects/routes.ts',
+    find: 'if (!isDatabaseUnavailable(error)) throw error',
+    replace: 'throw error',
+    test: 'test/control/tracing-database.test.ts',
+  },
+  {
     fault: 'an envelope loses spikes',
     file: 'apiserver/wandb/runs/envelope.ts',
     find: 'Math.max(max, later[1])',

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useState, type FormEvent } from 'react'
 import { useQueryClient } from '@tanstack/react-query'
 import { useRouter, useSearch } from '@tanstack/react-router'
+import { basePath } from '../../data/base.ts'
 import { ApiError } from '../../data/client.ts'
 import { logIn, sessionQuery } from '../../data/session.ts'
 import { readNext } from '../../logic/search.ts'
@@ -91,7 +92,7 @@ function useEntry() {
         // What another session has read is not of this one.
         queries.clear()
         queries.setQueryData(sessionQuery.queryKey, session)
-        router.history.push(readNext(next))
+        router.history.push(basePath + readNext(next))
       } catch (failure) {
         setError(sayWhy(failure, 'code' in proof))
       }

@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { baseUrl } from '../../data/base.ts'
 import { usePolling } from '../../data/live.ts'
 import { metricsQuery } from '../../data/metrics.ts'
 import type { Job, Model } from '../../data/models.ts'
@@ -81,7 +82,7 @@ function Beginning({ entity, project }: { entity: string; project: string }) {
 }
 
 function Snippets({ project, baseModel }: { project: string; baseModel: string }) {
-  const snippets = writeSnippets(location.origin, project, baseModel)
+  const snippets = writeSnippets(baseUrl, project, baseModel)
   const [chosen, setChosen] = useState(snippets[0]!.name)
   return (
     <div className={classes.snippets}>

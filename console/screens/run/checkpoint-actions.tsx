@@ -1,6 +1,7 @@
 import { useState, type FormEvent } from 'react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
+import { basePath } from '../../data/base.ts'
 import { callApi } from '../../data/client.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { joinModelName } from '../../logic/playground.ts'
@@ -30,7 +31,7 @@ export function CheckpointActions({ step }: { step: number }) {
       </Link>
       <a
         className={controls.quiet}
-        href={`/v1/preview/models/${model.id}/checkpoints/${step}/archive`}
+        href={`${basePath}/v1/preview/models/${model.id}/checkpoints/${step}/archive`}
         download={`${model.name}-step${step}.tar`}
       >
         Download

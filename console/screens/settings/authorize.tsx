@@ -1,6 +1,7 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import { baseUrl } from '../../data/base.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { Command } from '../../parts/command.tsx'
 import controls from '../../parts/controls.module.css'
@@ -41,7 +42,7 @@ export function AuthorizeScreen() {
           <p className={classes.note}>
             The two variables make wandb and weave use this server; the first one also tells them where it is.
           </p>
-          <Command text={`export WANDB_BASE_URL=${location.origin}\nexport WANDB_API_KEY=...`} />
+          <Command text={`export WANDB_BASE_URL=${baseUrl}\nexport WANDB_API_KEY=...`} />
         </div>
       </Section>
       {isMaking && <NewKey onClose={() => setMaking(false)} />}

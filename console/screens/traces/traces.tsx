@@ -1,5 +1,6 @@
 import { useCallback, useMemo } from 'react'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { baseUrl } from '../../data/base.ts'
 import {
   callStatisticsQuery,
   callsQuery,
@@ -201,7 +202,7 @@ function Nothing({
 }) {
   const { project } = state
   if (hasFilter || state.search.cost !== undefined) return <Empty title="No call fits the filter" />
-  const { text } = writeSnippets(location.origin, project, '').find(({ name }) => name === 'weave')!
+  const { text } = writeSnippets(baseUrl, project, '').find(({ name }) => name === 'weave')!
   return (
     <>
       <NewCalls state={state} newest={newest ?? '1970-01-01T00:00:00Z'} />
