@@ -132,6 +132,7 @@ export const reasons = {
   stepNotFound: 'StepNotFound',
   stepReported: 'StepReported',
   resumed: 'Resumed',
+  stopping: 'Stopping',
   succeeded: 'Succeeded',
   suspended: 'Suspended',
   suspending: 'Suspending',

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
-import { annotations, conditions, labels } from '../crds/names.ts'
+import type { Model, TrainingJob } from '../crds/generated.ts'
+import { annotations, labels } from '../crds/names.ts'
 import { engineDemandChannel } from '../db/demand/engine-demand.ts'
 import { findJobResource } from '../db/jobs/resources.ts'
 import { findModelResource } from '../db/models/resources.ts'
@@ -8,15 +8,22 @@ import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.t
 import { listBaseModelsNamed } from './component-pods.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import { WorkQueue } from '../lib/kube/queue.ts'
-import { isReady, keyOf, type Pod } from '../lib/kube/objects.ts'
-import { findEngineContainer } from './adapters/engine-container.ts'
+import { StatusWriter } from '../lib/kube/status-writer.ts'
+import { keyOf, type Pod } from '../lib/kube/objects.ts'
+import { isEngine, isStatusChange, pickServed, pickServing, sortByAge } from './changed-objects.ts'
 import type { PodAdapters } from './adapters/pod-adapters.ts'
+import { FairSemaphore } from '../lib/fair-semaphore.ts'
+import { ResourceIds } from './resource-ids.ts'
 import { keyOfRow, modelKeyOf, type ResourceRow } from './resource-keys.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import { reconcileValues, type ValuesDeps } from './base-model-values/reconcile.ts'
+import { isTerminal } from '../crds/job-states.ts'
+import { StatusPacer } from './status-pacer.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
 import type { Publisher } from './training-job/publish.ts'
-import { reconcileTrainingJob, type TrainingJobDeps } from './training-job/reconcile.ts'
+import { QueuePlaces } from './training-job/queue-places.ts'
+import type { JobWorkers, TrainingJobDeps } from './training-job/deps.ts'
+import { reconcileTrainingJob } from './training-job/reconcile.ts'
 import type { WatchedChange } from './watches.ts'
 
 /** What the reconciliations and their workers need. */
@@ -30,6 +37,10 @@ export const channels = { models: 'training_models', jobs: 'training_jobs', dema
 // Trainings of different models end independently of each other.
 const publishConcurrency = 8
 const defaultConcurrency = 4
+// They wait for kube-apiserver and for Postgres most of the time.
+const jobConcurrency = 8
+// Usually it is claimed by then, and needs no look.
+const nextJobMs = 2_500
 // An engine that does not answer takes five seconds.
 const engineQueue = { name: 'engines', concurrency: 32, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 // An engine that loads adapters does not delay other engines.
@@ -57,6 +68,12 @@ export class Controllers {
   readonly #inputs: WorkQueue
   /** Keys are `channel/id` of a notified row. Its resource is looked up. */
   readonly #rows: WorkQueue
+  readonly #modelIds = new ResourceIds()
+  readonly #jobIds = new ResourceIds()
+  readonly #modelStatuses: StatusWriter<Model>
+  readonly #jobStatuses: StatusWriter<TrainingJob>
+  /** Jobs without a row get their places in the order of their reconciliation. */
+  readonly #arrivals = new FairSemaphore({ permits: 1 })
   readonly #deps: ControllerDeps
 
   constructor(deps: ControllerDeps) {
@@ -66,13 +83,26 @@ export class Controllers {
     this.#deps = deps
     this.baseModels = queue('base-models', defaultConcurrency, (name) => reconcileBaseModel(deps, name))
     this.#baseModelValues = queue('base-model-values', 1, (name) => reconcileValues(deps, name))
-    this.models = queue('models', defaultConcurrency, (key) => reconcileModel(deps, key))
-    // One at a time: jobs get their places in the order of their reconciliation.
-    const workers = {
-      fetchInput: (id: string) => this.#inputs.addRoutinely(id),
-      findPublication: (id: string) => publisher.findPublication(id),
+    this.#modelStatuses = new StatusWriter(deps.client)
+    this.#jobStatuses = new StatusWriter(deps.client)
+    const modelDeps = { ...deps, statuses: this.#modelStatuses, pacer: new StatusPacer(), ids: this.#modelIds }
+    this.models = queue('models', defaultConcurrency, (key) => reconcileModel(modelDeps, key))
+    const workers: JobWorkers = {
+      fetchInput: (id) => this.#inputs.addRoutinely(id),
+      findPublication: (id) => publisher.findPublication(id),
+      onWork: ({ id, state, baseModel }) => {
+        if (state === 'Publishing') this.publishing.addRoutinely(id)
+        if (state === 'Queued') this.#addTrainersOf(baseModel)
+      },
+      onNext: (next) => this.trainingJobs.addAfter(next, nextJobMs),
+      ids: this.#jobIds,
+      arrive: (work) => this.#arrivals.run({ key: '' }, work),
+      statuses: this.#jobStatuses,
+      pacer: new StatusPacer(),
+      places: new QueuePlaces(deps.pool),
     }
-    this.trainingJobs = queue('training-jobs', 1, (key) => reconcileTrainingJob({ ...deps, ...workers }, key))
+    const jobDeps = { ...deps, ...workers }
+    this.trainingJobs = queue('training-jobs', jobConcurrency, (key) => reconcileTrainingJob(jobDeps, key))
     const keep = (podName: string) => this.#adapters.add(podName)
     this.publishing = queue('publishing', publishConcurrency, (id) => publisher.publish(id, keep))
     this.#adapters = new WorkQueue({ ...adapterQueue, log, work: (name) => podAdapters.adjust(name) })
@@ -101,6 +131,8 @@ export class Controllers {
   /** Handles a change that a watch has seen. */
   onChange({ kind, object, before }: WatchedChange): void {
     const name = object.metadata.name ?? ''
+    if (kind === 'Model' && this.#modelStatuses.recognize(object)) return this.#addJobsOf(keyOf(object))
+    if (kind === 'TrainingJob' && this.#jobStatuses.recognize(object)) return
     // Work that fails writes its reason into the status. That must not be a reason to try again.
     const add = (queue: WorkQueue, key: string) =>
       isStatusChange(object, before) ? queue.addRoutinely(key) : queue.add(key)
@@ -119,7 +151,10 @@ export class Controllers {
 
   /** Handles a notification of Postgres: a row has changed, or a base model needs an engine. */
   onNotify(channel: string, id: string): void {
-    if (channel !== channels.demand) this.#rows.add(`${channel}/${id}`)
+    const known = channel === channels.models ? this.#modelIds.find(id) : this.#jobIds.find(id)
+    if (channel === channels.jobs && known !== undefined) this.trainingJobs.add(known)
+    else if (channel === channels.models && known !== undefined) this.#addModel(known)
+    else if (channel !== channels.demand) this.#rows.add(`${channel}/${id}`)
     else if (this.#deps.baseModels.get(id)?.spec.engine?.autoscaling) this.baseModels.addRoutinely(id)
   }
 
@@ -130,7 +165,10 @@ export class Controllers {
     for (const { metadata } of pods.list().filter(isEngine)) this.engines.add(metadata.name ?? '')
     for (const { metadata } of sortByAge(baseModels.list())) this.baseModels.add(metadata.name ?? '')
     for (const model of sortByAge(models.list())) this.models.add(keyOf(model))
-    for (const job of sortByAge(trainingJobs.list())) this.trainingJobs.add(keyOf(job))
+    for (const job of sortByAge(trainingJobs.list())) {
+      if (isTerminal(job.status?.phase ?? 'Pending')) this.trainingJobs.addRoutinely(keyOf(job))
+      else this.trainingJobs.add(keyOf(job))
+    }
   }
 
   #addValues(): void {
@@ -151,16 +189,18 @@ export class Controllers {
     if (channel === channels.models) {
       const model = await findModelResource(pool, id)
       if (!model || !this.#isWatched(model)) return
-      const key = keyOfRow(model)
-      this.models.add(key)
-      this.#addJobsOf(key)
-      return
+      return this.#addModel(keyOfRow(model))
     }
     const job = await findJobResource(pool, id)
     if (!job || !this.#isWatched(job)) return
     if (job.state === 'Publishing') this.publishing.add(id)
     if (job.state === 'Queued') this.#addTrainersOf(job.baseModel)
     this.trainingJobs.add(keyOfRow(job))
+  }
+
+  #addModel(key: string): void {
+    this.models.add(key)
+    this.#addJobsOf(key)
   }
 
   #isWatched({ namespace }: ResourceRow): boolean {
@@ -190,10 +230,8 @@ export class Controllers {
 
   /** Adds only the jobs that wait for the model. Later changes of a job come from its row. */
   #addJobsOf(modelKey: string): void {
-    for (const job of sortByAge(this.#deps.trainingJobs.list())) {
-      const isOfModel = modelKeyOf(job) === modelKey
-      if (isOfModel && job.status?.phase === 'Pending') this.trainingJobs.add(keyOf(job))
-    }
+    const waits = (job: TrainingJob) => job.status?.phase === 'Pending' && modelKeyOf(job) === modelKey
+    for (const job of sortByAge(this.#deps.trainingJobs.list().filter(waits))) this.trainingJobs.add(keyOf(job))
   }
 
   #addOwner(child: KubeObject & { metadata: Pod['metadata'] }): void {
@@ -202,42 +240,4 @@ export class Controllers {
     const owner = child.metadata.labels?.[labels.baseModel]
     if (owner !== undefined) this.baseModels.add(owner)
   }
-}
-
-function isEngine({ metadata }: KubeObject): boolean {
-  return metadata.labels?.[labels.component] === 'engine'
-}
-
-/** Whether nothing but the status of a resource has changed. */
-function isStatusChange(object: KubeObject, before: KubeObject | undefined): boolean {
-  return before !== undefined && isDeepStrictEqual(pickWanted(object), pickWanted(before))
-}
-
-/** What the status of its models depends on, besides its engines. */
-function pickServed({ metadata, status }: KubeObject & Pick<BaseModel, 'status'>) {
-  const accepted = status?.conditions?.find(({ type }) => type === conditions.accepted)
-  return { uid: metadata.uid, accepted: accepted?.status, reason: status?.reason }
-}
-
-/** What the status of models depends on. */
-function pickServing(pod: Pod) {
-  return { isReady: isReady(pod), container: findEngineContainer(pod) }
-}
-
-/** What a resource's owner sets. Each change of its spec has a new generation. */
-function pickWanted({ metadata }: KubeObject) {
-  const { uid, generation, deletionTimestamp, labels: ownLabels, finalizers } = metadata
-  return { uid, generation, deletionTimestamp, ownLabels, finalizers }
-}
-
-/**
- * Sorts the oldest first. Times have whole seconds. Within a second, the resource version orders objects that were not
- * changed since their creation.
- */
-export function sortByAge<T extends BaseModel | Model | TrainingJob>(resources: T[]): T[] {
-  const key = ({ metadata }: T) => [Date.parse(metadata.creationTimestamp ?? ''), Number(metadata.resourceVersion)]
-  return resources.toSorted((a, b) => {
-    const [[timeA = 0, versionA = 0], [timeB = 0, versionB = 0]] = [key(a), key(b)]
-    return timeA - timeB || versionA - versionB
-  })
 }

@@ -11,7 +11,8 @@ import type { KubeClient } from '../lib/kube/client.ts'
 import { keyOf, uidOf, type Pod } from '../lib/kube/objects.ts'
 import type { ObjectCache } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
-import { sortByAge, type Controllers } from './controllers.ts'
+import { sortByAge } from './changed-objects.ts'
+import type { Controllers } from './controllers.ts'
 import { keyOfRow } from './resource-keys.ts'
 import type { Tenants } from './tenants.ts'
 import { createMissingResources } from './missing-resources.ts'
@@ -32,6 +33,9 @@ export interface ResyncDeps {
 
 // A lost notification or watch event delays its work by at most this time.
 const everyMs = 3_000
+// Of many jobs, a round looks at the oldest, and at a part of the others, so that each has its turn within a minute.
+const lookRounds = 18
+const alwaysLookedAt = 50
 // These steps read as much as there are models. The watch notices deletions, also after it was interrupted.
 const rarelyMs = 30_000
 
@@ -40,8 +44,9 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
   const stop = new AbortController()
   const onError = (error: unknown) => deps.log.warn({ error }, 'resync failed')
   const { signal } = stop
+  let round = 0
   const running = Promise.all([
-    repeat(() => resync(deps, controllers, signal), { pauseMs: everyMs, signal, onError }),
+    repeat(() => resync(deps, controllers, { signal, round: round++ }), { pauseMs: everyMs, signal, onError }),
     repeat(() => addRarely(deps, controllers), { pauseMs: rarelyMs, signal, onError }),
   ])
   return async () => {
@@ -51,13 +56,17 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
 }
 
 /** A step that fails does not stop the others. */
-async function resync(deps: ResyncDeps, controllers: Controllers, signal: AbortSignal): Promise<void> {
+async function resync(
+  deps: ResyncDeps,
+  controllers: Controllers,
+  { signal, round }: { signal: AbortSignal; round: number },
+): Promise<void> {
   const { log } = deps
   const steps: Record<string, () => Promise<unknown>> = {
     decideLosses: () => decideLosses(deps),
     createMissingResources: () => createMissingResources(deps),
     addPublishing: () => addPublishing(deps, controllers),
-    addJobs: () => addJobs(deps, controllers),
+    addJobs: () => addJobs(deps, controllers, round),
     addModels: () => addModels(deps, controllers),
     addBaseModels: () => addBaseModels(deps, controllers),
   }
@@ -82,14 +91,24 @@ async function addPublishing({ pool }: ResyncDeps, { publishing }: Controllers):
   for (const id of await listPublishingJobs(pool)) publishing.addRoutinely(id)
 }
 
-/** Adds the jobs with unfinished rows, and the resources without a row. */
-async function addJobs({ pool, tenants, trainingJobs }: ResyncDeps, controllers: Controllers): Promise<void> {
-  for (const job of await listUnfinishedJobs(pool, tenants.namespaces)) {
-    controllers.trainingJobs.addRoutinely(keyOfRow(job))
-  }
-  for (const job of sortByAge(trainingJobs.list())) {
-    if (job.status?.phase === 'Pending') controllers.trainingJobs.addRoutinely(keyOf(job))
-  }
+/** Adds the jobs with unfinished rows and the resources without a row, each once in a while. */
+async function addJobs(deps: ResyncDeps, controllers: Controllers, round: number): Promise<void> {
+  const { pool, tenants, trainingJobs } = deps
+  const unfinished = await listUnfinishedJobs(pool, tenants.namespaces)
+  const isPending = ({ status }: TrainingJob) => status === undefined || status.phase === 'Pending'
+  const pending = sortByAge(trainingJobs.list().filter(isPending))
+  const keys = new Set([...unfinished.map(keyOfRow), ...pending.map(keyOf)])
+  for (const key of pickInTurn([...keys], round)) controllers.trainingJobs.addRoutinely(key)
+}
+
+/** The first keys, and in each round another part of the others. */
+function pickInTurn(keys: string[], round: number): string[] {
+  const isTurn = (key: string) => sum(Buffer.from(key)) % lookRounds === round % lookRounds
+  return keys.filter((key, index) => index < alwaysLookedAt || isTurn(key))
+}
+
+function sum(numbers: Uint8Array): number {
+  return numbers.reduce((total, number) => total + number, 0)
 }
 
 async function addRarely(deps: ResyncDeps, controllers: Controllers): Promise<void> {

@@ -10,6 +10,7 @@ import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
 import { active, held, unfinished } from './states.ts'
+import { dropOthers } from './stopping-attempts.ts'
 
 /** A trainer process that asks for a job: its base model, its pod, its process in that pod, and its number of GPUs. */
 export interface Claimant {
@@ -102,13 +103,14 @@ async function claimOnce(connection: Connection, claimant: Claimant): Promise<Cl
 }
 
 /**
- * Releases the jobs of the pod's earlier processes. Returns the first job whose claim this process has never received.
+ * Releases the jobs of the pod's earlier processes, and records which ended ones the pod no longer works on. Returns the first job whose claim this process has never received.
  * If the process sends `holding` and does not name a running job, it may just be reporting the job's end, so that job
  * is left to its lease.
  */
 async function releaseOlderWork(connection: Connection, claimant: Claimant): Promise<string | undefined> {
   const { rows } = await connection.query<{ id: string; isOwn: boolean; lostAnswer: boolean }>(
-    `SELECT id, holder_process = $2 AS "isOwn", state = 'Starting' AND id <> ALL ($3::uuid[]) AS "lostAnswer"
+    `WITH dropped AS (${dropOthers})
+     SELECT id, holder_process = $2 AS "isOwn", state = 'Starting' AND id <> ALL ($3::uuid[]) AS "lostAnswer"
      FROM training.jobs WHERE holder_pod = $1 AND state ${held} ORDER BY id FOR UPDATE`,
     [claimant.podUid, claimant.processId, claimant.holding ?? []],
   )

@@ -6,6 +6,7 @@ import { chargeAttempt } from './charge-attempt.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { JobFailure } from './attempts.ts'
 import { unfinished } from './states.ts'
+import { markStopping } from './stopping-attempts.ts'
 import { listUnreportedWarnings } from './warnings.ts'
 
 interface Ending {
@@ -38,6 +39,7 @@ export async function failJob(pool: Pool, jobId: string, failure: JobFailure): P
   return withTransaction(pool, async (connection) => {
     const state = await lockState(connection, jobId)
     if (!isUnfinished(state) || state === 'Publishing') return false
+    await markStopping(connection, jobId)
     await endFailed(connection, jobId, failure)
     return true
   })
@@ -125,6 +127,7 @@ function isUnfinished(state: JobState | undefined): state is JobState {
 }
 
 async function endJob(connection: Connection, jobId: string, ending: Ending): Promise<void> {
+  if (ending.state === 'Cancelled') await markStopping(connection, jobId)
   await chargeAttempt(connection, jobId, true)
   await connection.query(
     `UPDATE training.jobs SET state = $2, failure = $3, finished_at = clock_timestamp(), lease_expires_at = NULL

@@ -16,6 +16,24 @@ export interface QueuePlace {
   hasBaseModel: boolean
 }
 
+/** SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. */
+const queue = (condition: string) => `WITH line AS (
+    SELECT e.id, e.state, e.arrival, e.mode, n.base_model, row_number() OVER model - 1 AS ahead,
+      first_value(e.cr_name) OVER model AS first_of_model
+    FROM training.jobs e JOIN training.models n ON n.id = e.model_id
+    WHERE e.state ${unfinished} AND ${condition}
+    WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival)
+  ), queue AS (
+    SELECT id, state, ahead, first_of_model, base_model,
+      count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model, mode ORDER BY arrival) AS place
+    FROM line
+  )
+  SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", place,
+    EXISTS (SELECT FROM training.base_models b WHERE b.name = base_model) AS "hasBaseModel"
+  FROM queue WHERE state = 'Queued'`
+
+type Row = QueuePlace & { id: string }
+
 /**
  * The positions of these Queued jobs by their ids. Jobs that are not Queued, or have just left the queue, are missing.
  * This is a query of its own, because its planning costs more than reading a job.
@@ -26,23 +44,18 @@ export async function findQueuePlaces(
 ): Promise<Map<string, QueuePlace>> {
   const ids = jobs.filter(({ state }) => state === 'Queued').map(({ id }) => id)
   if (ids.length === 0) return new Map()
-  const { rows } = await pool.query<QueuePlace & { id: string }>(
-    `WITH line AS (
-       SELECT e.id, e.state, e.arrival, e.mode, n.base_model, row_number() OVER model - 1 AS ahead,
-         first_value(e.cr_name) OVER model AS first_of_model
-       FROM training.jobs e JOIN training.models n ON n.id = e.model_id
-       WHERE e.state ${unfinished} AND n.base_model IN (
-         SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($1))
-       WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival)
-     ), queue AS (
-       SELECT id, state, ahead, first_of_model, base_model,
-         count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model, mode ORDER BY arrival) AS place
-       FROM line
-     )
-     SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", place,
-       EXISTS (SELECT FROM training.base_models b WHERE b.name = base_model) AS "hasBaseModel"
-     FROM queue WHERE id = ANY ($1) AND state = 'Queued'`,
-    [ids],
-  )
+  const ofJobs = `n.base_model IN (
+    SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($1))`
+  const { rows } = await pool.query<Row>(`${queue(ofJobs)} AND id = ANY ($1)`, [ids])
+  return indexPlaces(rows)
+}
+
+/** The positions of all Queued jobs by their ids. */
+export async function listQueuePlaces(pool: Pool): Promise<Map<string, QueuePlace>> {
+  const { rows } = await pool.query<Row>(queue('true'))
+  return indexPlaces(rows)
+}
+
+function indexPlaces(rows: readonly Row[]): Map<string, QueuePlace> {
   return new Map(rows.map(({ id, ...place }) => [id, place]))
 }

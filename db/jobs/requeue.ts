@@ -10,6 +10,7 @@ import { markLost } from './lost-attempts.ts'
 import { newestProgressFirst } from './progress.ts'
 import { couldReport } from './report-service.ts'
 import { held } from './states.ts'
+import { markStopping } from './stopping-attempts.ts'
 
 /** The result for a job whose attempt ended without a checkpoint. */
 export interface ReleasedJob {
@@ -65,6 +66,7 @@ async function endLostAttempts(
 /** Whether the attempt counts is decided later, from what became of its pod. */
 async function requeueUndecided(connection: Connection, jobId: string, failure: JobFailure): Promise<ReleasedJob> {
   const attempt = await markLost(connection, jobId)
+  await markStopping(connection, jobId)
   await requeueJob(connection, jobId, failure)
   return { id: jobId, attempt, state: 'Queued' }
 }

@@ -1,7 +1,8 @@
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
-import { findQueuePlaces, type QueuePlace } from './queue.ts'
+import type { QueuePlace } from './queue.ts'
 import { unfinished } from './states.ts'
+import { stoppingAttempts, type StoppingAttempt } from './stopping-attempts.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
 import { warningsOfJob, type JobWarning } from './warnings.ts'
 
@@ -20,10 +21,11 @@ interface Row extends RowOf<typeof operatorColumns> {
   isUndecided: boolean
   baseModel: string
   warnings: JobWarning[]
+  stopping: StoppingAttempt[]
   checkpoint: { id: string; step: number; uri: string; digest: string } | null
 }
 
-/** A job as the operator sees it. Its place in the queue is only valid while it is Queued. */
+/** A job as the operator sees it. Its place in the queue is read apart, and only valid while it is Queued. */
 export interface OperatorJob extends Row, QueuePlace {}
 
 /** The resource of a job. */
@@ -42,7 +44,7 @@ const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, '
     (SELECT min(a.claimed_at) FROM training.job_attempts a WHERE a.job_id = j.id) AS "firstClaimedAt",
     EXISTS (SELECT FROM training.job_attempts a
             WHERE a.job_id = j.id AND a.attempt = j.attempt AND a.lost_at IS NOT NULL) AS "isUndecided",
-    m.base_model AS "baseModel", ${warningsOfJob} AS warnings,
+    m.base_model AS "baseModel", ${warningsOfJob} AS warnings, ${stoppingAttempts('j')} AS stopping,
     (SELECT json_build_object('id', c.id, 'step', c.step, 'uri', c.uri, 'digest', c.digest)
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint
   FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}`
@@ -51,8 +53,7 @@ const noPlace: QueuePlace = { ahead: 0, firstAhead: null, place: 1, hasBaseModel
 
 async function readJob(pool: Pool, condition: string, values: unknown[]): Promise<OperatorJob | undefined> {
   const { rows } = await pool.query<Row>(select(condition), values)
-  const places = await findQueuePlaces(pool, rows)
-  return rows.map((job) => ({ ...job, ...noPlace, ...places.get(job.id) }))[0]
+  return rows.map((job) => ({ ...job, ...noPlace }))[0]
 }
 
 /** Finds the job that a resource names by id. */

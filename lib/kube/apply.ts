@@ -78,25 +78,28 @@ async function sendDelete(client: KubeClient, path: string, options: object): Pr
   await client.request({ method: 'DELETE', path, body: options }).catch(ignoreErrors(isGone, isConflict))
 }
 
+/** Whether a status differs from the one that a resource has. Absent and undefined fields are equal. */
+export function isStatusChanged(seen: unknown, status: object): boolean {
+  return !isDeepStrictEqual(seen, JSON.parse(JSON.stringify(status)))
+}
+
 /**
- * Writes the status of a resource if it differs from that of `seen`. Returns true if it was written. The uid causes a
- * conflict if the resource was recreated meanwhile, so that it does not get a wrong status.
+ * Writes the status of a resource if it differs from that of `seen`. Returns the written resource, or undefined if nothing
+ * was written. The uid causes a conflict if the resource was recreated meanwhile, so that it does not get a wrong status.
  */
-export async function patchStatus<S>(
+export async function patchStatus<S extends object>(
   client: KubeClient,
   path: string,
   seen: KubeObject & { status?: S },
   status: S,
-): Promise<boolean> {
-  const wanted = JSON.parse(JSON.stringify(status)) as S
-  if (isDeepStrictEqual(seen.status, wanted)) return false
+): Promise<KubeObject | undefined> {
+  if (!isStatusChanged(seen.status, status)) return undefined
   const { apiVersion, kind } = seen
   const { name, namespace, uid } = seen.metadata
-  await applyObject(client, `${path}/status`, {
+  return applyObject(client, `${path}/status`, {
     apiVersion,
     kind,
     metadata: { name, namespace, uid },
-    status: wanted,
+    status,
   } as KubeObject)
-  return true
 }

@@ -23,14 +23,13 @@ interface Deps {
  * holds nothing up.
  */
 export async function recordEvents({ client, log }: Deps, about: KubeObject, events: EventSpec[]): Promise<void> {
-  for (const event of events) {
+  const record = async (event: EventSpec) => {
+    const fields = { kind: about.kind, name: about.metadata.name, reason: event.reason }
     await recordEvent(client, about, event).catch((error: unknown) =>
-      log.warn(
-        { kind: about.kind, name: about.metadata.name, reason: event.reason, error },
-        'an Event was not recorded',
-      ),
+      log.warn({ ...fields, error }, 'an Event was not recorded'),
     )
   }
+  await Promise.all(events.map(record))
 }
 
 /** Its name is a digest of its contents, so the same event, for instance after a restart, is not recorded twice. */

@@ -36,6 +36,24 @@ test('a waiting key is in the queue once', async () => {
   expect(seen).toEqual(['a', 'b', 'c'])
 })
 
+test('routine checks wait behind other work, and get every tenth turn', async () => {
+  const { seen, work, open: pass } = gated()
+  const keys = open(work)
+  keys.add('first')
+  for (const key of ['look-1', 'look-2', 'look-3', 'both']) keys.addRoutinely(key)
+  for (let number = 1; number <= 12; number++) keys.add(`job-${number}`)
+  keys.add('both')
+  keys.addRoutinely('job-1')
+  expect(keys.depth).toBe(16)
+  for (let count = 1; count <= 17; count++) {
+    await eventually(() => expect(seen).toHaveLength(count), 1_000, 1)
+    pass()
+  }
+  await eventually(() => expect(keys.size).toBe(0))
+  const jobs = Array.from({ length: 12 }, (_, index) => `job-${index + 1}`)
+  expect(seen).toEqual(['first', ...jobs.slice(0, 8), 'look-1', ...jobs.slice(8), 'both', 'look-2', 'look-3'])
+})
+
 test('a key that is added during its work is handled again, but never twice at the same time', async () => {
   const { seen, work, open: pass } = gated()
   const keys = open(work, 4)

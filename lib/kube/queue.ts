@@ -19,9 +19,13 @@ interface QueueOptions {
   backoff?: Backoff
 }
 
+// Routine work gets this share of the turns, also while other work waits.
+const turnsPerRoutine = 10
+
 /**
  * A queue of keys. A key waits at most once, and is never handled twice at the same time. A key that is added during
  * its work is handled again. Work that throws is repeated after a growing, jittered delay, which only affects its key.
+ * Keys of routine checks wait behind all others, and get every tenth turn while others wait.
  */
 export class WorkQueue {
   /** How long keys waited before their work began. */
@@ -31,10 +35,13 @@ export class WorkQueue {
   readonly #options: Required<QueueOptions>
   /** When each waiting key was added, by `performance.now()`. */
   readonly #waiting = new Map<string, number>()
+  /** The same for keys of routine checks. A key is in one of both. */
+  readonly #routine = new Map<string, number>()
   readonly #running = new Map<string, Promise<void>>()
   readonly #timers = new Map<string, { dueAt: number; timer: NodeJS.Timeout }>()
   readonly #failures = new Map<string, number>()
   #errorCount = 0
+  #turns = 0
   #closed = false
 
   constructor(options: QueueOptions) {
@@ -47,7 +54,7 @@ export class WorkQueue {
 
   /** The number of keys that wait, without delayed ones. */
   get depth(): number {
-    return this.#waiting.size
+    return this.#waiting.size + this.#routine.size
   }
 
   /** How often work failed. */
@@ -57,21 +64,25 @@ export class WorkQueue {
 
   /** The number of keys that wait or are being handled, without delayed ones. */
   get size(): number {
-    return this.#waiting.size + this.#running.size
+    return this.depth + this.#running.size
   }
 
   add(key: string): void {
     if (this.#closed) return
+    this.#routine.delete(key)
     if (!this.#waiting.has(key)) this.#waiting.set(key, performance.now())
     this.#fill()
   }
 
   /**
-   * Adds the key, unless it is being handled or waits for a retry after a failure: a routine check does not change the
-   * backoff.
+   * Adds the key behind those that were added otherwise, unless it waits, is being handled, or waits for a retry after a
+   * failure: a routine check does not change the backoff.
    */
   addRoutinely(key: string): void {
-    if (!this.#failures.has(key) && !this.#running.has(key)) this.add(key)
+    if (this.#closed || this.#failures.has(key) || this.#running.has(key)) return
+    if (this.#waiting.has(key) || this.#routine.has(key)) return
+    this.#routine.set(key, performance.now())
+    this.#fill()
   }
 
   /** Adds the key after a time. The earlier of two delays counts. */
@@ -94,17 +105,29 @@ export class WorkQueue {
     for (const { timer } of this.#timers.values()) clearTimeout(timer)
     this.#timers.clear()
     this.#waiting.clear()
+    this.#routine.clear()
     await Promise.all(this.#running.values())
   }
 
   #fill(): void {
-    for (const [key, addedMs] of this.#waiting) {
-      if (this.#running.size >= this.#options.concurrency) return
+    while (this.#running.size < this.#options.concurrency) {
+      const isTurnOfRoutine = (this.#turns + 1) % turnsPerRoutine === 0
+      const [first, second] = isTurnOfRoutine ? [this.#routine, this.#waiting] : [this.#waiting, this.#routine]
+      if (!this.#startNextOf(first) && !this.#startNextOf(second)) return
+      this.#turns++
+    }
+  }
+
+  /** Starts the work of the first of these keys that is not being handled. */
+  #startNextOf(keys: Map<string, number>): boolean {
+    for (const [key, addedMs] of keys) {
       if (this.#running.has(key)) continue
-      this.#waiting.delete(key)
+      keys.delete(key)
       this.waits.record((performance.now() - addedMs) / 1000)
       this.#running.set(key, this.#run(key))
+      return true
     }
+    return false
   }
 
   async #run(key: string): Promise<void> {

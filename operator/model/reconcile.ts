@@ -27,13 +27,18 @@ import { limitKept, listWantedAdapters } from '../../db/engines/wanted-adapters.
 import { findEngineContainer } from '../adapters/engine-container.ts'
 import { maxAdaptersOf } from '../adapters/pod-adapters.ts'
 import { listReadyEngines } from '../component-pods.ts'
-import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
+import { deleteObject, isStatusChanged, readObject } from '../../lib/kube/apply.ts'
 import { recordEvents } from '../../lib/kube/events.ts'
+import type { Requeue } from '../../lib/kube/queue.ts'
+import type { StatusWriter } from '../../lib/kube/status-writer.ts'
 import { customPath } from '../../crds/paths.ts'
 import { diffModelEvents } from './model-events.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
 import { addModelLabels } from '../add-model-labels.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
+import type { ResourceIds } from '../resource-ids.ts'
+import type { StatusPacer } from '../status-pacer.ts'
+import { planPace } from './pace.ts'
 import { planModel, rejectEntity, type ModelFacts, type ModelPlan } from './plan.ts'
 import type { Tenants } from '../tenants.ts'
 import type { Keeping } from './adapter-conditions.ts'
@@ -53,6 +58,13 @@ export interface ModelDeps {
   events: OperatorEvents
 }
 
+/** What the reconciliations of models share. */
+export interface ModelWorkers {
+  statuses: StatusWriter<Model>
+  pacer: StatusPacer
+  ids: ResourceIds
+}
+
 /** The same in the namespace of one Model. */
 type Deps = ModelDeps & { home: string }
 
@@ -63,11 +75,16 @@ type Outcome = Extract<ModelPlan, { do: 'accept' | 'reject' | 'delete' }>
  * hidden: its weights stay, and the same resource finds them again. With deletionPolicy Delete the model is deleted. A
  * resource that is gone without that was lost, and is made again.
  */
-export async function reconcileModel(given: ModelDeps, key: string): Promise<void> {
+export async function reconcileModel(given: ModelDeps & ModelWorkers, key: string): Promise<Requeue | void> {
   const { namespace, name } = splitKey(key)
   const deps = { ...given, namespace, home: given.namespace }
-  const resource = deps.models.get(key)
-  if (!resource) return restoreLost(deps, name)
+  const cached = deps.models.get(key)
+  if (!cached) {
+    deps.pacer.forget(key)
+    deps.ids.forget(key)
+    return restoreLost(deps, name)
+  }
+  const resource = deps.statuses.findLatest(cached)
   if (resource.metadata.deletionTimestamp !== undefined) {
     return letGo(deps, { kind: 'Model', resource, record: () => recordDeletion(deps, resource) })
   }
@@ -75,8 +92,13 @@ export async function reconcileModel(given: ModelDeps, key: string): Promise<voi
   if (plan.do === 'delete') return deleteResource(deps, resource)
   await addModelLabels(deps, 'Model', { resource, model: resource.spec })
   const status = await describe(deps, resource, plan)
-  await patchStatus(deps.client, customPath('Model', deps.namespace, name), resource, status)
-  await recordEvents(deps, resource, diffModelEvents(resource.status, status))
+  if (status.id !== undefined) deps.ids.record(status.id, key)
+  const isChanged = isStatusChanged(resource.status, status)
+  const waitMs = isChanged ? deps.pacer.notice(key, planPace(resource.status, status)) : 0
+  if (waitMs > 0) return { afterMs: waitMs }
+  if (isChanged) await deps.statuses.write(customPath('Model', deps.namespace, name), resource, status)
+  deps.pacer.settle(key, { isWritten: isChanged })
+  if (isChanged) await recordEvents(deps, resource, diffModelEvents(resource.status, status))
 }
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */

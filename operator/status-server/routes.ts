@@ -3,6 +3,7 @@ import { Type, type Static } from 'typebox'
 import type { HttpContext } from '../../lib/http/context.ts'
 import { renewLease, type Claimant } from '../../db/jobs/claims.ts'
 import { recordRelease } from '../../db/jobs/reports.ts'
+import { recordDrop } from '../../db/jobs/stopping-attempts.ts'
 import { attemptOperation, attemptPath, readAttempt, requireHeld, tag } from './attempt-operation.ts'
 import type { CallingPod } from './auth.ts'
 import type { ClaimQueue } from './claim-queue.ts'
@@ -65,6 +66,15 @@ function routeLeases(api: TrainerApi, { pool, log }: RouteDeps): void {
       const attempt = readAttempt(params, caller)
       requireHeld(await recordRelease(pool, attempt))
       log.info({ job: attempt.jobId, attempt: attempt.attempt, pod: caller.name }, 'job given back')
+      return {}
+    },
+  )
+
+  api.post(
+    `${attemptPath}/dropped`,
+    { ...attemptOperation, summary: 'Record that an ended attempt is no longer worked on', body: Type.Unknown() },
+    async ({ caller, params }) => {
+      await recordDrop(pool, readAttempt(params, caller))
       return {}
     },
   )

@@ -13,17 +13,21 @@ interface Deps {
   namespace: string
 }
 
-/** The job that the resource names by id, or else one with the same specification. */
-export async function findJob(
+/** The job that the resource names by id. */
+export async function findOwnJob({ pool, namespace }: Deps, resource: TrainingJob): Promise<OperatorJob | undefined> {
+  const ids = idsOf(resource)
+  if (ids.length === 0) return undefined
+  return findNamedJob(pool, { namespace, crName: resource.metadata.name ?? '', ids })
+}
+
+/** A job of the resource's name with the same specification. */
+export async function findSameJob(
   deps: Deps,
   resource: TrainingJob,
   modelId: string | undefined,
 ): Promise<OperatorJob | undefined> {
-  const reference = { namespace: deps.namespace, crName: resource.metadata.name ?? '' }
-  const ids = idsOf(resource)
-  const named = ids.length > 0 ? await findNamedJob(deps.pool, { ...reference, ids }) : undefined
-  if (named) return named
-  const { spec } = await readWhole(deps, resource)
+  const { spec, metadata } = await readWhole(deps, resource)
+  const reference = { namespace: deps.namespace, crName: metadata.name ?? '' }
   return findEqualJob(deps.pool, { ...reference, specDigest: specDigest(spec), modelId })
 }
 

@@ -3,16 +3,18 @@ import { conditions, reasons } from '../../crds/names.ts'
 import type { EventSpec } from '../../lib/kube/events.ts'
 import { explainAttemptEnd, type JobStatus } from './status.ts'
 
-/** The events between two statuses of a job, in order. Includes states that passed too fast to be observed. */
-export function diffJobEvents(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
+/**
+ * The events between two statuses of a job, in order. Includes states that passed too fast to be observed. That a job
+ * from REST is accepted was its answer, and is no event.
+ */
+export function diffJobEvents(before: JobStatus | undefined, after: JobStatus, { isOfRest = false } = {}): EventSpec[] {
   if (after.reason === reasons.alreadyRan) {
     return before?.reason === after.reason ? [] : [buildEvent(reasons.alreadyRan, after.message)]
   }
   return [
-    ...diffAccepted(before, after),
+    ...(isOfRest ? [] : diffAccepted(before, after)),
     ...diffAttempts(before, after),
     ...diffWarnings(before, after),
-    ...diffPublished(before, after),
     ...diffEnd(before, after),
   ]
 }
@@ -45,17 +47,16 @@ function diffWarnings(before: JobStatus | undefined, { warnings = [] }: JobStatu
     .map(([code, found]) => buildEvent(pascalCase(code), found.map(({ message }) => message).join(' '), 'Warning'))
 }
 
-function diffPublished(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
-  const now = find(after, conditions.published)
-  if (now?.status !== 'True' || find(before, conditions.published)?.status === 'True') return []
-  return [buildEvent(now.reason, now.message)]
-}
-
 function diffEnd(before: JobStatus | undefined, after: JobStatus): EventSpec[] {
   if (before?.phase === after.phase) return []
-  if (after.phase === 'Succeeded') return [buildEvent('Succeeded', after.message)]
+  if (after.phase === 'Succeeded') return [buildEvent('Succeeded', describeSuccess(after))]
   if (after.phase === 'Cancelled') return [buildEvent('Cancelled', after.message)]
   return after.phase === 'Failed' ? [buildEvent('Failed', `${after.reason}: ${after.message}`, 'Warning')] : []
+}
+
+/** Where its checkpoint is served belongs to it. */
+function describeSuccess(after: JobStatus): string {
+  return [after.message, find(after, conditions.published)?.message].filter(Boolean).join(' ')
 }
 
 function find(status: JobStatus | undefined, type: string) {

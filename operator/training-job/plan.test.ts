@@ -13,6 +13,15 @@ const finishedAt = new Date('2026-01-01T00:00:00Z')
 
 const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
   [
+    'a finished job whose trainer still works on it is not deleted yet',
+    {
+      ...withSpec({ ttlSecondsAfterFinished: 0 }),
+      job: makeJob({ state: 'Cancelled', finishedAt: new Date(0) }),
+      stoppingIn: 'trainer-0',
+    },
+    { do: 'none' },
+  ],
+  [
     'no model of the name',
     { modelExists: false },
     { do: 'none', wait: expect.objectContaining({ reason: 'ModelNotFound' }) },

@@ -17,6 +17,8 @@ export interface JobFacts {
   /** The row of its model, if that is accepted. */
   model: JobModel | undefined
   job: OperatorJob | undefined
+  /** A trainer that works on it, although it has ended: the name of its pod. */
+  stoppingIn?: string | undefined
   now: Date
 }
 
@@ -29,6 +31,9 @@ export type JobPlan =
   | { do: 'delete' }
   | { do: 'none'; wait?: StatusReason; requeueAfterMs?: number; fetchInputOf?: string }
 
+// How often it is looked whether the trainer's pod is lost. That it has dropped the job, it says.
+const stoppingMs = 1_000
+
 /** Whether a job's state is terminal. */
 export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
   return isTerminal(job.state)
@@ -37,6 +42,7 @@ export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
 /** Plans the next step of a job. A finished job never starts again. */
 export function planJob(facts: JobFacts): JobPlan {
   const { resource, job, now } = facts
+  if (facts.stoppingIn !== undefined) return { do: 'none', requeueAfterMs: stoppingMs }
   if (job && isFinished(job)) return planFinished(resource, job, now)
   if (job && resource.spec.cancel) return { do: 'cancel', id: job.id }
   if (!job) return planArrival(facts)

@@ -1,57 +1,22 @@
-import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
+import type { TrainingJob } from '../../crds/generated.ts'
 import { isTerminal } from '../../crds/job-states.ts'
 import { conditions, reasons } from '../../crds/names.ts'
+import { customPath } from '../../crds/paths.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { forgetJobResource, hasCreatedJobResource, type OperatorJob } from '../../db/jobs/resources.ts'
 import { findJobModel } from '../../db/models/resources.ts'
-import type { Pool } from '../../db/pool.ts'
-import type { Logger } from '../../lib/log.ts'
-import type { KubeClient } from '../../lib/kube/client.ts'
-import type { ObjectCache } from '../../lib/kube/reflector.ts'
-import { keyOf, splitKey, type Job, type Pod } from '../../lib/kube/objects.ts'
-import { deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
-import { recordEvents } from '../../lib/kube/events.ts'
-import { customPath } from '../../crds/paths.ts'
+import { deleteObject, readObject } from '../../lib/kube/apply.ts'
+import { keyOf, splitKey, uidOf } from '../../lib/kube/objects.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
-import { addModelLabels } from '../add-model-labels.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
-import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
-import { describeJob, describeWaiting, type JobContext, type JobStatus, type Publication } from './status.ts'
-import { diffJobEvents } from './job-events.ts'
-import { findPodName } from '../component-pods.ts'
-import type { PodSettings } from '../base-model/common-pod.ts'
-import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } from './dedicated/reconcile.ts'
-import type { OperatorEvents } from '../metrics/events.ts'
-import { countEnd } from './count-end.ts'
-import { executePlan } from './execute.ts'
-import { findJob, readFresh } from './find-job.ts'
-import { measureTrainers } from './trainers.ts'
 import { modelKeyOf } from '../resource-keys.ts'
-import type { Tenants } from '../tenants.ts'
-
-/** What the reconciliation of training jobs needs. */
-export interface TrainingJobDeps {
-  client: KubeClient
-  pool: Pool
-  log: Logger
-  namespace: string
-  tenants: Tenants
-  baseModels: ObjectCache<BaseModel>
-  models: ObjectCache<Model>
-  trainingJobs: ObjectCache<TrainingJob>
-  jobs: ObjectCache<Job>
-  pods: ObjectCache<Pod>
-  podSettings: PodSettings
-  events: OperatorEvents
-}
-
-/** Slow work that runs concurrently with the reconciliation. */
-export interface JobWorkers {
-  /** Queues the fetch of a job's input. Queueing it twice changes nothing. */
-  fetchInput: (jobId: string) => void
-  /** How many engines loaded the checkpoint of a job, if this process published it. */
-  findPublication: (jobId: string) => Publication | undefined
-}
+import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } from './dedicated/reconcile.ts'
+import type { JobWorkers, TrainingJobDeps } from './deps.ts'
+import { executePlan } from './execute.ts'
+import { findOwnJob, findSameJob, idsOf, readFresh } from './find-job.ts'
+import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
+import { hasDropped } from './stopping.ts'
+import { writeStatus } from './write-status.ts'
 
 /** `namespace` is that of the resource. */
 type JobDeps = TrainingJobDeps & { podNamespace: string }
@@ -65,10 +30,15 @@ type NoAction = Extract<JobPlan, { do: 'none' }>
  * twice.
  */
 export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, key: string): Promise<Requeue | void> {
-  const { namespace, name } = splitKey(key)
+  const { namespace } = splitKey(key)
   const deps = { ...given, namespace, podNamespace: given.namespace }
-  const resource = deps.trainingJobs.get(key)
-  if (!resource) return restoreLost(deps, key)
+  const cached = deps.trainingJobs.get(key)
+  if (!cached) {
+    deps.pacer.forget(key)
+    deps.ids.forget(key)
+    return restoreLost(deps, key)
+  }
+  const resource = deps.statuses.findLatest(cached)
   if (resource.metadata.deletionTimestamp !== undefined) {
     await deletePods(deps, key)
     // A terminal phase never changes. Most resources are deleted after it.
@@ -76,22 +46,22 @@ export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, 
     const record = isOver ? undefined : () => recordDeletion(deps, resource)
     return letGo(deps, { kind: 'TrainingJob', resource, record })
   }
-  const first = await observe(deps, resource)
-  const { plan, facts, ownPods } = await converge(deps, first)
+  const reach = async () => {
+    const first = await observe(deps, resource)
+    return { first, reached: await converge(deps, first) }
+  }
+  const { first, reached } = idsOf(resource).length > 0 ? await reach() : await deps.arrive(reach)
+  const { plan, facts, ownPods } = reached
   if (plan.do === 'delete') return deleteResource(deps, resource)
   if (plan.fetchInputOf !== undefined) deps.fetchInput(plan.fetchInputOf)
-  if (!facts.job || !isFinished(facts.job)) await labelJob(deps, resource)
+  if (facts.job) {
+    deps.ids.record(facts.job.id, key)
+    deps.onWork(facts.job)
+  }
   const alreadyRan = await isReapplied(deps, resource, first.job)
-  const status = describe(deps, { ...facts, wait: plan.wait, alreadyRan, ownPods })
-  await patchStatus(deps.client, customPath('TrainingJob', deps.namespace, name), resource, status)
-  await recordEvents(deps, resource, diffJobEvents(resource.status, status))
-  countEnd(deps, facts, status)
-  if (plan.requeueAfterMs !== undefined) return { afterMs: Math.min(plan.requeueAfterMs, maxWaitMs) }
-}
-
-async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {
-  const model = deps.models.get(modelKeyOf(resource))
-  if (model) await addModelLabels(deps, 'TrainingJob', { resource, model: model.spec })
+  const writeAfterMs = await writeStatus(deps, key, { ...facts, wait: plan.wait, alreadyRan, ownPods })
+  const afterMs = Math.min(plan.requeueAfterMs ?? Infinity, writeAfterMs ?? Infinity)
+  if (afterMs !== Infinity) return { afterMs: Math.min(afterMs, maxWaitMs) }
 }
 
 // Node's timers accept at most 2^31 ms.
@@ -161,15 +131,31 @@ function hasFinished({ status }: TrainingJob): boolean {
 
 async function observe(deps: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
   const found = deps.models.get(modelKeyOf(resource))
+  const now = new Date()
+  const own = await findOwnJob(deps, resource)
+  // What comes after that does not depend on the model.
+  if (own && own.state !== 'Pending') {
+    const stoppingIn = findStopping(deps, resource, own)
+    return { resource, modelExists: found !== undefined, model: undefined, job: own, stoppingIn, now }
+  }
   const isAllowed = found === undefined || deps.tenants.mayClaim(deps.namespace, found.spec.entity)
   const model = isAllowed ? await findJobModel(deps.pool, deps.namespace, resource.spec.modelRef.name) : undefined
   return {
     resource,
     modelExists: found !== undefined,
     model,
-    job: await findJob(deps, resource, model?.id),
-    now: new Date(),
+    job: own ?? (await findSameJob(deps, resource, model?.id)),
+    now,
   }
+}
+
+/** Finds the pod whose trainer still works on a job that has ended. What a status once said to be over stays so. */
+function findStopping({ pods }: TrainingJobDeps, { status }: TrainingJob, job: OperatorJob): string | undefined {
+  // The status of a job that has pods of its own waits until they are gone.
+  if (!isFinished(job) || job.mode === 'Dedicated' || isTerminal(status?.phase ?? 'Pending')) return undefined
+  const podOf = (uid: string) => pods.list().find((pod) => uidOf(pod) === uid)
+  const left = job.stopping.find((attempt) => !hasDropped(attempt, podOf(attempt.pod), new Date()))
+  return left && podOf(left.pod)?.metadata.name
 }
 
 async function deleteResource({ client, namespace, log }: TrainingJobDeps, { metadata }: TrainingJob): Promise<void> {
@@ -179,34 +165,16 @@ async function deleteResource({ client, namespace, log }: TrainingJobDeps, { met
 
 /** Whether the resource was created for a job that had already finished. */
 async function isReapplied(
-  deps: TrainingJobDeps,
+  deps: TrainingJobDeps & JobWorkers,
   resource: TrainingJob,
   job: OperatorJob | undefined,
 ): Promise<boolean> {
-  if (!job || !isFinished(job)) return false
-  const { metadata, status } = resource.status?.id === undefined ? await readFresh(deps, resource) : resource
-  const isNew = status?.id === undefined
-  return (
-    isNew ||
-    status.reason === reasons.alreadyRan ||
-    Date.parse(metadata.creationTimestamp ?? '') > Number(job.finishedAt)
-  )
+  if (!job || !isFinished(job) || job.finishedAt === null) return false
+  if (resource.status?.reason === reasons.alreadyRan) return true
+  const createdAt = Date.parse(resource.metadata.creationTimestamp ?? '')
+  // Kubernetes' times have whole seconds.
+  const finishedAt = Math.floor(job.finishedAt.getTime() / 1000) * 1000
+  if (createdAt !== finishedAt) return createdAt > finishedAt
+  if (resource.status?.id !== undefined || deps.pacer.knows(keyOf(resource))) return false
+  return (await readFresh(deps, resource)).status?.id === undefined
 }
-
-function describe(
-  deps: TrainingJobDeps & JobWorkers,
-  { resource, job, now, wait, alreadyRan, ownPods }: JobFacts & Pick<JobContext, 'wait' | 'alreadyRan' | 'ownPods'>,
-): JobStatus {
-  if (!job) return describeWaiting(resource, wait ?? waiting, now)
-  return describeJob(resource, job, {
-    wait,
-    alreadyRan,
-    ownPods,
-    trainers: measureTrainers(deps, job.baseModel),
-    holderName: findPodName(deps.pods, job.holderPod),
-    publication: deps.findPublication(job.id),
-    now,
-  })
-}
-
-const waiting = { reason: reasons.waitingForOperator, message: 'The operator is processing it.' }

@@ -8,6 +8,7 @@ const now = new Date('2026-01-01T00:00:30Z')
 const usual: JobContext = {
   wait: undefined,
   alreadyRan: false,
+  stoppingIn: undefined,
   trainers: { wanted: 1, ready: 1, notReady: undefined },
   holderName: 'trainer-0',
   publication: undefined,
@@ -222,8 +223,25 @@ test('events: states that passed too fast to be observed are included', () => {
   )
   const reasons = (from: JobStatus | undefined, to: JobStatus) => diffJobEvents(from, to).map(({ reason }) => reason)
   expect(reasons(undefined, queued)).toEqual(['Accepted'])
-  expect(reasons(queued, succeeded)).toEqual(['Started', 'Published', 'Succeeded'])
+  expect(reasons(queued, succeeded)).toEqual(['Started', 'Succeeded'])
+  expect(diffJobEvents(queued, succeeded).at(-1)?.message).toContain('is loaded on 2 of 2 ready engines.')
   expect(reasons(succeeded, succeeded)).toEqual([])
+})
+
+test('events: the client of REST knows that its job is accepted, and by which id', () => {
+  expect(diffJobEvents(undefined, describe({}), { isOfRest: true })).toEqual([])
+})
+
+test('a cancelled job whose trainer still computes is not finished', () => {
+  const cancelled = { state: 'Cancelled', attempt: 1, startedAt: now, finishedAt: now } as const
+  const status = describe(cancelled, { stoppingIn: 'trainer-0' })
+  expect(status).toMatchObject({ phase: 'Running', reason: 'Stopping' })
+  expect(status.message).toContain('The trainer in trainer-0 has not dropped it yet.')
+  expect(status.completionTime).toBeUndefined()
+  expect(summarize(status)).toEqual(
+    expect.arrayContaining(['Complete=False NotFinished', 'Failed=False NotFinished', 'Finished=False NotFinished']),
+  )
+  expect(describe(cancelled)).toMatchObject({ phase: 'Cancelled' })
 })
 
 test('events: a failed attempt is a warning', () => {

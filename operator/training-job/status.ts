@@ -17,6 +17,8 @@ export interface JobContext {
   wait: StatusReason | undefined
   /** The job was finished before this resource was created. */
   alreadyRan: boolean
+  /** The name of the pod whose trainer works on it, although it has ended. */
+  stoppingIn?: string | undefined
   /** The trainers of its base model, and the problem of the first one that is not Ready. */
   trainers: { wanted: number; ready: number; notReady: StatusReason | undefined }
   /** Of a job that has pods of its own. */
@@ -43,6 +45,7 @@ export function describeWaiting(resource: TrainingJob, wait: StatusReason, now: 
 
 /** The status of a job, from its row. */
 export function describeJob(resource: TrainingJob, job: OperatorJob, context: JobContext): JobStatus {
+  if (context.stoppingIn !== undefined) return describeStopping(resource, job, context)
   const why = context.alreadyRan ? explainAlreadyRan(job, context) : explain(job, context)
   const inputs = [
     ...describeProgressing(job, why),
@@ -51,6 +54,10 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, context: Jo
     ...describeOwnPods(job, context.ownPods),
     ...describeEnd(job, why, context.ownPods),
   ]
+  return { ...describeFacts(job, why), ...mergeConditions(resource, inputs, context.now) }
+}
+
+function describeFacts(job: OperatorJob, why: StatusReason): JobStatus {
   return {
     id: job.id,
     phase: phaseOf(job),
@@ -63,8 +70,27 @@ export function describeJob(resource: TrainingJob, job: OperatorJob, context: Jo
     ...(job.warnings.length > 0 && { warnings: job.warnings }),
     ...(job.startedAt && { startTime: seconds(job.startedAt) }),
     ...(job.finishedAt && { completionTime: seconds(job.finishedAt) }),
-    ...mergeConditions(resource, inputs, context.now),
   }
+}
+
+/**
+ * The status of a job that has ended, and whose trainer still computes: it is over when its GPUs are free. Clients of REST
+ * see the end at once.
+ */
+function describeStopping(resource: TrainingJob, job: OperatorJob, context: JobContext): JobStatus {
+  const { message } = explain(job, context)
+  const why = {
+    reason: reasons.stopping,
+    message: `${message} The trainer in ${context.stoppingIn} has not dropped it yet.`,
+  }
+  const state = job.startedAt === null ? 'Starting' : 'Running'
+  const unfinished: OperatorJob = { ...job, state, failure: null, finishedAt: null }
+  const inputs = [
+    ...describeProgressing(unfinished, why),
+    describePublished(resource, unfinished, undefined),
+    ...describeEnd(unfinished, why, undefined),
+  ]
+  return { ...describeFacts(unfinished, why), ...mergeConditions(resource, inputs, context.now) }
 }
 
 function explainAlreadyRan(job: OperatorJob, context: JobContext): StatusReason {

@@ -48,12 +48,13 @@ function isTarget({ status }: Pod): boolean {
 }
 
 /** If a node is silent, its pods are set to not Ready without a reason. A kubelet always gives one. */
-function isNodeSilent({ status }: Pod): boolean {
+export function isNodeSilent({ status }: Pod): boolean {
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
   return ready !== undefined && ready.status !== 'True' && ready.reason === undefined
 }
 
-function hasEndedSince({ status }: Pod, sinceMs: number): boolean {
+/** Whether a container of the pod has ended since a time. */
+export function hasEndedSince({ status }: Pod, sinceMs: number): boolean {
   const ends = (status?.containerStatuses ?? []).flatMap(({ state, lastState }) => [
     state?.terminated?.finishedAt,
     lastState?.terminated?.finishedAt,

@@ -104,7 +104,7 @@ test('kubectl get and kubectl describe show what happened', async () => {
   expect(row?.split(/\s+/).slice(0, 4)).toEqual([name, 'Succeeded', model.metadata.name, 'RL'])
   expect(row).toMatch(/(\d+)\/\1 +1 +Succeeded/)
   const story = await stack.kubectl('describe', 'tj', name)
-  const told = ['Accepted', 'Started', 'Published', 'Succeeded'].map((reason) => story.lastIndexOf(` ${reason} `))
+  const told = ['Accepted', 'Started', 'Succeeded'].map((reason) => story.lastIndexOf(` ${reason} `))
   expect(Math.min(...told)).toBeGreaterThan(story.indexOf('Events:'))
 })
 

@@ -2,6 +2,34 @@ import type { Mutation } from './mutation.ts'
 
 export const operatorMutations: Mutation[] = [
   {
+    fault: 'routine looks stand before new jobs',
+    file: 'lib/kube/queue.ts',
+    find: ': [this.#waiting, this.#routine]',
+    replace: ': [this.#routine, this.#waiting]',
+    test: 'lib/kube/queue.test.ts',
+  },
+  {
+    fault: 'a status is compared with an older one than was written',
+    file: 'lib/kube/status-writer.ts',
+    find: 'written && versionOf(written) > versionOf(cached)',
+    replace: 'written && versionOf(written) < versionOf(cached)',
+    test: 'lib/kube/status-writer.test.ts',
+  },
+  {
+    fault: 'the end of a job waits as other changes do',
+    file: 'operator/training-job/pace.ts',
+    find: 'return { settleMs: 0, everyMs: 0 }\n  if (before',
+    replace: 'return { settleMs, everyMs: 0 }\n  if (before',
+    test: 'operator/training-job/pace.test.ts',
+  },
+  {
+    fault: 'a job is finished while its trainer still computes',
+    file: 'operator/training-job/reconcile.ts',
+    find: 'const stoppingIn = findStopping(deps, resource, own)',
+    replace: 'const stoppingIn = undefined && findStopping(deps, resource, own)',
+    test: 'test/control/terminal-means-free.test.ts',
+  },
+  {
     fault: 'engines are stopped before the delay',
     file: 'operator/base-model/scale.ts',
     find: 'nowMs - atMs < delayMs',
@@ -325,7 +353,7 @@ export const operatorMutations: Mutation[] = [
   },
   {
     fault: 'a status that says why work has failed is a reason to try again at once',
-    file: 'operator/controllers.ts',
+    file: 'operator/changed-objects.ts',
     find: 'return before !== undefined && isDeepStrictEqual(',
     replace: 'return object === before && isDeepStrictEqual(',
     test: 'test/control/failing-trainers.test.ts',

@@ -129,7 +129,9 @@ export class FakeApiServer {
     response.on('close', () => this.#watches.delete(watch))
   }
 
-  #answer(method: string, path: string, body: StoredObject | undefined): Answer {
+  #answer(method: string, fullPath: string, body: StoredObject | undefined): Answer {
+    // The status of an object has a path of its own.
+    const path = fullPath.replace(/\/status$/, '')
     const collection = path.slice(0, path.lastIndexOf('/'))
     const name = path.slice(path.lastIndexOf('/') + 1)
     if (method === 'POST') return this.#create(path, body!)

@@ -50,6 +50,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     progressTotal: null,
     failure: null,
     warnings: [],
+    stopping: [],
     checkpoint: null,
     resourceCreatedAt: new Date(0),
     createdAt: new Date(0),

@@ -36,6 +36,7 @@ class JobRow:
     failures: list[dict] = field(default_factory=list)
     statistics: list[dict] = field(default_factory=list)
     releases: int = 0
+    drops: list[int] = field(default_factory=list)
     lines: list[str] = field(default_factory=list)
     refused: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -141,6 +142,9 @@ class FakeStatusServer:
         _, _, _, job_id, _, attempt, _ = path.split("/")
         with self.changed:
             job = self.jobs[job_id]
+            if name == "dropped":
+                job.drops.append(int(attempt))
+                return 200, {}
             mine = int(attempt) == job.attempt
             is_late = name in ("token-statistics", "heartbeat", "checkpoint") and job.state == "Trained"
             if not mine or not (job.state == "Active" or name == "log" or is_late):

@@ -65,7 +65,7 @@ def take_away(status_server, start_trainer):
 def test_a_fenced_attempt_reports_and_stores_nothing(status_server, offer, take_away, report, number):
     job = offer()
     assert take_away(job, report, number) == []
-    assert (job.checkpoints, job.failures, job.statistics, job.releases) == ([], [], [], 0)
+    assert (job.checkpoints, job.failures, job.statistics, job.releases, job.drops) == ([], [], [], 0, [1])
     assert job.refused.count(report) == 1
     assert not set(job.refused) - {report, "heartbeat", "log"}
     kept = len(list(status_server.root.glob("checkpoints/*")))

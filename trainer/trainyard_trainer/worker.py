@@ -33,6 +33,8 @@ MAX_MESSAGE_LENGTH = 2_000
 # How an attempt ended whose checkpoint is reported.
 TRAINED = "trained"
 METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
+# The server took the job away, or it could not be reported how it ended.
+DROPPED = "dropped"
 
 
 @dataclass
@@ -105,6 +107,8 @@ class Worker:
     def run(self, claim: Claim) -> None:
         with self.counted(claim), JobLog(self.client, claim), Lease(self.client, claim) as lease:
             outcome = attempt_job(Job(claim, lease, self.scheduler, self.settings, self.shutdown, self.uploads))
+            if outcome == DROPPED:
+                lease.post_dropped()
             with self.changed:
                 self.outcomes[claim.method, outcome] += 1
 
@@ -159,7 +163,7 @@ def attempt_job(job: Job) -> str:
     """Runs a job and reports its end to the status server, unless the server took the job away. Returns the outcome, as
     the metric names it."""
     claim, started = job.claim, time.monotonic()
-    outcome = "dropped"
+    outcome = DROPPED
     log.info("job claimed", job=claim.id, attempt=claim.attempt)
     try:
         try:

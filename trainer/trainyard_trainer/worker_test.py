@@ -53,7 +53,7 @@ class FakeStatusServer:
             return 200, self.claim
         if name == self.refused:
             return 422, {"detail": "no"}
-        gone = self.cancelled_at is not None and not path.endswith("/log")
+        gone = self.cancelled_at is not None and not path.endswith(("/log", "/dropped"))
         return (409, {"detail": "cancelled"}) if gone else (200, {})
 
     def cancel(self):
@@ -193,6 +193,7 @@ def test_a_cancelled_job_is_dropped_within_a_moment(server, status_server, serve
     assert server.bodies_of("checkpoint") == server.bodies_of("failure") == []
     assert not (status_server.root / "checkpoints").exists()
     assert "job dropped" in server.bodies_of("log")[-1]["lines"][-1]["text"]
+    assert server.bodies_of("dropped") == [{}]
 
 
 def test_a_warm_trainer_soon_reports_a_jobs_first_step(status_server, serve):

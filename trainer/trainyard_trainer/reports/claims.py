@@ -136,6 +136,15 @@ class Lease:
         """Releases the job for another trainer."""
         self.post("release", {})
 
+    def post_dropped(self) -> None:
+        """Says that nothing of the job is held any more. If it fails, the next claim says the same."""
+        try:
+            self.client.post(f"{self.path}/dropped", {})
+        except Fenced:  # a status server of before knows no such report
+            pass
+        except (StatusUnavailable, JobFailure) as cause:
+            log.warn("it could not be reported that a job was dropped", job=self.path, error=str(cause))
+
     def post_failure(self, report: dict) -> None:
         """After a rejected report nothing else is sent."""
         if self.rejection is None:

@@ -1,0 +1,46 @@
+/** How soon a changed status is written. */
+export interface Pace {
+  /** It waits so long since the change was noticed, because another change may follow. */
+  settleMs: number
+  /** It waits so long since the last write. */
+  everyMs: number
+}
+
+interface Times {
+  noticedAt: number | undefined
+  writtenAt: number
+}
+
+/** Decides when the changed statuses of unfinished resources are written, so that several changes make one write. */
+export class StatusPacer {
+  readonly #times = new Map<string, Times>()
+  readonly #now: () => number
+
+  constructor(now = () => performance.now()) {
+    this.#now = now
+  }
+
+  /** Says that a status has changed. Returns the milliseconds until it may be written; 0 for now. */
+  notice(key: string, { settleMs, everyMs }: Pace): number {
+    const times = this.#times.get(key) ?? { noticedAt: undefined, writtenAt: -Infinity }
+    times.noticedAt ??= this.#now()
+    this.#times.set(key, times)
+    return Math.max(0, times.noticedAt + settleMs - this.#now(), times.writtenAt + everyMs - this.#now())
+  }
+
+  /** Call it after a write, and when the status has changed back. */
+  settle(key: string, { isWritten }: { isWritten: boolean }): void {
+    const writtenAt = isWritten ? this.#now() : (this.#times.get(key)?.writtenAt ?? -Infinity)
+    this.#times.set(key, { noticedAt: undefined, writtenAt })
+  }
+
+  /** Whether the status of this key was looked at before. */
+  knows(key: string): boolean {
+    return this.#times.has(key)
+  }
+
+  /** Call it when a resource is finished or gone. */
+  forget(key: string): void {
+    this.#times.delete(key)
+  }
+}

@@ -1,0 +1,49 @@
+import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
+import type { OperatorJob } from '../../db/jobs/resources.ts'
+import type { Pool } from '../../db/pool.ts'
+import type { KubeClient } from '../../lib/kube/client.ts'
+import type { Job, Pod } from '../../lib/kube/objects.ts'
+import type { ObjectCache } from '../../lib/kube/reflector.ts'
+import type { StatusWriter } from '../../lib/kube/status-writer.ts'
+import type { Logger } from '../../lib/log.ts'
+import type { PodSettings } from '../base-model/common-pod.ts'
+import type { OperatorEvents } from '../metrics/events.ts'
+import type { ResourceIds } from '../resource-ids.ts'
+import type { StatusPacer } from '../status-pacer.ts'
+import type { Tenants } from '../tenants.ts'
+import type { QueuePlaces } from './queue-places.ts'
+import type { Publication } from './status.ts'
+
+/** What the reconciliation of training jobs needs. */
+export interface TrainingJobDeps {
+  client: KubeClient
+  pool: Pool
+  log: Logger
+  namespace: string
+  tenants: Tenants
+  baseModels: ObjectCache<BaseModel>
+  models: ObjectCache<Model>
+  trainingJobs: ObjectCache<TrainingJob>
+  jobs: ObjectCache<Job>
+  pods: ObjectCache<Pod>
+  podSettings: PodSettings
+  events: OperatorEvents
+}
+
+/** Slow work that runs concurrently with the reconciliation. */
+export interface JobWorkers {
+  /** Queues the fetch of a job's input. Queueing it twice changes nothing. */
+  fetchInput: (jobId: string) => void
+  /** How many engines loaded the checkpoint of a job, if this process published it. */
+  findPublication: (jobId: string) => Publication | undefined
+  /** Called with a job that waits for a trainer, or whose checkpoint is to be published. */
+  onWork: (job: Pick<OperatorJob, 'id' | 'state' | 'baseModel'>) => void
+  /** Called with the key of the next job of a model when one has ended. */
+  onNext: (key: string) => void
+  ids: ResourceIds
+  /** Runs one piece of work at a time, in order. */
+  arrive: <T>(work: () => Promise<T>) => Promise<T>
+  statuses: StatusWriter<TrainingJob>
+  pacer: StatusPacer
+  places: QueuePlaces
+}

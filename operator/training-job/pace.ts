@@ -1,0 +1,30 @@
+import { isDeepStrictEqual } from 'node:util'
+import { isTerminal } from '../../crds/job-states.ts'
+import type { Pace } from '../status-pacer.ts'
+import type { JobStatus } from './status.ts'
+
+// A trained job is published soon, and a waiting one may be claimed soon. Both are then one write.
+const settleMs = 500
+// A claimed job reports its start when its trainer has read its data.
+const startMs = 2_000
+const progressMs = 5_000
+// The messages of waiting jobs have their places in the queue, and change whenever a job ends.
+const minTextMs = 2_000
+const maxTextMs = 60_000
+const textMsPerWaiting = 50
+
+/** How soon a job's status is written, beside this many others whose messages change as often. */
+export function planPace(before: JobStatus | undefined, after: JobStatus, waiting: number): Pace {
+  if (isTerminal(after.phase ?? 'Pending')) return { settleMs: 0, everyMs: 0 }
+  if (before === undefined || !isDeepStrictEqual(pickFacts(before), pickFacts(after))) {
+    return { settleMs: after.phase === 'Starting' ? startMs : settleMs, everyMs: 0 }
+  }
+  if (!isDeepStrictEqual(before.progress, after.progress)) return { settleMs: 0, everyMs: progressMs }
+  return { settleMs: 0, everyMs: Math.min(maxTextMs, Math.max(minTextMs, waiting * textMsPerWaiting)) }
+}
+
+/** What people and programs wait for. */
+function pickFacts(status: JobStatus) {
+  const { message: _, progress: __, conditions = [], ...facts } = status
+  return { ...facts, conditions: conditions.map(({ message: ___, ...condition }) => condition) }
+}

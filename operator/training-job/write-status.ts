@@ -1,0 +1,102 @@
+import { isTerminal } from '../../crds/job-states.ts'
+import { labels, reasons } from '../../crds/names.ts'
+import { customPath } from '../../crds/paths.ts'
+import type { TrainingJob } from '../../crds/generated.ts'
+import { findNextJob } from '../../db/jobs/next-job.ts'
+import type { OperatorJob } from '../../db/jobs/resources.ts'
+import { isStatusChanged } from '../../lib/kube/apply.ts'
+import { recordEvents } from '../../lib/kube/events.ts'
+import { addModelLabels } from '../add-model-labels.ts'
+import { findPodName } from '../component-pods.ts'
+import { keyOfRow, modelKeyOf } from '../resource-keys.ts'
+import { countEnd } from './count-end.ts'
+import type { JobWorkers, TrainingJobDeps } from './deps.ts'
+import { diffJobEvents } from './job-events.ts'
+import { planPace } from './pace.ts'
+import { isFinished, type JobFacts } from './plan.ts'
+import { describeJob, describeWaiting, type JobContext, type JobStatus } from './status.ts'
+import { measureTrainers } from './trainers.ts'
+
+type DescribedFacts = JobFacts & Pick<JobContext, 'wait' | 'alreadyRan' | 'ownPods'>
+
+/** Writes the status, and then its Events. Returns after how many milliseconds it has to be looked at again, if so. */
+export async function writeStatus(
+  deps: TrainingJobDeps & JobWorkers,
+  key: string,
+  given: DescribedFacts,
+): Promise<number | undefined> {
+  const { resource } = given
+  const facts = await addPlace(deps, key, given)
+  if (typeof facts === 'number') return facts
+  if (!facts.job || !isFinished(facts.job)) await labelJob(deps, resource)
+  const status = describe(deps, facts)
+  const isChanged = isStatusChanged(resource.status, status)
+  const waitMs = isChanged ? deps.pacer.notice(key, planPace(resource.status, status, deps.places.size)) : 0
+  if (waitMs > 0) return waitMs
+  if (isChanged) await write(deps, facts, status)
+  if (!isTerminal(status.phase ?? 'Pending')) deps.pacer.settle(key, { isWritten: isChanged })
+  else await end(deps, key, isChanged ? facts.job : undefined)
+  return undefined
+}
+
+async function write(deps: TrainingJobDeps & JobWorkers, facts: DescribedFacts, status: JobStatus): Promise<void> {
+  const { resource } = facts
+  await deps.statuses.write(customPath('TrainingJob', deps.namespace, resource.metadata.name), resource, status)
+  const isOfRest = resource.metadata.labels?.[labels.id] !== undefined
+  await recordEvents(deps, resource, diffJobEvents(resource.status, status, { isOfRest }))
+  countEnd(deps, facts, status)
+}
+
+/** Looks at the next job of the model when a job has just ended. */
+async function end(
+  { pool, pacer, onNext }: TrainingJobDeps & JobWorkers,
+  key: string,
+  job: OperatorJob | undefined,
+): Promise<void> {
+  pacer.forget(key)
+  const next = job && (await findNextJob(pool, job.id))
+  if (next) onNext(keyOfRow(next))
+}
+
+// A job that is claimed as soon as it waits is never described as waiting.
+const claimPace = { settleMs: 500, everyMs: 0 }
+
+/** Adds the place of a waiting job. Returns after how many milliseconds to look again if it is too early for that. */
+async function addPlace(
+  { pacer, places }: JobWorkers,
+  key: string,
+  facts: DescribedFacts,
+): Promise<DescribedFacts | number> {
+  const { job, resource } = facts
+  if (job?.state !== 'Queued') return facts
+  if (resource.status?.phase !== 'Queued') {
+    const waitMs = pacer.notice(key, claimPace)
+    if (waitMs > 0) return waitMs
+  }
+  const place = await places.find(job.id)
+  return place ? { ...facts, job: { ...job, ...place } } : claimPace.settleMs
+}
+
+async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {
+  const model = deps.models.get(modelKeyOf(resource))
+  if (model) await addModelLabels(deps, 'TrainingJob', { resource, model: model.spec })
+}
+
+function describe(
+  deps: TrainingJobDeps & JobWorkers,
+  { resource, job, stoppingIn, now, wait, alreadyRan, ownPods }: DescribedFacts,
+): JobStatus {
+  if (!job) return describeWaiting(resource, wait ?? waiting, now)
+  return describeJob(resource, job, {
+    wait,
+    alreadyRan,
+    stoppingIn,
+    ownPods,
+    trainers: measureTrainers(deps, job.baseModel),
+    holderName: findPodName(deps.pods, job.holderPod),
+    publication: deps.findPublication(job.id),
+    now,
+  })
+}
+
+const waiting = { reason: reasons.waitingForOperator, message: 'The operator is processing it.' }

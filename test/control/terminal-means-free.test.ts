@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Model, TrainingJob } from '../../crds/generated.ts'
+import { apiVersion } from '../../crds/names.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { useStack } from '../support/stack.ts'
+import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
+
+const stack = useStack()
+const namespace = `free-${randomUUID().slice(0, 8)}`
+const inNamespace = ['-n', namespace]
+const baseModel = 'free/base'
+let database: TestDatabase
+let status: RunningStatusServer
+let operator: RunningOperator
+let pod: string
+let token: string
+
+const start = () => startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  status = await startStatusServer(stack, database.databaseUrl, { namespace })
+  operator = await start()
+  await stack.apply({
+    apiVersion,
+    kind: 'BaseModel',
+    metadata: { name: 'base', namespace },
+    spec: {
+      names: [baseModel],
+      source: { path: 'models/none' },
+      engine: { replicas: 0 },
+      trainer: { warm: { min: 1 } },
+      // No node runs its trainer: the test is the trainer.
+      scheduling: { nodeSelector: { 'example.com/node': 'none' } },
+    },
+  })
+  await findTrainer()
+})
+
+afterAll(async () => {
+  await operator?.remove()
+  await status?.remove()
+  await database?.drop()
+})
+
+/** Finds the trainer pod that the operator has made, and gets the token that its kubelet would get. */
+async function findTrainer(): Promise<void> {
+  pod = await eventually(async () => {
+    const names = await stack.kubectl('get', 'pods', ...inNamespace, '-o', 'jsonpath={.items[*].metadata.name}')
+    expect(names).toMatch(/^\S+$/)
+    return names
+  }, 180_000)
+  const bound = ['--audience', 'trainyard-status', '--bound-object-kind', 'Pod', '--bound-object-name', pod]
+  token = (await stack.kubectl('create', 'token', 'trainyard-trainer', ...inNamespace, ...bound)).trim()
+}
+
+async function post(path: string, body: object): Promise<{ status: number; body: { id?: string } }> {
+  const headers = { authorization: `Bearer ${token}` }
+  const response = await fetch(status.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
+  return { status: response.status, body: response.status === 200 ? ((await response.json()) as { id?: string }) : {} }
+}
+
+const processId = randomUUID()
+const claim = (holding: string[], wait_seconds = 20) =>
+  post('/v1/claims', { base_model: baseModel, process_id: processId, gpus: 1, holding, wait_seconds })
+
+/** Applies a model and a job, and claims and starts it. Returns its name and the path of its attempt. */
+async function startJob(name: string) {
+  const spec = { entity: 'free', project: 'tests', name, baseModelRef: { name: 'base' } }
+  await stack.apply({ apiVersion, kind: 'Model', metadata: { name, namespace }, spec } satisfies Model)
+  const job: TrainingJob = {
+    apiVersion,
+    kind: 'TrainingJob',
+    metadata: { name, namespace },
+    spec: {
+      modelRef: { name },
+      method: 'RL',
+      inputRef: { uri: 'artifact:///payloads/free/a.json', digest: '0'.repeat(64) },
+    },
+  }
+  await stack.apply(job)
+  const claimed = await eventually(async () => {
+    const { body } = await claim([])
+    expect(body.id).toBeDefined()
+    return body
+  })
+  const attempt = `/v1/jobs/${claimed.id}/attempts/1`
+  const event = { seq: 0, type: 'training_started', data: { num_sequences: 1 } }
+  expect(await post(`${attempt}/events`, { events: [event] })).toMatchObject({ status: 200 })
+  return { name, id: claimed.id!, attempt }
+}
+
+const readStatus = async (name: string) =>
+  (JSON.parse(await stack.kubectl('get', 'tj', name, ...inNamespace, '-o', 'json')) as TrainingJob).status
+
+const findFinished = async (name: string) =>
+  (await readStatus(name))?.conditions?.find(({ type }) => type === 'Finished')?.status
+
+/** Cancels a job. Returns when Postgres, and so REST, says that it is over, and its resource says that it is not. */
+async function cancel({ name, id }: { name: string; id: string }): Promise<void> {
+  await stack.kubectl('patch', 'tj', name, ...inNamespace, '--type=merge', '-p', '{"spec":{"cancel":true}}')
+  await eventually(async () => {
+    const { rows } = await database.pool.query('SELECT state FROM training.jobs WHERE id = $1', [id])
+    expect(rows).toEqual([{ state: 'Cancelled' }])
+  })
+  await eventually(async () => expect((await readStatus(name))?.reason).toBe('Stopping'))
+  expect(await findFinished(name)).toBe('False')
+}
+
+test('rule 2: terminal means that the GPUs are free, also for an operator that is killed in between', async () => {
+  const job = await startJob('told')
+  await cancel(job)
+  expect(await post(`${job.attempt}/heartbeat`, {})).toMatchObject({ status: 409 })
+  await operator.remove()
+  operator = await start()
+  await eventually(async () =>
+    expect(await (await fetch(`${operator.url}/ready`)).json()).toMatchObject({ leading: true }),
+  )
+  // The trainer computes its pass. The lease of the process that was killed is taken over in this time.
+  expect(await findFinished(job.name)).toBe('False')
+  expect(await post(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
+  await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
+  expect(await readStatus(job.name)).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' })
+})
+
+test('rule 2: a trainer that claims another job without naming this one has dropped it', async () => {
+  const job = await startJob('claims')
+  await cancel(job)
+  await claim([job.id], 0)
+  expect(await findFinished(job.name)).toBe('False')
+  await claim([], 0)
+  await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
+})
+
+test('rule 2: a trainer whose pod is gone holds no GPU', async () => {
+  const job = await startJob('gone')
+  await cancel(job)
+  await stack.kubectl('delete', 'pod', pod, ...inNamespace, '--force', '--grace-period=0')
+  await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
+})
