@@ -1,7 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
 import type { Call, Feedback } from '../logic/calls.ts'
 import type { CallsRequest } from '../logic/call-query.ts'
-import { writeColumns } from '../logic/call-search.ts'
 import { ApiError, callApi, sendTo } from './client.ts'
 import { readWhole } from './whole-call.ts'
 
@@ -100,23 +99,6 @@ export function callStatisticsQuery(project: string, body: CallsRequest & { from
 }
 
 const payloads = ['attributes', 'inputs', 'output']
-
-/** A call with its payloads, its costs and its feedback. Null if there is none. */
-export function peekQuery(projectId: string, id: string) {
-  const body: CallsQuery = {
-    project_id: projectId,
-    filter: { call_ids: [id] },
-    columns: [...writeColumns([]), ...payloads],
-    sort_by: [],
-    limit: 1,
-    include_costs: true,
-    include_feedback: true,
-  }
-  return queryOptions({
-    queryKey: ['calls', 'peek', projectId, id],
-    queryFn: async ({ signal }) => (await readCalls(body, signal))[0] ?? null,
-  })
-}
 
 /** Some of the calls of a table with their payloads, which show what columns there can be. */
 export function sampleQuery(body: CallsQuery) {

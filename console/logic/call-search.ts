@@ -19,10 +19,10 @@ export const callSearchNames = [
   'sort',
   'cols',
   'peek',
+  'tab',
   'view',
   'filter',
   'query',
-  'find',
 ] as const
 
 export type CallSearch = { [Name in (typeof callSearchNames)[number]]?: string | undefined }

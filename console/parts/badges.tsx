@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'react'
 import { isFinal } from '../logic/jobs.ts'
+import { formatSigned } from '../logic/numbers.ts'
 import { drawSparkline, type Point } from '../logic/series.ts'
 import { formatAge, formatTime } from '../logic/time.ts'
 import classes from './badges.module.css'
@@ -31,6 +32,15 @@ export function Chip({ children, tone }: { children: string; tone?: 'blue' | 'or
     <span className={classes.chip} data-tone={tone}>
       {children}
     </span>
+  )
+}
+
+/** A number whose sign matters. */
+export function Signed({ value }: { value: number | null }) {
+  return (
+    <b className={classes.signed} data-sign={Math.sign(value ?? 0)}>
+      {formatSigned(value)}
+    </b>
   )
 }
 

@@ -1,5 +1,5 @@
-import controls from './controls.module.css'
-import classes from './column-menu.module.css'
+import { Choices } from './choices.tsx'
+import { Popover } from './popover.tsx'
 
 interface ColumnMenuProps {
   names: readonly string[]
@@ -10,18 +10,8 @@ interface ColumnMenuProps {
 /** Which columns of a table are shown. */
 export function ColumnMenu({ names, isShown, onToggle }: ColumnMenuProps) {
   return (
-    <>
-      <button type="button" className={`${controls.button} ${classes.button}`} popoverTarget="columns">
-        Columns
-      </button>
-      <fieldset id="columns" popover="auto" className={classes.columns}>
-        <legend>Columns</legend>
-        {names.map((name) => (
-          <label key={name}>
-            <input type="checkbox" checked={isShown(name)} onChange={() => onToggle(name)} /> {name}
-          </label>
-        ))}
-      </fieldset>
-    </>
+    <Popover id="columns" label="Columns">
+      <Choices label="Columns" choices={names.map((value) => ({ value, isOn: isShown(value) }))} onToggle={onToggle} />
+    </Popover>
   )
 }

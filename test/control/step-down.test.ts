@@ -36,6 +36,16 @@ function hang(): { server: Server; asked: string[] } {
   return { server, asked }
 }
 
+/** Makes a base model without engines. */
+async function applyBaseModel(namespace: string, name: string, trainer: object): Promise<void> {
+  await stack.apply({
+    apiVersion: 'trainyard.dev/v1alpha1',
+    kind: 'BaseModel',
+    metadata: { name, namespace },
+    spec: { names: [name], source: { path: 'models/none' }, engine: { replicas: 0 }, trainer },
+  })
+}
+
 async function readHolder(namespace: string): Promise<string> {
   const path = 'jsonpath={.spec.holderIdentity}'
   return stack.kubectl('get', 'lease', 'trainyard-operator', '-n', namespace, '-o', path)
@@ -60,17 +70,7 @@ test('an operator gives up its Lease within three seconds while an engine hangs'
   server.listen(enginePort, address)
   await once(server, 'listening')
   await addEnginePod({ kubectl: stack.kubectl, namespace, baseModel, address })
-  await stack.apply({
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name: baseModel, namespace },
-    spec: {
-      names: [baseModel],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: 0 } },
-    },
-  })
+  await applyBaseModel(namespace, baseModel, { warm: { min: 0 } })
   const jobId = await addTrainedJob(new ModelRows(database.pool, stack.artifacts), baseModel)
   const operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
   onTestFinished(operator.remove)
@@ -102,18 +102,9 @@ test('the second of two operators takes over: 20 s after a kill, 3 s after a SIG
   const { namespace, database } = await makePlace('two-operators')
   const baseModel = `two-${randomUUID().slice(0, 8)}`
   await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
-  await stack.apply({
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name: baseModel, namespace },
-    spec: {
-      names: [baseModel],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      // No node has GPUs, so that its trainers stay Pending.
-      trainer: { warm: { min: 2 }, resources: { limits: { 'nvidia.com/gpu': 1 } } },
-    },
-  })
+  // No node has GPUs, so that its trainers stay Pending.
+  const trainer = { warm: { min: 2 }, resources: { limits: { 'nvidia.com/gpu': 1 } } }
+  await applyBaseModel(namespace, baseModel, trainer)
   const start = async () => {
     const operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
     onTestFinished(operator.remove)

@@ -1,10 +1,10 @@
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { useMutation, useQuery } from '@tanstack/react-query'
 import { callApi } from '../../data/client.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { countOf } from '../../logic/numbers.ts'
 import controls from '../../parts/controls.module.css'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ActionForm, Dialog, TextField } from '../../parts/dialog.tsx'
 
 /** A button that copies a call into a data set. */
 export function ToDataset({ project, id }: { project: string; id: string }) {
@@ -30,34 +30,19 @@ function Question({ project, id, onClose }: { project: string; id: string; onClo
         body: { dataset, call_ids: [id] },
       }),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate()
-  }
-  return (
-    <Dialog title="Copy the call into a data set" onClose={onClose} error={change.error}>
-      {change.data ? (
+  const title = 'Copy the call into a data set'
+  if (change.data)
+    return (
+      <Dialog title={title} onClose={onClose}>
         <p role="status">
           {change.data.object_id} is at version {change.data.version_index}, with {countOf(change.data.rows, 'row')}.
         </p>
-      ) : (
-        <form onSubmit={submit}>
-          <label>
-            Data set
-            <input
-              className={controls.input}
-              required
-              maxLength={128}
-              value={dataset}
-              onInput={(event) => setDataset(event.currentTarget.value)}
-            />
-          </label>
-          <p>A new version has the rows of the latest one, and this call. A new name makes a data set.</p>
-          <button type="submit" className={controls.primary} disabled={change.isPending}>
-            Copy it
-          </button>
-        </form>
-      )}
-    </Dialog>
+      </Dialog>
+    )
+  return (
+    <ActionForm title={title} action={change} label="Copy it" onClose={onClose}>
+      <TextField label="Data set" maxLength={128} value={dataset} onChange={setDataset} />
+      <p>A new version has the rows of the latest one, and this call. A new name makes a data set.</p>
+    </ActionForm>
   )
 }

@@ -5,7 +5,7 @@ import type { Job } from '../../data/models.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { isFinal } from '../../logic/jobs.ts'
 import controls from '../../parts/controls.module.css'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ActionForm } from '../../parts/dialog.tsx'
 
 /** Ends a job that is not trained yet. */
 export function Cancel({ job }: { job: Job }) {
@@ -30,19 +30,15 @@ export function Cancel({ job }: { job: Job }) {
         Cancel job
       </button>
       {isAsking && (
-        <Dialog title="Cancel this job?" onClose={() => setAsking(false)} error={cancel.error}>
-          <form
-            onSubmit={(event) => {
-              event.preventDefault()
-              cancel.mutate()
-            }}
-          >
-            <p>It ends at once and makes no checkpoint. What it has trained so far is lost.</p>
-            <button type="submit" className={controls.danger} disabled={cancel.isPending}>
-              Cancel the job
-            </button>
-          </form>
-        </Dialog>
+        <ActionForm
+          title="Cancel this job?"
+          action={cancel}
+          label="Cancel the job"
+          tone="danger"
+          onClose={() => setAsking(false)}
+        >
+          <p>It ends at once and makes no checkpoint. What it has trained so far is lost.</p>
+        </ActionForm>
       )}
     </>
   )

@@ -13,6 +13,7 @@ import { formatDuration } from '../../logic/time.ts'
 import { Age, Sparkline, StateBadge, useNow } from '../../parts/badges.tsx'
 import { AsCommand, Command } from '../../parts/command.tsx'
 import { Segments } from '../../parts/controls.tsx'
+import controls from '../../parts/controls.module.css'
 import { Page, Section } from '../../parts/page.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import classes from './overview.module.css'
@@ -164,7 +165,7 @@ function JobNote({ job }: { job: Job }) {
   if (share === undefined) return <span />
   return (
     <span className={classes.progress}>
-      <progress aria-label="Gradient steps" max={1} value={share} />
+      <progress className={controls.meter} aria-label="Gradient steps" max={1} value={share} />
       {job.progress.step} of {job.progress.total_steps}
     </span>
   )

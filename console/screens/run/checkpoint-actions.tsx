@@ -1,4 +1,4 @@
-import { useState, type FormEvent } from 'react'
+import { useState } from 'react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { basePath } from '../../data/base.ts'
@@ -6,7 +6,7 @@ import { callApi } from '../../data/client.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { joinModelName } from '../../logic/playground.ts'
 import controls from '../../parts/controls.module.css'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ActionForm, TextField } from '../../parts/dialog.tsx'
 import { useModel } from './use-model.ts'
 
 type Change = 'promote' | 'fork' | 'delete'
@@ -79,32 +79,20 @@ function Promote({ step, onClose }: Action) {
     () => callApi('PUT /v1/preview/models/{model_id}/aliases/{alias}', { path, body: { step } }),
     onClose,
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate()
-  }
   const now = model.aliases[alias]
   return (
-    <Dialog title={`Point an alias at step ${step}`} onClose={onClose} error={change.error}>
-      <form onSubmit={submit}>
-        <label>
-          Alias
-          <input
-            className={controls.input}
-            required
-            value={alias}
-            onInput={(event) => setAlias(event.currentTarget.value)}
-          />
-        </label>
-        <p>
-          {now === undefined ? 'It is new.' : `It points at step ${now} now.`} Chats with {model.name}:{alias} then use
-          step {step}.
-        </p>
-        <button type="submit" className={controls.primary} disabled={change.isPending}>
-          Point it at step {step}
-        </button>
-      </form>
-    </Dialog>
+    <ActionForm
+      title={`Point an alias at step ${step}`}
+      action={change}
+      label={`Point it at step ${step}`}
+      onClose={onClose}
+    >
+      <TextField label="Alias" value={alias} onChange={setAlias} />
+      <p>
+        {now === undefined ? 'It is new.' : `It points at step ${now} now.`} Chats with {model.name}:{alias} then use
+        step {step}.
+      </p>
+    </ActionForm>
   )
 }
 
@@ -119,32 +107,13 @@ function Fork({ step, onClose }: Action) {
     const params = { entity: fork.entity, project: fork.project, run: fork.name }
     await navigate({ to: '/$entity/$project/runs/$run/checkpoints', params })
   }, onClose)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    change.mutate()
-  }
   return (
-    <Dialog title={`Make a run from step ${step}`} onClose={onClose} error={change.error}>
-      <form onSubmit={submit}>
-        <label>
-          Name of the new run
-          <input
-            className={controls.input}
-            required
-            maxLength={128}
-            value={name}
-            onInput={(event) => setName(event.currentTarget.value)}
-          />
-        </label>
-        <p>
-          It gets a copy of the weights and begins at step {step}. What happens to {model.name} later does not change
-          it.
-        </p>
-        <button type="submit" className={controls.primary} disabled={change.isPending}>
-          Make the run
-        </button>
-      </form>
-    </Dialog>
+    <ActionForm title={`Make a run from step ${step}`} action={change} label="Make the run" onClose={onClose}>
+      <TextField label="Name of the new run" maxLength={128} value={name} onChange={setName} />
+      <p>
+        It gets a copy of the weights and begins at step {step}. What happens to {model.name} later does not change it.
+      </p>
+    </ActionForm>
   )
 }
 
@@ -160,27 +129,17 @@ function Remove({ step, onClose }: Action) {
       }),
     onClose,
   )
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    if (typed === name) change.mutate()
-  }
   return (
-    <Dialog title={`Delete the checkpoint of step ${step}`} onClose={onClose} error={change.error}>
-      <form onSubmit={submit}>
-        <p>Its weights are deleted for good. Chats that name it fail. One that has an alias cannot be deleted.</p>
-        <label>
-          Type {name}
-          <input
-            className={controls.input}
-            autoComplete="off"
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
-        </label>
-        <button type="submit" className={controls.danger} disabled={typed !== name || change.isPending}>
-          Delete it
-        </button>
-      </form>
-    </Dialog>
+    <ActionForm
+      title={`Delete the checkpoint of step ${step}`}
+      action={change}
+      label="Delete it"
+      tone="danger"
+      isReady={typed === name}
+      onClose={onClose}
+    >
+      <p>Its weights are deleted for good. Chats that name it fail. One that has an alias cannot be deleted.</p>
+      <TextField label={`Type ${name}`} value={typed} onChange={setTyped} />
+    </ActionForm>
   )
 }

@@ -1,6 +1,6 @@
 import type { Group } from '../../logic/groups.ts'
-import { countOf, formatMetric, formatSigned } from '../../logic/numbers.ts'
-import { Chip } from '../../parts/badges.tsx'
+import { countOf, formatMetric } from '../../logic/numbers.ts'
+import { Chip, Signed } from '../../parts/badges.tsx'
 import type { Trajectory } from '../../data/models.ts'
 import classes from './trajectories.module.css'
 
@@ -70,8 +70,12 @@ function Row({ trajectory, selected, onOpen }: ListProps & { trajectory: Traject
         <span className={classes.number}>
           <small>reward</small> {formatMetric(reward)}
         </span>
-        <Signed name="advantage" value={advantage} />
-        <Signed name="push" value={push} />
+        <span className={classes.number}>
+          <small>advantage</small> <Signed value={advantage} />
+        </span>
+        <span className={classes.number}>
+          <small>push</small> <Signed value={push} />
+        </span>
         <span className={classes.number}>
           <small>tokens</small> {tokens}
         </span>
@@ -83,13 +87,5 @@ function Row({ trajectory, selected, onOpen }: ListProps & { trajectory: Traject
         </span>
       </button>
     </li>
-  )
-}
-
-function Signed({ name, value }: { name: string; value: number | null }) {
-  return (
-    <span className={classes.number} data-sign={value === null ? 0 : Math.sign(value)}>
-      <small>{name}</small> <b>{formatSigned(value)}</b>
-    </span>
   )
 }

@@ -5,33 +5,28 @@ import { readTurns } from '../../logic/chat.ts'
 import { formatMetric, formatSigned } from '../../logic/numbers.ts'
 import { Conversation } from '../../parts/conversation.tsx'
 import controls from '../../parts/controls.module.css'
+import { Peek } from '../../parts/peek.tsx'
 import { Answered } from '../../parts/state.tsx'
 import { useModel } from './use-model.ts'
 import classes from './trajectories.module.css'
 
 /** A trajectory beside the list. */
-export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
+export function TrajectoryPeek({ id, onClose }: { id: string; onClose: () => void }) {
   const model = useModel()
   const params = useParams({ from: '/inside/$entity/$project/runs/$run' })
   const path = { model_id: model.id, trajectory_id: id }
   const result = useQuery(apiQuery('GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}', { path }))
+  const link = (
+    <Link
+      to="/$entity/$project/runs/$run/trajectories/$trajectory"
+      params={{ ...params, trajectory: id }}
+      className={controls.button}
+    >
+      Open
+    </Link>
+  )
   return (
-    <aside className={classes.peek} aria-label="Trajectory" data-id={id}>
-      <header>
-        <Link
-          to="/$entity/$project/runs/$run/trajectories/$trajectory"
-          params={{ ...params, trajectory: id }}
-          className={controls.button}
-        >
-          Open
-        </Link>
-        <span className={classes.keys}>
-          <kbd>j</kbd> <kbd>k</kbd> next, previous
-        </span>
-        <button type="button" className={controls.quiet} aria-label="Close" onClick={onClose}>
-          ✕
-        </button>
-      </header>
+    <Peek label="Trajectory" id={id} link={link} onClose={onClose}>
       <Answered result={result} rows={4}>
         {(trajectory) => (
           <>
@@ -43,6 +38,6 @@ export function Peek({ id, onClose }: { id: string; onClose: () => void }) {
           </>
         )}
       </Answered>
-    </aside>
+    </Peek>
   )
 }

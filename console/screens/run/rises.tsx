@@ -4,7 +4,8 @@ import { Link, useParams } from '@tanstack/react-router'
 import type { Trajectory } from '../../data/models.ts'
 import { wholeListQuery } from '../../data/queries.ts'
 import { compareSteps, type Rise } from '../../logic/groups.ts'
-import { countOf, formatMetric, formatSigned } from '../../logic/numbers.ts'
+import { countOf, formatMetric } from '../../logic/numbers.ts'
+import { Signed } from '../../parts/badges.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -67,7 +68,7 @@ function listColumns(since: number, step: number): Column<Rise<Trajectory>>[] {
       head: 'Rise',
       width: '84px',
       isNumber: true,
-      cell: ({ rise }) => <b data-sign={Math.sign(rise)}>{formatSigned(rise)}</b>,
+      cell: ({ rise }) => <Signed value={rise} />,
     },
   ]
 }
@@ -77,10 +78,10 @@ function Both({ rise: { name, worst, best } }: { rise: Rise<Trajectory> }) {
   const params = useParams({ from: '/inside/$entity/$project/runs/$run' })
   return (
     <Link
-      className={classes.open}
       to="/$entity/$project/runs/$run/trajectories/$trajectory"
       params={{ ...params, trajectory: best.id }}
       search={{ diff: worst.id }}
+      data-row
     >
       {name}
     </Link>

@@ -10,11 +10,12 @@ import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
+import { WithPeek } from '../../parts/peek.tsx'
 import { useRowKeys } from '../../parts/row-keys.ts'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { GroupList } from './group-list.tsx'
 import { Matches } from './matches.tsx'
-import { Peek } from './peek.tsx'
+import { TrajectoryPeek } from './peek.tsx'
 import { Rises } from './rises.tsx'
 import { Summary } from './summary.tsx'
 import { StepSlider } from './step-slider.tsx'
@@ -100,11 +101,7 @@ function Rows() {
   const { state, filter } = useTabState(model.latest_step)
   if (state.q !== undefined && state.q.length >= minTextLength) return <Searched text={state.q} />
   if (state.since === undefined) return <Listed />
-  return (
-    <div className={classes.split}>
-      <Rises since={state.since} step={state.step} filter={filter} />
-    </div>
-  )
+  return <Rises since={state.since} step={state.step} filter={filter} />
 }
 
 function useTabState(lastStep: number) {
@@ -156,12 +153,9 @@ function Searched({ text }: { text: string }) {
   const { state, filter, change } = useTabState(model.latest_step)
   const open = (id: string | undefined) => change({ peek: id })
   return (
-    <div className={classes.split} data-peek={state.peek !== undefined}>
-      <div className={classes.list}>
-        <Matches text={text} filter={filter} selected={state.peek} onOpen={open} />
-      </div>
-      {state.peek !== undefined && <Peek id={state.peek} onClose={() => open(undefined)} />}
-    </div>
+    <WithPeek peek={state.peek !== undefined && <TrajectoryPeek id={state.peek} onClose={() => open(undefined)} />}>
+      <Matches text={text} filter={filter} selected={state.peek} onOpen={open} />
+    </WithPeek>
   )
 }
 
@@ -185,26 +179,23 @@ function Shown({ items, isWhole }: { items: Trajectory[]; isWhole: boolean }) {
   }
   const metrics = listMetrics(items)
   return (
-    <div className={classes.split} data-peek={peek !== undefined}>
-      <div className={classes.list}>
-        <div className={classes.listHead}>
-          <Summary items={items} groups={groups} isWhole={isWhole} order={order} />
-          {order !== 'group' && metrics.length > 0 && (
-            <ColumnMenu
-              names={metrics}
-              isShown={(name) => columns.includes(name)}
-              onToggle={(name) => change({ cols: writeList(toggle(columns, name)) })}
-            />
-          )}
-          <Download name={`${model.name}-step${state.step}-trajectories`} rows={rows} />
-        </div>
-        {order === 'group' ? (
-          <GroupList groups={groups} selected={peek} onOpen={open} />
-        ) : (
-          <TrajectoryTable rows={rows} metrics={columns} selected={peek} onOpen={open} />
+    <WithPeek peek={peek !== undefined && <TrajectoryPeek id={peek} onClose={() => open(undefined)} />}>
+      <div className={classes.listHead}>
+        <Summary items={items} groups={groups} isWhole={isWhole} order={order} />
+        {order !== 'group' && metrics.length > 0 && (
+          <ColumnMenu
+            names={metrics}
+            isShown={(name) => columns.includes(name)}
+            onToggle={(name) => change({ cols: writeList(toggle(columns, name)) })}
+          />
         )}
+        <Download name={`${model.name}-step${state.step}-trajectories`} rows={rows} />
       </div>
-      {peek !== undefined && <Peek id={peek} onClose={() => open(undefined)} />}
-    </div>
+      {order === 'group' ? (
+        <GroupList groups={groups} selected={peek} onOpen={open} />
+      ) : (
+        <TrajectoryTable rows={rows} metrics={columns} selected={peek} onOpen={open} />
+      )}
+    </WithPeek>
   )
 }

@@ -1,8 +1,7 @@
-import { formatMetric, formatSigned } from '../../logic/numbers.ts'
-import { Chip } from '../../parts/badges.tsx'
+import { formatMetric } from '../../logic/numbers.ts'
+import { Chip, Signed } from '../../parts/badges.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import type { Trajectory } from '../../data/models.ts'
-import classes from './trajectories.module.css'
 
 interface TrajectoryTableProps {
   rows: readonly Trajectory[]
@@ -25,8 +24,6 @@ export function TrajectoryTable({ rows, metrics, selected, onOpen }: TrajectoryT
   )
 }
 
-const signOf = (value: number | null) => (value === null ? 0 : Math.sign(value))
-
 function listColumns(metrics: readonly string[], onOpen: (id: string) => void): Column<Trajectory>[] {
   return [
     {
@@ -34,7 +31,7 @@ function listColumns(metrics: readonly string[], onOpen: (id: string) => void): 
       head: 'Scenario',
       width: 'minmax(180px, 1fr)',
       cell: ({ id, scenario_id, prompt_hash, group_index, trajectory_index }) => (
-        <button type="button" className={classes.open} onClick={() => onOpen(id)}>
+        <button type="button" data-row onClick={() => onOpen(id)}>
           {scenario_id ?? `prompt ${prompt_hash.slice(0, 8)}`}{' '}
           <small>
             {group_index}/{trajectory_index}
@@ -49,14 +46,14 @@ function listColumns(metrics: readonly string[], onOpen: (id: string) => void): 
       head: 'Advantage',
       width: '96px',
       isNumber: true,
-      cell: ({ advantage }) => <b data-sign={signOf(advantage)}>{formatSigned(advantage)}</b>,
+      cell: ({ advantage }) => <Signed value={advantage} />,
     },
     {
       id: 'push',
       head: 'Push',
       width: '84px',
       isNumber: true,
-      cell: ({ push }) => <b data-sign={signOf(push)}>{formatSigned(push)}</b>,
+      cell: ({ push }) => <Signed value={push} />,
     },
     { id: 'tokens', head: 'Tokens', width: '76px', isNumber: true, cell: ({ tokens }) => tokens },
     ...metrics.map((name): Column<Trajectory> => ({

@@ -89,7 +89,7 @@ function Runs({ runs, isWhole }: { runs: readonly Run[]; isWhole: boolean }) {
     )
   return (
     <>
-      <div className={classes.bar}>
+      <div className={controls.bar}>
         <FilterField label="Filter runs" value={search.q} onChange={(q) => change({ q })} />
         <BaseModels runs={runs} value={search.base} onChoose={(base) => change({ base })} />
         <ColumnMenu
@@ -97,7 +97,7 @@ function Runs({ runs, isWhole }: { runs: readonly Run[]; isWhole: boolean }) {
           isShown={(name) => !hidden.includes(name)}
           onToggle={(name) => change({ cols: writeList(toggle(hidden, name)) })}
         />
-        <p role="status" className={classes.count}>
+        <p role="status" className={controls.count}>
           {shown.length === runs.length
             ? countOf(runs.length, 'run')
             : `${shown.length} of ${countOf(runs.length, 'run')}`}

@@ -7,7 +7,7 @@ import { describeKeyState } from '../../logic/key-state.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { Age, Chip, useNow } from '../../parts/badges.tsx'
 import controls from '../../parts/controls.module.css'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ActionForm } from '../../parts/dialog.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -115,19 +115,15 @@ function Revoke({ apiKey: { id, name, prefix }, onClose }: { apiKey: Key; onClos
     },
   })
   return (
-    <Dialog title={`Revoke the key ${name ?? prefix ?? id.slice(0, 8)}?`} onClose={onClose} error={revoke.error}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          revoke.mutate()
-        }}
-      >
-        <p>Whoever uses it is rejected at once, for good. Its sessions and streams end.</p>
-        {session?.key_id === id && <p>This session was opened with it: you have to log in again.</p>}
-        <button type="submit" className={controls.danger} disabled={revoke.isPending}>
-          Revoke it
-        </button>
-      </form>
-    </Dialog>
+    <ActionForm
+      title={`Revoke the key ${name ?? prefix ?? id.slice(0, 8)}?`}
+      action={revoke}
+      label="Revoke it"
+      tone="danger"
+      onClose={onClose}
+    >
+      <p>Whoever uses it is rejected at once, for good. Its sessions and streams end.</p>
+      {session?.key_id === id && <p>This session was opened with it: you have to log in again.</p>}
+    </ActionForm>
   )
 }

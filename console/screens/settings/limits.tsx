@@ -3,6 +3,7 @@ import { useParams } from '@tanstack/react-router'
 import type { Answer } from '../../data/client.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { formatBytes, formatCount } from '../../logic/numbers.ts'
+import controls from '../../parts/controls.module.css'
 import { Command } from '../../parts/command.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
@@ -91,7 +92,13 @@ function Limit({
       {used === undefined || limit === null ? (
         <span />
       ) : (
-        <progress max={1} value={limit === 0 ? 1 : used / limit} data-full={used >= limit * 0.9} aria-label={name} />
+        <progress
+          className={controls.meter}
+          max={1}
+          value={limit === 0 ? 1 : used / limit}
+          data-full={used >= limit * 0.9}
+          aria-label={name}
+        />
       )}
       <small>{meaning}</small>
     </li>

@@ -1,9 +1,9 @@
 import { useState } from 'react'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { callApi, type Answer } from '../../data/client.ts'
-import { Command } from '../../parts/command.tsx'
 import controls from '../../parts/controls.module.css'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ActionForm, TextField } from '../../parts/dialog.tsx'
+import { ShownOnce } from './shown-once.tsx'
 
 const roles = ['member', 'read', 'admin'] as const
 const rights: Record<(typeof roles)[number], string> = {
@@ -37,69 +37,53 @@ export function NewKey({ onClose }: { onClose: () => void }) {
       await queries.invalidateQueries({ queryKey: ['GET /v1/preview/keys'] })
     },
   })
-  if (made) {
+  if (made)
     return (
-      <Dialog title="Copy the key now" onClose={onClose}>
-        <form method="dialog">
-          <p>It is shown only once, and stored nowhere.</p>
-          <Command text={made.key} />
-          <button type="submit" className={controls.primary}>
-            I have copied it
-          </button>
-        </form>
-      </Dialog>
+      <ShownOnce
+        title="Copy the key now"
+        secret={made.key}
+        note="It is shown only once, and stored nowhere."
+        onClose={onClose}
+      />
     )
-  }
   return (
-    <Dialog title="Create a key" onClose={onClose} error={make.error}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          make.mutate()
-        }}
-      >
-        <label>
-          Name
-          <input
-            className={controls.input}
-            maxLength={128}
-            placeholder="where it is used"
-            value={draft.name}
-            onInput={(event) => setDraft({ ...draft, name: event.currentTarget.value })}
-          />
-        </label>
-        <label>
-          Role
-          <select
-            className={controls.select}
-            value={draft.role}
-            onChange={(event) => setDraft({ ...draft, role: event.currentTarget.value as typeof draft.role })}
-          >
-            {roles.map((role) => (
-              <option key={role} value={role}>
-                {role}: {rights[role]}
-              </option>
-            ))}
-          </select>
-        </label>
-        <label>
-          Expires
-          <select
-            className={controls.select}
-            value={draft.seconds}
-            onChange={(event) => setDraft({ ...draft, seconds: event.currentTarget.value })}
-          >
-            {lifetimes.map(([seconds, label]) => (
-              <option key={seconds} value={seconds}>
-                {label}
-              </option>
-            ))}
-          </select>
-        </label>
-        <button type="submit" className={controls.primary} disabled={make.isPending}>
-          Create the key
-        </button>
-      </form>
-    </Dialog>
+    <ActionForm title="Create a key" action={make} label="Create the key" onClose={onClose}>
+      <TextField
+        label="Name"
+        isOptional
+        maxLength={128}
+        placeholder="where it is used"
+        value={draft.name}
+        onChange={(name) => setDraft({ ...draft, name })}
+      />
+      <label>
+        Role
+        <select
+          className={controls.select}
+          value={draft.role}
+          onChange={(event) => setDraft({ ...draft, role: event.currentTarget.value as typeof draft.role })}
+        >
+          {roles.map((role) => (
+            <option key={role} value={role}>
+              {role}: {rights[role]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Expires
+        <select
+          className={controls.select}
+          value={draft.seconds}
+          onChange={(event) => setDraft({ ...draft, seconds: event.currentTarget.value })}
+        >
+          {lifetimes.map(([seconds, label]) => (
+            <option key={seconds} value={seconds}>
+              {label}
+            </option>
+          ))}
+        </select>
+      </label>
+    </ActionForm>
   )
 }

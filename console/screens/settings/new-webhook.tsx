@@ -3,9 +3,8 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { callApi, type Answer } from '../../data/client.ts'
 import type { Item } from '../../data/queries.ts'
 import { toggle } from '../../logic/search.ts'
-import { Command } from '../../parts/command.tsx'
-import controls from '../../parts/controls.module.css'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ActionForm, TextField } from '../../parts/dialog.tsx'
+import { ShownOnce } from './shown-once.tsx'
 import classes from './settings.module.css'
 
 type EventType = Item<'GET /v1/preview/webhooks'>['events'][number]
@@ -36,60 +35,34 @@ export function NewWebhook({ onClose }: { onClose: () => void }) {
       await queries.invalidateQueries({ queryKey: ['GET /v1/preview/webhooks'] })
     },
   })
-  if (made) {
+  if (made)
     return (
-      <Dialog title="Copy the secret now" onClose={onClose}>
-        <form method="dialog">
-          <p>Each delivery is signed with it. It is shown only once.</p>
-          <Command text={made.secret} />
-          <button type="submit" className={controls.primary}>
-            I have copied it
-          </button>
-        </form>
-      </Dialog>
+      <ShownOnce
+        title="Copy the secret now"
+        secret={made.secret}
+        note="Each delivery is signed with it. It is shown only once."
+        onClose={onClose}
+      />
     )
-  }
   return (
-    <Dialog title="Create a webhook" onClose={onClose} error={make.error}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          make.mutate()
-        }}
-      >
-        <label>
-          Address
-          <input
-            className={controls.input}
-            type="url"
-            required
-            placeholder="https://ci.example.com/hook"
-            value={url}
-            onInput={(event) => setUrl(event.currentTarget.value)}
-          />
-        </label>
-        <label>
-          Project
-          <input
-            className={controls.input}
-            placeholder="all projects"
-            value={project}
-            onInput={(event) => setProject(event.currentTarget.value)}
-          />
-        </label>
-        <fieldset className={classes.events}>
-          <legend>Events</legend>
-          {eventTypes.map((name) => (
-            <label key={name}>
-              <input type="checkbox" checked={events.includes(name)} onChange={() => setEvents(toggle(events, name))} />{' '}
-              {name}
-            </label>
-          ))}
-        </fieldset>
-        <button type="submit" className={controls.primary} disabled={make.isPending || events.length === 0}>
-          Create the webhook
-        </button>
-      </form>
-    </Dialog>
+    <ActionForm
+      title="Create a webhook"
+      action={make}
+      label="Create the webhook"
+      isReady={events.length > 0}
+      onClose={onClose}
+    >
+      <TextField label="Address" type="url" placeholder="https://ci.example.com/hook" value={url} onChange={setUrl} />
+      <TextField label="Project" isOptional placeholder="all projects" value={project} onChange={setProject} />
+      <fieldset className={classes.events}>
+        <legend>Events</legend>
+        {eventTypes.map((name) => (
+          <label key={name}>
+            <input type="checkbox" checked={events.includes(name)} onChange={() => setEvents(toggle(events, name))} />{' '}
+            {name}
+          </label>
+        ))}
+      </fieldset>
+    </ActionForm>
   )
 }

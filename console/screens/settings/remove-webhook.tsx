@@ -1,7 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../data/client.ts'
-import controls from '../../parts/controls.module.css'
-import { Dialog } from '../../parts/dialog.tsx'
+import { ActionForm } from '../../parts/dialog.tsx'
 
 /** Asks before a webhook is deleted. */
 export function RemoveWebhook({ webhook, onClose }: { webhook: { id: string; url: string }; onClose: () => void }) {
@@ -14,18 +13,8 @@ export function RemoveWebhook({ webhook, onClose }: { webhook: { id: string; url
     },
   })
   return (
-    <Dialog title="Delete this webhook?" onClose={onClose} error={remove.error}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault()
-          remove.mutate()
-        }}
-      >
-        <p>{webhook.url} gets no more events. Its deliveries are deleted too.</p>
-        <button type="submit" className={controls.danger} disabled={remove.isPending}>
-          Delete it
-        </button>
-      </form>
-    </Dialog>
+    <ActionForm title="Delete this webhook?" action={remove} label="Delete it" tone="danger" onClose={onClose}>
+      <p>{webhook.url} gets no more events. Its deliveries are deleted too.</p>
+    </ActionForm>
   )
 }

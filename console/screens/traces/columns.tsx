@@ -35,7 +35,7 @@ export function listColumns({ paths, hidden, onOpen }: Shape): Column<Call>[] {
     width: 'minmax(180px, 2fr)',
     isSortable: true,
     cell: (call) => (
-      <button type="button" className={classes.open} onClick={() => onOpen(call.id)}>
+      <button type="button" data-row onClick={() => onOpen(call.id)}>
         {revealHidden(nameCall(call))}
       </button>
     ),

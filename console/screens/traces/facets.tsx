@@ -1,11 +1,12 @@
 import type { FormEvent } from 'react'
 import type { Answer } from '../../data/client.ts'
 import { callStatuses } from '../../logic/calls.ts'
-import { feedbackChoices } from '../../logic/call-query.ts'
+import { feedbackChoices, noFilters } from '../../logic/call-query.ts'
 import { isFiltered, writeFilters } from '../../logic/call-search.ts'
 import { formatCompact } from '../../logic/numbers.ts'
 import { revealHidden } from '../../logic/chat.ts'
 import { toggle } from '../../logic/search.ts'
+import { Choices } from '../../parts/choices.tsx'
 import controls from '../../parts/controls.module.css'
 import { Popover } from '../../parts/popover.tsx'
 import type { TracesState } from './use-traces.ts'
@@ -74,16 +75,18 @@ function Facet({
   const all = [...(values ?? []), ...others.map((value) => ({ value, calls: 0 }))]
   return (
     <Popover id={id} label={chosen.length > 0 ? `${label} · ${chosen.length}` : label} isSet={chosen.length > 0}>
-      <fieldset className={classes.choices} aria-label={label}>
+      <Choices
+        label={label}
+        choices={all.map(({ value, calls }) => ({
+          value,
+          isOn: chosen.includes(value),
+          label: revealHidden(value.replaceAll('_', ' ')),
+          note: formatCompact(calls),
+        }))}
+        onToggle={(value) => onChange(toggle(chosen, value))}
+      >
         {all.length === 0 && <span className={classes.dim}>None here</span>}
-        {all.map(({ value, calls }) => (
-          <label key={value}>
-            <input type="checkbox" checked={chosen.includes(value)} onChange={() => onChange(toggle(chosen, value))} />
-            <span title={value}>{revealHidden(value.replaceAll('_', ' '))}</span>
-            <small>{formatCompact(calls)}</small>
-          </label>
-        ))}
-      </fieldset>
+      </Choices>
     </Popover>
   )
 }
@@ -189,20 +192,17 @@ export function SetFilters({ state: { filters, change } }: { state: TracesState 
       ))}
       <button
         type="button"
-        onClick={() => change({ ...writeFilters(clear(filters)), cost: undefined, view: undefined, peek: undefined })}
+        onClick={() =>
+          change({
+            ...writeFilters({ ...noFilters, rootsOnly: filters.rootsOnly }),
+            cost: undefined,
+            view: undefined,
+            peek: undefined,
+          })
+        }
       >
         Clear all filters ✕
       </button>
     </div>
   )
 }
-
-const clear = ({ rootsOnly }: Filters): Filters => ({
-  rootsOnly,
-  ops: [],
-  statuses: [],
-  models: [],
-  threads: [],
-  others: [],
-  otherFilter: {},
-})

@@ -20,6 +20,7 @@ import { AsCommand } from '../../parts/command.tsx'
 import { FilterField } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Page } from '../../parts/page.tsx'
+import { WithPeek } from '../../parts/peek.tsx'
 import { useRowKeys } from '../../parts/row-keys.ts'
 import { Empty, Failure, Loading } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -74,7 +75,7 @@ function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string })
         </>
       }
     >
-      <div className={classes.bar}>
+      <div className={controls.bar}>
         <FilterField
           label="Search calls"
           value={filters.text}
@@ -141,12 +142,12 @@ function Shown({
   shown: number
   isFiltered: boolean
 }) {
-  if (!statistics) return <p role="status" className={classes.count} />
+  if (!statistics) return <p role="status" className={controls.count} />
   const more = statistics.is_whole ? '' : 'more than '
   const all = `${more}${countOf(statistics.calls, 'call')}`
   const text = loaded >= statistics.calls && statistics.is_whole ? all : `${formatCount(loaded)} of ${all}`
   return (
-    <p role="status" className={classes.count}>
+    <p role="status" className={controls.count}>
       {hasCost ? `${formatCount(shown)} with this cost among ${text}` : text}
     </p>
   )
@@ -170,24 +171,29 @@ function Rows({
   useRowKeys(rows, search.peek, open)
   const columns = useMemo(() => listColumns({ paths, hidden, onOpen: open }), [paths, hidden, open])
   if (rows.length === 0) return <Nothing state={state} newest={newest} isFiltered={isFiltered(filters)} />
+  const peek = search.peek !== undefined && (
+    <CallPeek
+      state={state}
+      id={search.peek}
+      endedAt={rows.find(({ id }) => id === search.peek)?.ended_at}
+      onClose={() => open(undefined)}
+    />
+  )
   return (
-    <div className={classes.split} data-peek={search.peek !== undefined}>
-      <div className={classes.list}>
-        <NewCalls state={state} newest={newest} />
-        <Table
-          label="Calls"
-          columns={columns}
-          rows={rows}
-          keyOf={({ id }) => id}
-          order={order}
-          onOrder={(column) => change({ sort: nextOrder(order, column) })}
-          selected={search.peek}
-          {...(total !== undefined && { total: Math.max(total, rows.length) })}
-          onEnd={onEnd}
-        />
-      </div>
-      {search.peek !== undefined && <CallPeek state={state} id={search.peek} onClose={() => open(undefined)} />}
-    </div>
+    <WithPeek peek={peek}>
+      <NewCalls state={state} newest={newest} />
+      <Table
+        label="Calls"
+        columns={columns}
+        rows={rows}
+        keyOf={({ id }) => id}
+        order={order}
+        onOrder={(column) => change({ sort: nextOrder(order, column) })}
+        selected={search.peek}
+        {...(total !== undefined && { total: Math.max(total, rows.length) })}
+        onEnd={onEnd}
+      />
+    </WithPeek>
   )
 }
 

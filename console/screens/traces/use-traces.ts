@@ -12,6 +12,9 @@ import {
 import { writeRequest, type CallFilters } from '../../logic/call-query.ts'
 import { readList, type Order } from '../../logic/search.ts'
 
+// What an address has besides what is read.
+const besides = { peek: undefined, tab: undefined, view: undefined, cost: undefined }
+
 /** The state of the table: it is in the address. */
 export interface TracesState {
   entity: string
@@ -37,7 +40,7 @@ export function useTraces(rootsOnly: boolean): TracesState {
       void navigate({ to: '.', search: ((all: CallSearch) => ({ ...all, ...changes })) as never, replace: true }),
     [navigate],
   )
-  const address = JSON.stringify({ ...search, peek: undefined, view: undefined, cost: undefined, find: undefined })
+  const address = JSON.stringify({ ...search, ...besides })
   return useMemo(() => {
     const set = JSON.parse(address) as CallSearch
     const filters = readFilters(set, rootsOnly)

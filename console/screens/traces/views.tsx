@@ -52,7 +52,7 @@ function useNamedView(
   open: (view: SavedView) => void,
 ): void {
   const isAlone = Object.entries(search).every(
-    ([name, value]) => value === undefined || ['view', 'peek'].includes(name),
+    ([name, value]) => value === undefined || ['view', 'peek', 'tab'].includes(name),
   )
   const named = isAlone ? views?.find(({ name }) => name === search.view) : undefined
   useEffect(() => {
