@@ -132,7 +132,7 @@ const runJobs = createRoute({
 const trajectory = createRoute({
   getParentRoute: () => project,
   path: '/runs/$run/trajectories/$trajectory',
-  validateSearch: searchOf('overlay', 'diff'),
+  validateSearch: searchOf('overlay', 'diff', 'calls'),
   component: lazyRouteComponent(() => import('./screens/trajectory/trajectory.tsx'), 'TrajectoryScreen'),
 })
 

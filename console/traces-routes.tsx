@@ -19,7 +19,7 @@ const calls = createRoute({
 const call = createRoute({
   getParentRoute: () => project,
   path: '/weave/calls/$call',
-  validateSearch: searchOf('tab', 'errors'),
+  validateSearch: searchOf('tab', 'errors', 'path'),
   component: lazyRouteComponent(() => import('./screens/call/call.tsx'), 'CallScreen'),
 })
 

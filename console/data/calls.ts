@@ -23,7 +23,7 @@ export function shownCallsRequest(body: CallsQuery) {
 }
 
 /** Reads calls while they arrive. Each line is parsed by itself, so that a long list does not stop the page. */
-async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<Call[]> {
+export async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<Call[]> {
   const response = await sendTo('POST', streamAddress, body, signal)
   const calls: Call[] = []
   const decoder = new TextDecoder()
@@ -187,4 +187,10 @@ export async function downloadAnswer(address: string, body: unknown, name: strin
   link.click()
   // The browser has begun to read it.
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
+/** Copies a call into a data set of its project. */
+export function copyCall(project: string, id: string, dataset: string) {
+  const body = { dataset, call_ids: [id] }
+  return callApi('POST /v1/preview/projects/{project}/calls/to-dataset', { path: { project }, body })
 }

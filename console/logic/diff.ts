@@ -3,8 +3,8 @@ export interface Change {
   text: string
 }
 
-// The time grows with the square of the edits: so many take a few milliseconds.
-const maxEdits = 500
+// Time and memory grow with the square of the edits: so many take a tenth of a second.
+const maxEdits = 1_000
 
 /** Splits text into words with the spaces behind them. */
 export function splitWords(text: string): string[] {
@@ -39,34 +39,39 @@ function pair<T>(a: T | undefined, b: T | undefined): TurnPair<T> {
   return { ...(a !== undefined && { a }), ...(b !== undefined && { b }) }
 }
 
-/** The furthest ends of the paths with 0, 1, 2, ... edits. */
-function findPath(a: readonly string[], b: readonly string[]): Map<number, number>[] | undefined {
-  const trace: Map<number, number>[] = []
-  let ends = new Map([[1, 0]])
-  for (let edits = 0; edits <= Math.min(maxEdits, a.length + b.length); edits++) {
-    trace.push(ends)
-    const next = new Map(ends)
+/** The furthest ends of the paths with 0, 1, 2, ... edits, before each of these: for the diagonals around the middle one. */
+function findPath(a: readonly string[], b: readonly string[]): Int32Array[] | undefined {
+  const trace: Int32Array[] = []
+  const most = Math.min(maxEdits, a.length + b.length)
+  const middle = most + 1
+  const ends = new Int32Array(2 * most + 3)
+  for (let edits = 0; edits <= most; edits++) {
+    trace.push(ends.slice(middle - edits - 1, middle + edits + 2))
     for (let k = -edits; k <= edits; k += 2) {
-      const down = k === -edits || (k !== edits && (ends.get(k - 1) ?? -1) < (ends.get(k + 1) ?? -1))
-      let x = down ? (ends.get(k + 1) ?? 0) : (ends.get(k - 1) ?? 0) + 1
+      const [left, right] = [ends[middle + k - 1]!, ends[middle + k + 1]!]
+      let x = isDown(k, edits, left < right) ? right : left + 1
       while (x < a.length && x - k < b.length && a[x] === b[x - k]) x++
-      next.set(k, x)
+      ends[middle + k] = x
       if (x >= a.length && x - k >= b.length) return trace
     }
-    ends = next
   }
   return undefined
 }
 
-function walkBack(trace: readonly Map<number, number>[], a: readonly string[], b: readonly string[]): Change[] {
+/** Whether the furthest path on a diagonal comes from above: it adds a word. */
+function isDown(k: number, edits: number, isRightFurther: boolean): boolean {
+  return k === -edits || (k !== edits && isRightFurther)
+}
+
+function walkBack(trace: readonly Int32Array[], a: readonly string[], b: readonly string[]): Change[] {
   const changes: Change[] = []
   let [x, y] = [a.length, b.length]
   for (let edits = trace.length - 1; edits >= 0; edits--) {
-    const ends = trace[edits]!
     const k = x - y
-    const down = k === -edits || (k !== edits && (ends.get(k - 1) ?? -1) < (ends.get(k + 1) ?? -1))
+    const endOf = (diagonal: number) => trace[edits]![diagonal + edits + 1]!
+    const down = isDown(k, edits, endOf(k - 1) < endOf(k + 1))
     const before = down ? k + 1 : k - 1
-    const beforeX = edits === 0 ? 0 : (ends.get(before) ?? 0)
+    const beforeX = edits === 0 ? 0 : endOf(before)
     const beforeY = edits === 0 ? 0 : beforeX - before
     while (x > beforeX && y > beforeY) {
       changes.push({ kind: 'same', text: a[--x]! })

@@ -23,6 +23,7 @@ export const keys = {
   traceChild: { press: 'Alt →', does: 'Go to the first call in it', where: 'traces' },
   tracePrevious: { press: 'Alt ↑', does: 'Previous call beside it', where: 'traces' },
   traceNext: { press: 'Alt ↓', does: 'Next call beside it', where: 'traces' },
+  path: { press: 'p', does: 'Show only what decides the duration', where: 'traces' },
   fold: { press: 'e', does: 'Fold the call, or unfold it', where: 'traces' },
 } as const satisfies Record<string, Key>
 

@@ -1,6 +1,6 @@
 import { joinPath, splitPath } from './calls.ts'
 import { readRequest, writeRequest, type CallFilters } from './call-query.ts'
-import { writeFilters, writeSortBy, type CallSearch } from './call-search.ts'
+import { callColumns, writeFilters, writeSortBy, type CallSearch } from './call-search.ts'
 import { writeList, type Order } from './search.ts'
 
 /** A view of weave's class SavedView. */
@@ -14,17 +14,25 @@ export interface SavedView {
 export interface ViewDefinition {
   filter?: unknown
   query?: unknown
+  /** Which columns are shown, by their names. */
+  cols?: Record<string, boolean> | null
   columns?: { path?: (string | number)[] | null; label?: string | null }[] | null
   sort_by?: { field: string; direction: 'asc' | 'desc' }[] | null
 }
 
+/** What a table shows. */
+interface Shown {
+  filters: CallFilters
+  order: Order
+  paths: readonly string[]
+  hidden: readonly string[]
+}
+
 /** Writes what a table shows as a view. */
-export function writeView(
-  { filters, order, paths }: { filters: CallFilters; order: Order; paths: readonly string[] },
-  project: string,
-): ViewDefinition {
+export function writeView({ filters, order, paths, hidden }: Shown, project: string): ViewDefinition {
   return {
     ...writeRequest(filters, project),
+    cols: Object.fromEntries(hidden.map((name) => [name, false])),
     columns: paths.map((path) => ({ path: splitPath(path) })),
     sort_by: writeSortBy(order),
   }
@@ -33,7 +41,8 @@ export function writeView(
 const payload = /^(attributes|inputs|output)(\.|$)/
 
 /** The address of the table that a view describes. Columns that the table always has are left out. */
-export function readView({ filter, query, columns, sort_by: sortBy }: ViewDefinition): CallSearch {
+export function readView({ filter, query, cols, columns, sort_by: sortBy }: ViewDefinition): CallSearch {
+  const hidden = callColumns.filter((name) => cols?.[name] === false).map((name) => `-${name}`)
   const paths = (columns ?? [])
     .map(({ path }) => joinPath((path ?? []).map(String)))
     .filter((path) => payload.test(path))
@@ -42,7 +51,7 @@ export function readView({ filter, query, columns, sort_by: sortBy }: ViewDefini
   const sort = column === undefined || (column === 'started' && key!.direction === 'desc') ? undefined : column
   return {
     ...writeFilters(readRequest({ filter, query })),
-    cols: writeList(paths),
+    cols: writeList([...hidden, ...paths]),
     sort: sort && `${key!.direction === 'desc' ? '-' : ''}${sort}`,
   }
 }
@@ -56,11 +65,16 @@ const names: Readonly<Record<string, string>> = {
   'summary.weave.latency_ms': 'latency',
 }
 
-/** The name of the object of a view. */
+/** The name of the object of a view. Labels whose letters a name cannot have differ by their digest. */
 export function nameView(label: string): string {
-  const name = label
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-+|-+$/g, '')
-  return name === '' ? 'view' : name.slice(0, 100)
+  const words = label.toLowerCase().match(/[a-z0-9]+/g) ?? ['view']
+  const isPlain = /^[a-z0-9 -]+$/i.test(label)
+  return [words.join('-').slice(0, 100), ...(isPlain ? [] : [digest(label)])].join('-')
+}
+
+/** FNV-1a, in few characters. */
+function digest(text: string): string {
+  let hash = 0x81_1c_9d_c5
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01_00_01_93)
+  return (hash >>> 0).toString(36)
 }

@@ -57,7 +57,9 @@ const failed = [
 test('only what leads to errors is visible, and nothing below what is folded', () => {
   const { spans } = buildTrace(failed, begin)
   const names = (folded: string[], errorsOnly: boolean) =>
-    listVisible(spans, new Set(folded), errorsOnly).map((index) => spans[index]!.name)
+    listVisible(spans, new Set(folded), ({ leadsToError }) => !errorsOnly || leadsToError).map(
+      (index) => spans[index]!.name,
+    )
   expect(names([], true)).toEqual(['root', 'bad', 'worse'])
   expect(names(['good'], false)).toEqual(['root', 'good', 'bad', 'worse'])
   expect(names(['root'], true)).toEqual(['root'])

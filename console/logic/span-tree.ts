@@ -114,12 +114,16 @@ function closeSpans(spans: Span[]): void {
   }
 }
 
-/** The indices of the spans that a tree shows: nothing below what is folded, and only what leads to errors if wanted. */
-export function listVisible(spans: readonly Span[], folded: ReadonlySet<string>, errorsOnly: boolean): number[] {
+/** The indices of the spans that a tree shows: nothing below what is folded, or is not wanted. */
+export function listVisible(
+  spans: readonly Span[],
+  folded: ReadonlySet<string>,
+  isWanted: (span: Span, index: number) => boolean,
+): number[] {
   const visible: number[] = []
   for (let index = 0; index < spans.length;) {
     const span = spans[index]!
-    if (errorsOnly && !span.leadsToError) {
+    if (!isWanted(span, index)) {
       index = span.end
       continue
     }

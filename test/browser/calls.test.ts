@@ -91,3 +91,34 @@ test('keys go through a trace of 10,000 calls, and a call gets feedback and goes
   await page.getByRole('combobox').fill(root)
   await page.getByRole('option', { name: 'root' }).waitFor()
 })
+
+test('p leaves the calls that decide how long a trace takes', async () => {
+  const project_id = `${world.entity}/path`
+  const [trace_id, root] = [newId(), newId()]
+  const begin = Date.parse('2026-11-21T10:00:00Z')
+  const at = (ms: number) => new Date(begin + ms).toISOString()
+  const calls = [
+    { id: root, op_name: 'root', from: 0, to: 1_000 },
+    { id: newId(), parent_id: root, op_name: 'beside', from: 200, to: 300 },
+    { id: newId(), parent_id: root, op_name: 'slow', from: 50, to: 950 },
+  ]
+  const batch = calls.flatMap(({ from, to, ...call }) => [
+    {
+      mode: 'start',
+      req: { start: { project_id, trace_id, ...call, started_at: at(from), attributes: {}, inputs: {} } },
+    },
+    { mode: 'end', req: { end: { project_id, id: call.id, ended_at: at(to), output: null, summary: {} } } },
+  ])
+  await world.rest.call('POST', '/call/upsert_batch', { batch })
+  const path = `/${world.entity}/path/weave/calls/${root}`
+  const page = await browser.open({ url: world.server.url, path, key: world.key })
+  await page.getByRole('button', { name: 'slow', exact: true }).waitFor()
+  const names = () => page.getByRole('treegrid').locator('[role=gridcell]:first-child').allInnerTexts()
+  expect((await names()).map((name) => name.replace('▾', '').trim())).toEqual(['root', 'slow', 'beside'])
+  await page.keyboard.press('p')
+  await page.waitForURL(/path=1/)
+  expect((await names()).map((name) => name.replace('▾', '').trim())).toEqual(['root', 'slow'])
+  await page.getByRole('gridcell', { name: 'decides 900 ms of the trace' }).waitFor()
+  await page.getByRole('button', { name: 'slow', exact: true }).click()
+  await expect.poll(() => page.locator('[role=row][aria-selected=true]').innerText()).toContain('slow')
+})

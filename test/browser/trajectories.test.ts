@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { newId } from '../../apiserver/tracing/ids.ts'
 import { findViolations, useBrowser } from '../support/browser.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { useStack } from '../support/stack.ts'
 import { makeDemo, type Demo } from './demo.ts'
-import { createRun, useWorld, type Rollout } from './world.ts'
+import { createRun, makeTrajectory, useWorld, type Rollout } from './world.ts'
 
 const stack = useStack()
 const world = useWorld(stack)
@@ -139,6 +140,68 @@ test('what a step learned from is ranked by push, and saved as it is shown', asy
   const pushes = lines.map((line) => Math.abs((JSON.parse(line) as { push: number }).push))
   expect(pushes).toEqual(pushes.toSorted((a, b) => b - a))
   expect(pushes).toHaveLength(32)
+})
+
+/** Sends a chat as weave traces it. Returns the id of its call. */
+async function sendChat(inputs: object, choice: unknown): Promise<string> {
+  const ids = { project_id: `${world.entity}/${demo.project}`, id: newId() }
+  const at = (ms: number) => new Date(Date.now() + ms).toISOString()
+  const op_name = 'openai.chat.completions.create'
+  const start = { ...ids, trace_id: newId(), op_name, started_at: at(-2_000), attributes: {}, inputs }
+  await world.rest.call('POST', '/call/start', { start })
+  const end = { ...ids, ended_at: at(-1_000), output: { choices: [choice] }, summary: {} }
+  await world.rest.call('POST', '/call/end', { end })
+  return ids.id
+}
+
+test('a trajectory leads to the traced chat that it was made of and back, and becomes a row of a data set', async () => {
+  const run = await createRun(world, stack, demo.project, 'traced')
+  const rollout: Rollout = { prompt: 'Which colour is traced?', answer: 'Orange is nice.', reward: 1 }
+  const [system, user, choice] = makeTrajectory(rollout).messages_and_choices
+  const inputs = { model: `${world.entity}/${demo.project}/${run.name}`, messages: [system, user] }
+  const own = await sendChat(inputs, choice)
+  // It says the same, with other log-probabilities.
+  const unlikely = { token: 'Orange is nice.', logprob: -9, bytes: null, top_logprobs: [] }
+  await sendChat(inputs, { ...choice, logprobs: { content: [unlikely] } })
+  await run.train([rollout, { ...rollout, answer: 'Blue.', reward: 0 }], { loss: 1, reward: 0.5 })
+  const listed = `/v1/preview/models/${run.id}/trajectories?min_reward=1`
+  const { data } = await world.rest.call<{ data: { id: string }[] }>('GET', listed)
+  const page = await open(`${home}/runs/${run.name}/trajectories/${data[0]!.id}`)
+  await page.getByRole('button', { name: 'Find its chats in the traces' }).click()
+  const calls = page.getByRole('complementary', { name: 'Siblings' }).getByRole('link', { name: /^turn 3/ })
+  await calls.first().waitFor()
+  expect(await calls.count()).toBe(1)
+  await page.getByRole('button', { name: 'To data set' }).click()
+  await page.getByLabel('Data set', { exact: true }).fill('chosen')
+  await page.getByRole('button', { name: 'Copy it' }).click()
+  await page.getByText('chosen is at version 0, with 1 row.').waitFor()
+  await page.keyboard.press('Escape')
+  await calls.click()
+  await page.waitForURL(`**/weave/calls/${own}*`)
+  await page.getByRole('button', { name: 'trajectories', exact: true }).click()
+  await page.getByRole('link', { name: 'step 1, 0/0' }).click()
+  await page.waitForURL(`**/trajectories/${data[0]!.id}*`)
+})
+
+test('two large trajectories are compared in a worker, and the page shows what differs', async () => {
+  const run = await createRun(world, stack, demo.project, 'large')
+  const words = Array.from({ length: 150_000 }, (_, index) => `word${index}`)
+  const prompts = [words, words.with(75_000, 'changed')].map((all) => all.join(' '))
+  await run.train(
+    prompts.map((prompt, reward) => ({ prompt, answer: 'Red is nice.', reward })),
+    { loss: 1, reward: 0.5 },
+  )
+  const { data } = await world.rest.call<{ data: { id: string }[] }>('GET', `/v1/preview/models/${run.id}/trajectories`)
+  const page = await open(home)
+  const workers: string[] = []
+  page.on('worker', (worker) => workers.push(worker.url()))
+  await page.goto(`${home}/runs/${run.name}/trajectories/${data[1]!.id}?diff=${data[0]!.id}`)
+  await page.locator('ins').getByText('changed').waitFor()
+  expect(await page.locator('del').allTextContents()).toEqual(['word75000'])
+  expect(workers).toHaveLength(1)
+  expect(await page.evaluate<number>(`document.querySelector('#content').textContent.length`)).toBeLessThan(10_000)
+  await page.getByRole('button', { name: 'End the comparison' }).click()
+  await page.getByRole('button', { name: 'advantage', exact: true }).waitFor()
 })
 
 test('the palette goes to a run by its name and to a job by its id, and ? shows the keys', async () => {

@@ -1,8 +1,9 @@
 import { useCallback, useMemo } from 'react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { maxSpans, shownCallsRequest, traceBody, traceIdQuery, traceQuery } from '../../data/calls.ts'
+import { copyCall, maxSpans, shownCallsRequest, traceBody, traceIdQuery, traceQuery } from '../../data/calls.ts'
 import { nameCall, type Call } from '../../logic/calls.ts'
+import { findCriticalPath, findSlowest } from '../../logic/critical-path.ts'
 import { revealHidden } from '../../logic/chat.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { buildTrace } from '../../logic/span-tree.ts'
@@ -10,8 +11,8 @@ import { formatDuration } from '../../logic/time.ts'
 import { AsCommand } from '../../parts/command.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answered, Failure, Loading } from '../../parts/state.tsx'
+import { ToDataset } from '../../parts/to-dataset.tsx'
 import { Detail } from './detail.tsx'
-import { ToDataset } from './to-dataset.tsx'
 import { Tree } from './tree.tsx'
 import classes from './call.module.css'
 
@@ -49,7 +50,7 @@ function TraceOf({ projectId, traceId, id }: TraceProps) {
       }
       actions={
         <>
-          <ToDataset project={project} id={id} />
+          <ToDataset what="call" copy={(dataset) => copyCall(project, id, dataset)} />
           <AsCommand
             requests={[
               { method: 'POST', address: '/traces/call/read', body: { project_id: projectId, id } },
@@ -76,6 +77,8 @@ interface ShownProps {
 function Shown({ projectId, calls, readAt, id }: ShownProps) {
   const search = useSearch({ from: route })
   const trace = useMemo(() => buildTrace(calls, readAt), [calls, readAt])
+  const path = useMemo(() => findCriticalPath(trace), [trace])
+  const slowest = findSlowest(path)
   const at = trace.spans.findIndex(({ call }) => call.id === id)
   const change = useChange()
   const select = useSelect(projectId, calls[0]?.trace_id)
@@ -85,13 +88,29 @@ function Shown({ projectId, calls, readAt, id }: ShownProps) {
       <p className={classes.sum}>
         {countOf(trace.spans.length, 'call')} in {formatDuration(trace.durationMs)}
         {errors > 0 && `, ${countOf(errors, 'error')}`}
+        {slowest !== undefined && trace.spans.length > 1 && (
+          <>
+            . Most of it is spent in{' '}
+            <button
+              type="button"
+              className={classes.slowest}
+              onClick={() => select(trace.spans[slowest]!.call.id, false)}
+            >
+              {revealHidden(trace.spans[slowest]!.name)}
+            </button>
+            : {formatDuration(path.ownMs[slowest]!)}
+          </>
+        )}
         {calls.length >= maxSpans && '. The trace has more calls, which are not shown.'}
       </p>
       <div className={classes.split}>
         <Tree
           trace={trace}
           selected={at}
+          path={path}
           errorsOnly={search.errors === '1'}
+          pathOnly={search.path === '1'}
+          onPathOnly={(isOn) => change({ path: isOn ? '1' : undefined })}
           hasErrors={errors > 0}
           onErrorsOnly={(isOn) => change({ errors: isOn ? '1' : undefined })}
           onSelect={select}

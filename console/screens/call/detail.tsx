@@ -9,6 +9,7 @@ import { formatCount, formatMoney } from '../../logic/numbers.ts'
 import type { WholeCall } from '../../logic/preview.ts'
 import { readChoice } from '../../logic/search.ts'
 import { formatDuration, formatTime } from '../../logic/time.ts'
+import { readRunChat } from '../../logic/trajectory-calls.ts'
 import { CallStatusMark } from '../../parts/call-status.tsx'
 import { Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
@@ -17,6 +18,7 @@ import { Json } from '../../parts/json.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Answered } from '../../parts/state.tsx'
 import { FeedbackList } from './feedback.tsx'
+import { Taught } from './taught.tsx'
 import classes from './call.module.css'
 
 interface DetailProps {
@@ -40,7 +42,7 @@ export function Detail({ projectId, id, endedAt, tab, onTab }: DetailProps) {
 }
 
 const data = 'inputs and output'
-type Tab = 'chat' | 'exception' | typeof data | 'usage' | 'attributes' | 'feedback'
+type Tab = 'chat' | 'exception' | typeof data | 'usage' | 'attributes' | 'feedback' | 'trajectories'
 
 interface ShownProps extends Pick<DetailProps, 'projectId' | 'tab' | 'onTab'> {
   whole: WholeCall
@@ -49,6 +51,8 @@ interface ShownProps extends Pick<DetailProps, 'projectId' | 'tab' | 'onTab'> {
 function Shown({ projectId, whole: { call, isCut }, tab, onTab }: ShownProps) {
   const turns = useMemo(() => readCallTurns(call), [call])
   const tabs: [Tab, ...Tab[]] = [data, 'usage', 'attributes', 'feedback']
+  const chat = readRunChat(call, projectId.split('/')[0]!)
+  if (chat) tabs.push('trajectories')
   if (call.exception) tabs.unshift('exception')
   if (turns.length > 0) tabs.unshift('chat')
   const shown = readChoice(tab, tabs)
@@ -72,6 +76,7 @@ function Shown({ projectId, whole: { call, isCut }, tab, onTab }: ShownProps) {
       {shown === 'usage' && <Usage call={call} />}
       {shown === 'attributes' && <Json value={call.attributes ?? {}} renderText={renderRef} />}
       {shown === 'feedback' && <FeedbackList projectId={projectId} id={call.id} />}
+      {shown === 'trajectories' && chat && <Taught chat={chat} />}
     </>
   )
 }

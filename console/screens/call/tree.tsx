@@ -2,8 +2,10 @@ import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type MouseEve
 import { defaultRangeExtractor, useVirtualizer, type Range } from '@tanstack/react-virtual'
 import { revealHidden } from '../../logic/chat.ts'
 import { toggle } from '../../logic/search.ts'
+import type { CriticalPath } from '../../logic/critical-path.ts'
 import { listParents, listVisible, walk, type Span, type Step, type Trace } from '../../logic/span-tree.ts'
 import { formatDuration } from '../../logic/time.ts'
+import { actionOf, isParent, unfoldAbove } from '../../logic/tree-keys.ts'
 import controls from '../../parts/controls.module.css'
 import { useKey } from '../../parts/use-key.ts'
 import classes from './call.module.css'
@@ -12,19 +14,27 @@ interface TreeProps {
   trace: Trace
   /** The index of the selected span, or -1. */
   selected: number
+  path: CriticalPath
   errorsOnly: boolean
   hasErrors: boolean
+  pathOnly: boolean
   onErrorsOnly: (isOn: boolean) => void
+  onPathOnly: (isOn: boolean) => void
   onSelect: (id: string, isStep: boolean) => void
 }
 
 const rowHeight = 28
 
 /** The calls of a trace as a tree beside the time they took. Only the rows that are near the screen are drawn. */
-export function Tree({ trace: { spans, durationMs }, selected, errorsOnly, hasErrors, ...on }: TreeProps) {
+export function Tree({ trace: { spans, durationMs }, selected, path, ...props }: TreeProps) {
+  const { errorsOnly, hasErrors, pathOnly, ...on } = props
   const [folded, setFolded] = useState<readonly string[]>([])
   const foldedSet = useMemo(() => new Set(folded), [folded])
-  const visible = useMemo(() => listVisible(spans, foldedSet, errorsOnly), [spans, foldedSet, errorsOnly])
+  const visible = useMemo(() => {
+    const isWanted = ({ leadsToError }: Span, index: number) =>
+      (!errorsOnly || leadsToError) && (!pathOnly || path.isOn[index] === 1)
+    return listVisible(spans, foldedSet, isWanted)
+  }, [spans, foldedSet, errorsOnly, pathOnly, path])
   const parents = useMemo(() => listParents(spans), [spans])
   const at = visible.indexOf(selected)
   const { scroll, virtual, focusNext } = useRows(visible.length, at)
@@ -42,6 +52,7 @@ export function Tree({ trace: { spans, durationMs }, selected, errorsOnly, hasEr
   useKey('traceChild', step('child'))
   useKey('traceNext', step('next'))
   useKey('tracePrevious', step('previous'))
+  useKey('path', () => on.onPathOnly(!pathOnly))
   useKey('fold', () => isParent(spans, selected) && fold(selected))
 
   const onKeyDown = (event: KeyboardEvent) => {
@@ -80,9 +91,15 @@ export function Tree({ trace: { spans, durationMs }, selected, errorsOnly, hasEr
           />
           Errors only
         </label>
+        <label className={classes.check} title="The calls that decide how long the trace takes">
+          <input type="checkbox" checked={pathOnly} onChange={(event) => on.onPathOnly(event.currentTarget.checked)} />
+          Critical path only
+        </label>
         <span className={classes.scale}>0 – {formatDuration(durationMs)}</span>
       </div>
-      {visible.length === 0 && <p className={classes.none}>No call of this trace has failed.</p>}
+      {visible.length === 0 && (
+        <p className={classes.none}>No call of this trace {pathOnly && 'that decides its duration '}has failed.</p>
+      )}
       <div ref={scroll} className={classes.scroll}>
         {/* oxlint-disable-next-line jsx-a11y/interactive-supports-focus -- its rows have the focus */}
         <div
@@ -105,6 +122,7 @@ export function Tree({ trace: { spans, durationMs }, selected, errorsOnly, hasEr
                 row={row}
                 start={start}
                 durationMs={durationMs}
+                decidesMs={path.isOn[index] === 1 ? path.ownMs[index] : undefined}
                 isOpen={isParent(spans, index) ? !foldedSet.has(span.call.id) : undefined}
                 isSelected={index === selected}
                 isTabStop={row === Math.max(at, 0)}
@@ -148,6 +166,8 @@ interface RowProps {
   row: number
   start: number
   durationMs: number
+  /** How much of the duration it decides itself. Undefined if it is not on the critical path. */
+  decidesMs: number | undefined
   /** Undefined for a call without calls in it. */
   isOpen: boolean | undefined
   isSelected: boolean
@@ -156,7 +176,7 @@ interface RowProps {
 
 const maxIndent = 16
 
-function Row({ span, index, row, start, durationMs, isOpen, isSelected, isTabStop }: RowProps) {
+function Row({ span, index, row, start, durationMs, decidesMs, isOpen, isSelected, isTabStop }: RowProps) {
   const { level, siblings, place, name, hasError, leadsToError, isRunning } = span
   const [left, width] = [span.startMs, span.durationMs].map((ms) => (100 * ms) / Math.max(durationMs, 1e-3))
   return (
@@ -184,11 +204,12 @@ function Row({ span, index, row, start, durationMs, isOpen, isSelected, isTabSto
       <div role="gridcell" className={classes.took}>
         {isRunning ? 'running' : formatDuration(span.durationMs)}
       </div>
-      <div role="gridcell" className={classes.time} aria-label={`begins after ${formatDuration(span.startMs)}`}>
+      <div role="gridcell" className={classes.time} aria-label={describeTime(span, decidesMs)}>
         <span
           className={classes.span}
           data-error={hasError}
           data-running={isRunning}
+          data-critical={decidesMs !== undefined}
           style={{ left: `${left}%`, width: `${width}%` }}
         />
       </div>
@@ -196,45 +217,12 @@ function Row({ span, index, row, start, durationMs, isOpen, isSelected, isTabSto
   )
 }
 
-const isParent = (spans: readonly Span[], index: number) => (spans[index]?.end ?? 0) > index + 1
+function describeTime({ startMs }: Span, decidesMs: number | undefined): string {
+  const begins = `begins after ${formatDuration(startMs)}`
+  return decidesMs === undefined ? begins : `${begins}, decides ${formatDuration(decidesMs)} of the trace`
+}
 
 function indexOf(target: EventTarget): number {
   const row = target instanceof Element ? target.closest<HTMLElement>('[data-index]') : null
   return row ? Number(row.dataset['index']) : -1
-}
-
-/** The folded calls without those above a span. */
-function unfoldAbove(spans: readonly Span[], span: Span, folded: readonly string[]): readonly string[] {
-  const above = new Set<string>()
-  for (let parent = spans[span.parent]; parent; parent = spans[parent.parent]) above.add(parent.call.id)
-  return folded.some((id) => above.has(id)) ? folded.filter((id) => !above.has(id)) : folded
-}
-
-interface Place {
-  spans: readonly Span[]
-  visible: readonly number[]
-  at: number
-  from: number
-  isFolded: boolean
-}
-
-/** What a key does in a tree: it folds the row, or goes to the span that is returned. */
-function actionOf(key: string, { spans, visible, at, from, isFolded }: Place): 'fold' | number | undefined {
-  const canOpen = isParent(spans, from)
-  switch (key) {
-    case 'ArrowDown':
-      return visible[at + 1]
-    case 'ArrowUp':
-      return visible[at - 1]
-    case 'Home':
-      return visible[0]
-    case 'End':
-      return visible.at(-1)
-    case 'ArrowRight':
-      return canOpen && isFolded ? 'fold' : walk(spans, from, 'child')
-    case 'ArrowLeft':
-      return canOpen && !isFolded ? 'fold' : walk(spans, from, 'parent')
-    default:
-      return undefined
-  }
 }

@@ -1,14 +1,7 @@
 import { useCallback, useMemo } from 'react'
 import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
 import { baseUrl } from '../../data/base.ts'
-import {
-  callStatisticsQuery,
-  callsQuery,
-  downloadAnswer,
-  newCallsQuery,
-  newestOf,
-  shownCallsRequest,
-} from '../../data/calls.ts'
+import { callStatisticsQuery, callsQuery, newCallsQuery, newestOf, shownCallsRequest } from '../../data/calls.ts'
 import type { Answer } from '../../data/client.ts'
 import { costOf, type Call } from '../../logic/calls.ts'
 import { isFiltered, writeFilters } from '../../logic/call-search.ts'
@@ -19,6 +12,7 @@ import { writeSnippets } from '../../logic/snippets.ts'
 import { AsCommand } from '../../parts/command.tsx'
 import { FilterField } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
+import { Download } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
 import { WithPeek } from '../../parts/peek.tsx'
 import { useRowKeys } from '../../parts/row-keys.ts'
@@ -63,14 +57,7 @@ function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string })
       tabs={<TracesTabs />}
       actions={
         <>
-          <button
-            type="button"
-            className={controls.quiet}
-            disabled={rows.length === 0}
-            onClick={() => void downloadAnswer('/traces/calls/stream_query', downloadBody(state, rows), 'calls.jsonl')}
-          >
-            JSONL
-          </button>
+          <Download name={`${project}-calls`} rows={rows} />
           <AsCommand requests={[shownCallsRequest({ ...body, limit: Math.max(loaded.length, 1) })]} />
         </>
       }
@@ -116,15 +103,6 @@ function statisticsBody({ filters, projectId }: TracesState) {
   const { from, to } = filters
   const request = writeRequest({ ...filters, from: undefined, to: undefined }, projectId)
   return { ...request, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-}
-
-/** The rows that are shown, by their ids: what has come since is not among them. */
-function downloadBody({ body }: TracesState, rows: readonly Call[]) {
-  const { project_id, columns, sort_by, include_costs, include_feedback } = body
-  const isShort = rows.length <= 1_000
-  const filter = isShort ? { call_ids: rows.map(({ id }) => id) } : body.filter
-  const query = isShort ? undefined : body.query
-  return { project_id, columns, sort_by, include_costs, include_feedback, filter, query, limit: rows.length }
 }
 
 function joinPages(pages: readonly Call[][]): Call[] {

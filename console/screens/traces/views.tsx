@@ -63,9 +63,9 @@ function useNamedView(
 function SaveView({ state }: { state: TracesState }) {
   const queries = useQueryClient()
   const [label, setLabel] = useState('')
-  const { projectId, filters, order, paths } = state
+  const { projectId, filters, order, paths, hidden } = state
   const saving = useMutation({
-    mutationFn: () => saveView(projectId, label, writeView({ filters, order, paths }, projectId)),
+    mutationFn: () => saveView(projectId, label, writeView({ filters, order, paths, hidden }, projectId)),
     onSuccess: async (name) => {
       setLabel('')
       await queries.invalidateQueries(viewsQuery(projectId))

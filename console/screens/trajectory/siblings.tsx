@@ -1,17 +1,23 @@
+import type { ReactNode } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
-import type { Model } from '../../data/models.ts'
+import type { Model, Trajectory } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { formatMetric, formatSigned } from '../../logic/numbers.ts'
 import { Answered } from '../../parts/state.tsx'
-import type { FullTrajectory } from './full-trajectory.ts'
 import classes from './trajectory.module.css'
 
 const route = '/inside/$entity/$project/runs/$run/trajectories/$trajectory'
 const operation = 'GET /v1/preview/models/{model_id}/trajectories'
 
+interface SiblingsProps {
+  model: Model
+  trajectory: Trajectory
+  children?: ReactNode
+}
+
 /** The other trajectories of the group, and those with the same prompt at other steps. */
-export function Siblings({ model, trajectory }: { model: Model; trajectory: FullTrajectory }) {
+export function Siblings({ model, trajectory, children }: SiblingsProps) {
   const { job_id, group_index, prompt_hash } = trajectory
   const path = { model_id: model.id }
   const group = useQuery({
@@ -32,13 +38,12 @@ export function Siblings({ model, trajectory }: { model: Model; trajectory: Full
       <Answered result={others} rows={4}>
         {(rows) => (rows.length === 0 ? <p>none</p> : <List rows={rows} own={trajectory.id} withStep />)}
       </Answered>
+      {children}
     </aside>
   )
 }
 
-type Row = Omit<FullTrajectory, 'trajectory'>
-
-function List({ rows, own, withStep = false }: { rows: readonly Row[]; own: string; withStep?: boolean }) {
+function List({ rows, own, withStep = false }: { rows: readonly Trajectory[]; own: string; withStep?: boolean }) {
   const params = useParams({ from: route })
   return (
     <ul>

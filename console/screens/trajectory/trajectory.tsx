@@ -1,7 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
-import { runQuery, type Model } from '../../data/models.ts'
+import { callApi } from '../../data/client.ts'
+import { runQuery, type Model, type Trajectory } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
+import { trajectoryDiffQuery } from '../../data/trajectory-diff.ts'
 import { formatMetric, formatSigned } from '../../logic/numbers.ts'
 import { overlays } from '../../logic/overlays.ts'
 import { readChoice } from '../../logic/search.ts'
@@ -11,13 +13,16 @@ import { Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Facts, Page } from '../../parts/page.tsx'
 import { Answered, Failure, Loading } from '../../parts/state.tsx'
+import { ToDataset } from '../../parts/to-dataset.tsx'
 import { Difference } from './difference.tsx'
+import { ItsCalls } from './its-calls.tsx'
 import { Siblings } from './siblings.tsx'
 import { TokenOverlay } from './token-overlay.tsx'
 import type { FullTrajectory } from './full-trajectory.ts'
 import classes from './trajectory.module.css'
 
-const route = '/inside/$entity/$project/runs/$run/trajectories/$trajectory'
+const path = '/$entity/$project/runs/$run/trajectories/$trajectory'
+const route = `/inside${path}` as const
 const operation = 'GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}'
 
 /** One trajectory as a conversation, with its tokens and its siblings. */
@@ -26,6 +31,7 @@ export function TrajectoryScreen() {
   const model = useQuery(runQuery(project, run))
   if (model.error) return <Failure error={model.error} />
   if (!model.data) return <Loading />
+  const modelId = model.data.id
   const trail = (
     <>
       <Link to="/$entity/$project/runs" params={{ entity, project }}>
@@ -43,6 +49,7 @@ export function TrajectoryScreen() {
       trail={trail}
       actions={
         <>
+          <ToDataset what="trajectory" copy={(dataset) => copyTrajectory(modelId, id, dataset)} />
           <Link
             to="/$entity/$project/playground"
             params={{ entity, project }}
@@ -51,7 +58,7 @@ export function TrajectoryScreen() {
           >
             To playground
           </Link>
-          <AsCommand requests={[{ address: `/v1/preview/models/${model.data.id}/trajectories/${id}` }]} />
+          <AsCommand requests={[{ address: `/v1/preview/models/${modelId}/trajectories/${id}` }]} />
         </>
       }
     >
@@ -60,50 +67,73 @@ export function TrajectoryScreen() {
   )
 }
 
+function copyTrajectory(modelId: string, id: string, dataset: string) {
+  const body = { dataset, trajectory_ids: [id] }
+  return callApi('POST /v1/preview/models/{model_id}/trajectories/to-dataset', { path: { model_id: modelId }, body })
+}
+
 function Loaded({ model, id }: { model: Model; id: string }) {
+  const { diff } = useSearch({ from: route })
+  return diff === undefined ? <Whole model={model} id={id} /> : <Compared model={model} id={id} other={diff} />
+}
+
+function Whole({ model, id }: { model: Model; id: string }) {
   const result = useQuery(apiQuery(operation, { path: { model_id: model.id, trajectory_id: id } }))
   return (
     <Answered result={result} rows={8}>
-      {(trajectory) => <Shown model={model} trajectory={trajectory} />}
+      {(trajectory) => <Conversation model={model} trajectory={trajectory} />}
     </Answered>
   )
 }
 
-function Shown({ model, trajectory }: { model: Model; trajectory: FullTrajectory }) {
+function Compared({ model, id, other }: { model: Model; id: string; other: string }) {
+  const result = useQuery(trajectoryDiffQuery(model.id, other, id))
+  const navigate = useNavigate({ from: path })
+  const end = () => void navigate({ search: (all) => ({ ...all, diff: undefined }), replace: true })
+  return (
+    <Answered result={result} rows={8}>
+      {(compared) => (
+        <div className={classes.split}>
+          <div className={classes.main}>
+            <Head trajectory={compared.b} />
+            <div className={classes.bar}>
+              <button type="button" className={classes.end} onClick={end}>
+                End the comparison
+              </button>
+            </div>
+            <Difference compared={compared} />
+          </div>
+          <Siblings model={model} trajectory={compared.b} />
+        </div>
+      )}
+    </Answered>
+  )
+}
+
+function Conversation({ model, trajectory }: { model: Model; trajectory: FullTrajectory }) {
   const search = useSearch({ from: route })
-  const navigate = useNavigate({ from: '/$entity/$project/runs/$run/trajectories/$trajectory' })
+  const navigate = useNavigate({ from: path })
   const name = readChoice(search.overlay, overlays)
-  const change = (changes: object) => void navigate({ search: (all) => ({ ...all, ...changes }), replace: true })
+  const choose = (choice: string) =>
+    void navigate({ search: (all) => ({ ...all, overlay: choice === 'none' ? undefined : choice }), replace: true })
   return (
     <div className={classes.split}>
       <div className={classes.main}>
         <Head trajectory={trajectory} />
         <div className={classes.bar}>
           <span>Colour tokens by</span>
-          <Segments
-            label="Overlay"
-            choices={overlays}
-            value={name}
-            onChoose={(choice) => change({ overlay: choice === 'none' ? undefined : choice })}
-          />
-          {search.diff !== undefined && (
-            <button type="button" className={classes.end} onClick={() => change({ diff: undefined })}>
-              End the comparison
-            </button>
-          )}
+          <Segments label="Overlay" choices={overlays} value={name} onChoose={choose} />
         </div>
-        {search.diff === undefined ? (
-          <TokenOverlay key={trajectory.id} model={model} trajectory={trajectory} name={name} />
-        ) : (
-          <Difference model={model} trajectory={trajectory} other={search.diff} />
-        )}
+        <TokenOverlay key={trajectory.id} model={model} trajectory={trajectory} name={name} />
       </div>
-      <Siblings model={model} trajectory={trajectory} />
+      <Siblings model={model} trajectory={trajectory}>
+        <ItsCalls trajectory={trajectory} />
+      </Siblings>
     </div>
   )
 }
 
-function Head({ trajectory }: { trajectory: FullTrajectory }) {
+function Head({ trajectory }: { trajectory: Trajectory }) {
   const { reward, advantage, push, step, split, tokens, scenario_id, flags, metrics, job_id } = trajectory
   const params = useParams({ from: route })
   const job = job_id !== null && (
