@@ -2,6 +2,7 @@ import { expireDownloads } from '../db/base-models/downloads.ts'
 import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
 import { expireAdapterUses } from '../db/engines/adapter-uses.ts'
 import { expireKeyedRequests } from '../db/idempotent-requests.ts'
+import { numberAllEarlierSteps } from '../db/model-metrics/number-steps.ts'
 import { expireResponses } from '../db/responses/retention.ts'
 import { expireRuns } from '../db/runs/expire.ts'
 import { removeDeletedRuns } from '../db/runs/remove.ts'
@@ -57,6 +58,7 @@ export const databaseSteps = {
   },
   hourly: {
     createTracePartitions,
+    numberEarlierSteps: ({ pool }) => numberAllEarlierSteps(pool),
     expireKeyHolds,
     expireResponses: ({ pool }) => expireResponses(pool),
     expireAdapterUses: ({ pool }) => expireAdapterUses(pool),

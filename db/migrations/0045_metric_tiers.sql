@@ -99,13 +99,4 @@ BEGIN
 END
 $$;
 
--- Gradient steps of an earlier version.
-UPDATE training.events e SET model_id = n.model_id, model_step = n.step, model_index = n.index
-FROM (
-  SELECT e.id, j.model_id, coalesce(j.step, 0) AS step,
-    row_number() OVER (PARTITION BY j.model_id ORDER BY j.arrival, e.seq) - 1 AS index
-  FROM training.events e JOIN training.jobs j ON j.id = e.job_id WHERE e.type = 'gradient_step'
-) AS n WHERE n.id = e.id;
-INSERT INTO training.metric_heads (model_id, count)
-SELECT model_id, count(*) FROM training.events WHERE model_index IS NOT NULL GROUP BY model_id;
-SELECT training.fill_metric_buckets(model_id, 0, count) FROM training.metric_heads;
+-- The operator numbers the gradient steps of an earlier version, model by model: trainers report while this migration runs.
