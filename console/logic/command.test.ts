@@ -21,7 +21,8 @@ test('the key never stands in a command', () => {
 })
 
 test('the words of JSON become those of Python, but not in texts', () => {
-  const text = writePython(origin, { method: 'POST', address: '/x', body: { a: true, b: null, c: 'true null' } })
-  expect(text).toContain('json.dumps({"a":True,"b":None,"c":"true null"})')
-  expect(text).toContain('method="POST"')
+  const request = { method: 'POST', address: '/x', body: { a: true, b: null, c: 'true null' } }
+  const text = writePython(origin, [request, { address: '/y?a=b' }])
+  expect(text).toContain('print(call("POST", "/x", {"a":True,"b":None,"c":"true null"}))')
+  expect(text).toContain('print(call("GET", "/y?a=b"))')
 })

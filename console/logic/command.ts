@@ -17,14 +17,22 @@ export function writeCurl(origin: string, { method = 'GET', address, body }: Sho
   return parts.join(' ')
 }
 
-/** Writes the request for Python's standard library. */
-export function writePython(origin: string, { method = 'GET', address, body }: ShownRequest): string {
-  const data = body === undefined ? '' : `, data=json.dumps(${writeLiteral(body)}).encode()`
+/** Writes requests for Python's standard library. */
+export function writePython(origin: string, requests: readonly ShownRequest[]): string {
+  const calls = requests.map(({ method = 'GET', address, body }) => {
+    const values = [method, address].map((text) => JSON.stringify(text))
+    return `print(call(${[...values, ...(body === undefined ? [] : [writeLiteral(body)])].join(', ')}))`
+  })
   return [
     'import json, os, urllib.request',
-    `request = urllib.request.Request(${JSON.stringify(`${origin}${address}`)}${data}, method="${method}", headers={`,
-    '    "Authorization": "Bearer " + os.environ["TRAINYARD_API_KEY"], "Content-Type": "application/json"})',
-    'print(json.load(urllib.request.urlopen(request)))',
+    '',
+    'def call(method, address, body=None):',
+    '    data = None if body is None else json.dumps(body).encode()',
+    '    headers = {"Authorization": "Bearer " + os.environ["TRAINYARD_API_KEY"], "Content-Type": "application/json"}',
+    `    request = urllib.request.Request(${JSON.stringify(origin)} + address, data, headers, method=method)`,
+    '    return urllib.request.urlopen(request).read().decode()',
+    '',
+    ...calls,
   ].join('\n')
 }
 

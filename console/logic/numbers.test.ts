@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { countOf, formatBytes, formatMetric, formatSigned, mean, standardDeviation } from './numbers.ts'
+import { countOf, formatBytes, formatMetric, formatSigned, mean, standardDeviation, describeSize } from './numbers.ts'
 
 test.each([
   [0, '0'],
@@ -40,4 +40,14 @@ test('means and deviations of nothing are unknown', () => {
 
 test('a word follows its count', () => {
   expect([countOf(1, 'job'), countOf(1200, 'trajectory', 'trajectories')]).toEqual(['1 job', '1,200 trajectories'])
+})
+
+test.each([
+  [12, { isWhole: true, total: 12 }, '12 jobs'],
+  [1, { isWhole: true, total: 1 }, '1 job'],
+  [1_000, { isWhole: false, total: 8_412 }, '1,000 of 8,412 jobs'],
+  [1_000, { isWhole: false, total: 100_000 }, '1,000 of more than 100,000 jobs'],
+  [500, { isWhole: false, total: undefined }, '500 of more jobs'],
+])('a list that shows %d of %j is described as %s', (shown, size, text) => {
+  expect(describeSize(shown, size, 'job')).toBe(text)
 })

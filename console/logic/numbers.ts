@@ -54,6 +54,27 @@ export function countOf(count: number, singular: string, plural = `${singular}s`
   return `${formatCount(count)} ${count === 1 ? singular : plural}`
 }
 
+/** Above this number, lists are not counted to their end. */
+export const maxTotal = 100_000
+
+/** How much of a list is there. `total` is that of all of it, if it is known. */
+export interface ListSize {
+  isWhole: boolean
+  total: number | undefined
+}
+
+/** `12 jobs`, or `500 of 8,412 jobs`. */
+export function describeSize(
+  shown: number,
+  { isWhole, total }: ListSize,
+  singular: string,
+  plural = `${singular}s`,
+): string {
+  if (isWhole) return countOf(shown, singular, plural)
+  if (total === undefined) return `${formatCount(shown)} of more ${plural}`
+  return `${formatCount(shown)} of ${total >= maxTotal ? 'more than ' : ''}${countOf(total, singular, plural)}`
+}
+
 /** An amount of money. Prices of tokens are small. */
 export function formatMoney(amount: number): string {
   if (amount === 0) return '$0'

@@ -24,8 +24,7 @@ export function Command({ text }: { text: string }) {
 
 /** A button that shows the requests of a screen, for a shell and for Python. */
 export function AsCommand({ requests, kubectl }: { requests: readonly ShownRequest[]; kubectl?: string }) {
-  const [first] = requests
-  if (!first) return null
+  if (requests.length === 0) return null
   return (
     <>
       <button type="button" className={controls.quiet} popoverTarget="as-command" title="Show as a command">
@@ -36,7 +35,7 @@ export function AsCommand({ requests, kubectl }: { requests: readonly ShownReque
         <h3>Shell</h3>
         <Command text={requests.map((request) => writeCurl(baseUrl, request)).join('\n')} />
         <h3>Python</h3>
-        <Command text={writePython(baseUrl, first)} />
+        <Command text={writePython(baseUrl, requests)} />
         {kubectl !== undefined && (
           <>
             <h3>Kubernetes</h3>

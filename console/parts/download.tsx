@@ -1,3 +1,4 @@
+import { basePath } from '../data/base.ts'
 import controls from './controls.module.css'
 
 interface DownloadProps {
@@ -22,5 +23,14 @@ export function Download({ name, rows }: DownloadProps) {
     <button type="button" className={controls.quiet} onClick={save} title="Download what is shown">
       ↓ JSONL
     </button>
+  )
+}
+
+/** Saves an answer of the API as it is. */
+export function DownloadAnswer({ name, address }: { name: string; address: string }) {
+  return (
+    <a className={controls.quiet} href={basePath + address} download={`${name}.json`} title="Download what is shown">
+      ↓ JSON
+    </a>
   )
 }

@@ -1,6 +1,8 @@
 import type { ReactNode } from 'react'
 import { ApiError } from '../data/client.ts'
+import { Age } from './badges.tsx'
 import { Command } from './command.tsx'
+import controls from './controls.module.css'
 import classes from './state.module.css'
 
 /** Rows in the height of those that follow, while the first answer is on its way. */
@@ -69,13 +71,33 @@ function titleOf(status: number | undefined): string {
   return 'This did not work'
 }
 
+interface StaleProps {
+  error: Error
+  /** When what is shown was read. */
+  readAt: number | undefined
+  onRetry: () => void
+}
+
+/** What is shown is old, and why. */
+function Stale({ error, readAt, onRetry }: StaleProps) {
+  return (
+    <p role="status" className={classes.stale}>
+      This is from {readAt ? <Age time={new Date(readAt).toISOString()} /> : 'an earlier answer'}: {error.message}{' '}
+      <button type="button" className={controls.quiet} onClick={onRetry}>
+        Try again
+      </button>
+    </p>
+  )
+}
+
 interface Result<T> {
   data: T | undefined
   error: Error | null
+  dataUpdatedAt?: number
   refetch: () => unknown
 }
 
-/** Shows an answer, or its state until there is one. An answer stays when a later request fails. */
+/** Shows an answer, or its state until there is one. An answer stays when a later request fails, and says so. */
 export function Answered<T>({
   result,
   rows,
@@ -85,8 +107,15 @@ export function Answered<T>({
   rows?: number
   children: (data: T) => ReactNode
 }) {
-  const { data, error, refetch } = result
-  if (data !== undefined) return children(data)
-  if (error) return <Failure error={error} onRetry={() => void refetch()} />
+  const { data, error, dataUpdatedAt, refetch } = result
+  const retry = () => void refetch()
+  if (data !== undefined)
+    return (
+      <>
+        {error && <Stale error={error} readAt={dataUpdatedAt} onRetry={retry} />}
+        {children(data)}
+      </>
+    )
+  if (error) return <Failure error={error} onRetry={retry} />
   return <Loading {...(rows !== undefined && { rows })} />
 }

@@ -87,6 +87,17 @@ export async function findJobArrival(pool: Pool, filter: JobFilter, id: string):
   return rows[0]?.arrival
 }
 
+const filtered = `${fixedFilter} AND ($7::text[] IS NULL OR ${phase} = ANY ($7))`
+
+/** Counts an entity's jobs, up to `most`. */
+export async function countJobs(pool: Pool, filter: JobFilter, most: number): Promise<number> {
+  const { rows } = await pool.query<{ total: number }>(
+    `SELECT count(*) AS total FROM (SELECT FROM training.jobs j WHERE ${filtered} LIMIT $8) AS found`,
+    [...fixedValues(filter), filter.states ?? null, most],
+  )
+  return rows[0]!.total
+}
+
 /** Lists a page of an entity's jobs that follow the arrival `after` in the given order. */
 export async function listJobs(
   pool: Pool,
@@ -95,7 +106,7 @@ export async function listJobs(
 ): Promise<JobView[]> {
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<Row>(
-    `${select} WHERE ${fixedFilter} AND ($7::text[] IS NULL OR ${phase} = ANY ($7))
+    `${select} WHERE ${filtered}
        AND ($8::bigint IS NULL OR j.arrival ${comparison} $8) ORDER BY j.arrival ${direction} LIMIT $9`,
     [...fixedValues(filter), filter.states ?? null, page.after ?? null, page.limit],
   )

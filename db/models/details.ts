@@ -51,6 +51,18 @@ export async function findListedModel(pool: Pool, filter: ModelFilter, id: strin
   return rows[0]?.id
 }
 
+const filtered = `m.entity = $1 AND ($2::text IS NULL OR m.project = $2) AND ($3::text IS NULL OR m.name = $3)
+  AND m.hidden_at IS NULL AND m.deleted_at IS NULL`
+
+/** Counts an entity's visible models, up to `most`. */
+export async function countModels(pool: Pool, { entity, project, name }: ModelFilter, most: number): Promise<number> {
+  const { rows } = await pool.query<{ total: number }>(
+    `SELECT count(*) AS total FROM (SELECT FROM training.models m WHERE ${filtered} LIMIT $4) AS found`,
+    [entity, project ?? null, name ?? null, most],
+  )
+  return rows[0]!.total
+}
+
 /** Lists a page of an entity's visible models that follow the model `after`, by age. */
 export async function listModelDetails(
   pool: Pool,
@@ -60,8 +72,7 @@ export async function listModelDetails(
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<ModelDetails>(
     `${select}
-     WHERE m.entity = $1 AND ($2::text IS NULL OR m.project = $2) AND ($3::text IS NULL OR m.name = $3)
-       AND m.hidden_at IS NULL AND m.deleted_at IS NULL
+     WHERE ${filtered}
        AND ($4::uuid IS NULL OR
          (m.created_at, m.id) ${comparison} (SELECT c.created_at, c.id FROM training.models c WHERE c.id = $4))
      ORDER BY m.created_at ${direction}, m.id ${direction} LIMIT $5`,

@@ -139,6 +139,23 @@ export async function listTrajectories(
   return rows
 }
 
+/** Counts a model's trajectories, up to `most`. */
+export async function countTrajectories(
+  pool: Pool,
+  modelId: string,
+  filter: TrajectoryFilter,
+  most: number,
+): Promise<number> {
+  const values: unknown[] = [modelId, most]
+  const conditions = ['t.model_id = $1', ...describeFilter(filter, (value) => `$${values.push(value)}`)]
+  const { rows } = await pool.query<{ total: number }>(
+    `SELECT count(*) AS total
+     FROM (SELECT FROM training.trajectories t WHERE ${conditions.join(' AND ')} LIMIT $2) AS found`,
+    values,
+  )
+  return rows[0]!.total
+}
+
 function describeFilter(filter: TrajectoryFilter, place: (value: unknown) => string): string[] {
   const { split, step, jobId, scenarioId, promptHash, minReward, maxReward, flag, minPush, maxPush } = filter
   return [

@@ -12,6 +12,17 @@ export const orderedPageQuery = Type.Object({
   order: Type.Enum(['asc', 'desc'], { default: 'asc' }),
 })
 
+/** For lists that can be counted. */
+export const totalQuery = {
+  max_total: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: 100_000,
+      description: 'Also counts what the filter finds, on all pages, up to this number: `total` of the answer.',
+    }),
+  ),
+}
+
 export type PageQuery = Static<typeof pageQuery>
 export type OrderedPageQuery = Static<typeof orderedPageQuery>
 
@@ -33,6 +44,19 @@ export function listOf<Item extends TSchema>(item: Item) {
     first_id: Type.String(),
     last_id: Type.String(),
   })
+}
+
+/** The schema of a page of items that can be counted. */
+export function countedListOf<Item extends TSchema>(item: Item) {
+  const total = Type.Integer({
+    description: 'With `max_total`: how many items there are; that number if there may be more.',
+  })
+  return Type.Object({ ...listOf(item).properties, total: Type.Optional(total) })
+}
+
+/** The page of a list that was counted, if that was asked for. */
+export function withTotal<Page>(page: Page, total: number | undefined): Page & { total?: number } {
+  return { ...page, ...(total !== undefined && { total }) }
 }
 
 /** Builds a page of `limit` items. One more row than `limit` was requested, to know whether more follow. */

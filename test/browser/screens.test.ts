@@ -173,3 +173,14 @@ describe('a job', () => {
     ).toBe('Cancelled')
   })
 })
+
+test('lists are counted as far as a client wants', async () => {
+  const read = (path: string) => world.rest.call<{ total?: number; data: unknown[] }>('GET', path)
+  const trajectories = `/v1/preview/models/${demo.run.id}/trajectories?limit=1`
+  expect(await read(trajectories)).not.toHaveProperty('total')
+  expect(await read(`${trajectories}&step=6&max_total=1000`)).toMatchObject({ total: 32, data: [{}] })
+  expect(await read(`${trajectories}&max_total=10`)).toMatchObject({ total: 10 })
+  const jobs = `/v1/preview/training-jobs?project=${demo.project}&limit=1`
+  expect(await read(`${jobs}&state=Failed&max_total=10`)).toMatchObject({ total: 1 })
+  expect(await read(`/v1/preview/models?project=${demo.project}&limit=1&max_total=10`)).toMatchObject({ total: 3 })
+})

@@ -1,8 +1,6 @@
 import { text } from 'node:stream/consumers'
-import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
-import { addKey } from '../support/api-server.ts'
 import { useBrowser } from '../support/browser.ts'
 import { useStack } from '../support/stack.ts'
 import { useWorld } from './world.ts'
@@ -34,55 +32,7 @@ beforeAll(async () => {
   await world.rest.call('POST', '/call/upsert_batch', { batch: batch.flat() })
 })
 
-const open = (path: string, key = world.key) => browser.open({ url: world.server.url, path, key })
-const rowsOf = (page: Page) => page.getByRole('table', { name: 'Calls' }).locator('[data-row]').allTextContents()
-const headsOf = (page: Page) => page.getByRole('columnheader').allTextContents()
-
-test('a view is saved, opened again by its name and by a reader, and deleted', async () => {
-  const page = await open(`${home}/calls`)
-  await page.getByText('35 calls').waitFor()
-  await page.getByRole('button', { name: 'Op', exact: true }).click()
-  await page.getByRole('group', { name: 'Op' }).getByLabel('look up').check()
-  await page.getByText('30 calls').waitFor()
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Columns' }).click()
-  const columns = page.getByRole('group', { name: 'Columns' })
-  await columns.getByLabel('cost').uncheck()
-  await columns.getByRole('button', { name: 'Find attributes' }).click()
-  await columns.getByLabel('inputs.question').check()
-  await page.keyboard.press('Escape')
-  await page.getByRole('button', { name: 'Latency' }).click()
-  await page.getByText('number 29').waitFor()
-  const shown = [await rowsOf(page), await headsOf(page)]
-  expect(shown[1]).not.toContain('Cost')
-  await page.getByRole('button', { name: 'Views' }).click()
-  await page.getByLabel('Name of the view').fill('Failed look-ups')
-  await page.getByRole('button', { name: 'Save', exact: true }).click()
-  await page.getByRole('button', { name: 'View failed-look-ups' }).waitFor()
-  const address = page.url()
-  await page.reload()
-  await page.getByText('number 29').waitFor()
-  expect([await rowsOf(page), await headsOf(page)]).toEqual(shown)
-
-  // Its name is enough, for a key that may only read too.
-  const reader = await addKey(world.database.pool, world.entity, 'read')
-  const named = await open(`${home}/calls?view=failed-look-ups`, reader)
-  await named.getByText('number 29').waitFor()
-  expect([await rowsOf(named), await headsOf(named)]).toEqual(shown)
-  expect(named.url()).toBe(address)
-  await named.getByRole('button', { name: 'View failed-look-ups' }).click()
-  await named.getByRole('button', { name: 'Failed look-ups', exact: true }).waitFor()
-  expect(await named.getByRole('button', { name: /^Delete|^Save/ }).count()).toBe(0)
-
-  await page.goto(`${home}/calls`)
-  await page.getByText('35 calls').waitFor()
-  await page.getByRole('button', { name: 'Views' }).click()
-  await page.getByRole('button', { name: 'Failed look-ups', exact: true }).click()
-  await page.getByText('30 calls').waitFor()
-  expect(page.url()).toBe(address)
-  await page.getByRole('button', { name: 'Delete the view Failed look-ups' }).click()
-  await page.getByText('No saved view yet').waitFor()
-})
+const open = (path: string) => browser.open({ url: world.server.url, path, key: world.key })
 
 test('a row opens its call beside the table, and the download has exactly the rows that are shown', async () => {
   const page = await open(`${home}/calls?op=look_up&sort=latency&cols=inputs.question`)

@@ -1,6 +1,6 @@
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { isRetry } from '../../../lib/http/retry.ts'
-import { listOf, presentPage } from '../../../lib/http/page.ts'
+import { countedListOf, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { deleteOwnModel } from './delete.ts'
 import { forkModel, type ForkDeps } from './fork.ts'
 import { presentModel } from './present.ts'
@@ -28,10 +28,10 @@ export function routeModels(api: RestApi, deps: ForkDeps & ModelDeps): void {
 
   api.get(
     '/v1/preview/models',
-    { tag, summary: 'List models, oldest first', query: modelListQuery, answer: listOf(modelSchema) },
+    { tag, summary: 'List models, oldest first', query: modelListQuery, answer: countedListOf(modelSchema) },
     async ({ caller, query }) => {
-      const rows = await listOwnModels(deps.pool, caller.entity, query)
-      return presentPage(rows, query.limit, presentModel)
+      const { rows, total } = await listOwnModels(deps.pool, caller.entity, query)
+      return withTotal(presentPage(rows, query.limit, presentModel), total)
     },
   )
 

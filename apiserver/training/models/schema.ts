@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { pageQuery } from '../../../lib/http/page.ts'
+import { pageQuery, totalQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
 import { retentionSchema } from './retention-schema.ts'
 
@@ -19,6 +19,7 @@ export type ModelCreate = Static<typeof modelCreateSchema>
 /** GET /v1/preview/models. */
 export const modelListQuery = Type.Object({
   ...pageQuery.properties,
+  ...totalQuery,
   order: Type.Enum(['asc', 'desc'], { default: 'asc' }),
   project: Type.Optional(nameSchema),
   name: Type.Optional(nameSchema),

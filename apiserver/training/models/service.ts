@@ -1,6 +1,12 @@
 import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { findBaseModel, listBaseModels } from '../../../db/base-models/base-models.ts'
-import { findListedModel, findModelDetails, listModelDetails, type ModelDetails } from '../../../db/models/details.ts'
+import {
+  countModels,
+  findListedModel,
+  findModelDetails,
+  listModelDetails,
+  type ModelDetails,
+} from '../../../db/models/details.ts'
 import { findModel, findModelByName, unhideModel, type ModelName, type ModelRow } from '../../../db/models/models.ts'
 import { insertModel } from '../../../db/models/insert.ts'
 import { notForked } from '../../../db/models/table.ts'
@@ -72,11 +78,12 @@ export async function getModelDetails(pool: Pool, entity: string, reference: str
 export async function listOwnModels(
   pool: Pool,
   entity: string,
-  { after, limit, order, project, name }: ModelListQuery,
-): Promise<ModelDetails[]> {
+  { after, limit, order, project, name, max_total: maxTotal }: ModelListQuery,
+): Promise<{ rows: ModelDetails[]; total: number | undefined }> {
   const filter = { entity, project, name }
   const cursor = await resolveCursor(after, (id) => findListedModel(pool, filter, id))
-  return listModelDetails(pool, filter, { after: cursor, order, limit: limit + 1 })
+  const rows = await listModelDetails(pool, filter, { after: cursor, order, limit: limit + 1 })
+  return { rows, total: maxTotal === undefined ? undefined : await countModels(pool, filter, maxTotal) }
 }
 
 async function requireBaseModel(

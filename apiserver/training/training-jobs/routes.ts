@@ -2,7 +2,7 @@ import { Type } from 'typebox'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { bodySchemas } from '../ingest/shapes.ts'
 import { receiveTrajectories, type ReceiveDeps } from '../ingest/receive.ts'
-import { listOf, presentPage } from '../../../lib/http/page.ts'
+import { countedListOf, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { routeJobEvents, type EventStreamDeps } from './events/routes.ts'
 import { cancelTrainingJob, createRlJob, getJobWithWaiting, listTrainingJobs, type RlJobDeps } from './service.ts'
 import { suspendTrainingJob } from './suspend.ts'
@@ -45,11 +45,13 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
       tag,
       summary: 'List training jobs in order of arrival',
       query: jobListQuery,
-      answer: listOf(trainingJobSchema),
+      answer: countedListOf(trainingJobSchema),
       errorStatuses: [404, 409],
     },
-    async ({ caller, query }) =>
-      presentPage(await listTrainingJobs(deps.pool, caller.entity, query), query.limit, presentTrainingJob),
+    async ({ caller, query }) => {
+      const { rows, total } = await listTrainingJobs(deps.pool, caller.entity, query)
+      return withTotal(presentPage(rows, query.limit, presentTrainingJob), total)
+    },
   )
 
   api.post(

@@ -3,7 +3,7 @@ import { modelIdSchema } from '../../accounts/names.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { jobPhases } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
-import { orderedPageQuery, pageQuery } from '../../../lib/http/page.ts'
+import { orderedPageQuery, pageQuery, totalQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
 import { requestedMembers } from '../settings/request.ts'
 
@@ -18,6 +18,7 @@ const count = Type.Integer({ minimum: 0 })
 /** Query of GET /v1/preview/training-jobs. */
 export const jobListQuery = Type.Object({
   ...orderedPageQuery.properties,
+  ...totalQuery,
   model_id: Type.Optional(modelIdSchema),
   project: Type.Optional(nameSchema),
   method: Type.Optional(methodSchema),

@@ -3,7 +3,7 @@ import { errors } from '../../errors/table.ts'
 import { cancelUntrainedJob } from '../../../db/jobs/endings.ts'
 import { findHolders } from '../../../db/jobs/holders.ts'
 import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
-import { findJob, findJobArrival, listJobs, type JobView } from '../../../db/jobs/views.ts'
+import { findJob, findJobArrival, countJobs, listJobs, type JobView } from '../../../db/jobs/views.ts'
 import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
@@ -88,7 +88,11 @@ export async function getJobWithWaiting(pool: Pool, entity: string, id: string) 
 }
 
 /** Lists one job more than the limit, which shows whether more follow. */
-export async function listTrainingJobs(pool: Pool, entity: string, query: JobListQuery): Promise<JobView[]> {
+export async function listTrainingJobs(
+  pool: Pool,
+  entity: string,
+  query: JobListQuery,
+): Promise<{ rows: JobView[]; total: number | undefined }> {
   const filter = {
     entity,
     modelId: query.model_id === undefined ? undefined : await requireModelId(pool, entity, query.model_id),
@@ -99,7 +103,8 @@ export async function listTrainingJobs(pool: Pool, entity: string, query: JobLis
     createdBefore: query.created_before === undefined ? undefined : parseTime(query.created_before),
   }
   const after = await resolveCursor(query.after, (id) => findJobArrival(pool, filter, id))
-  return listJobs(pool, filter, { after, order: query.order, limit: query.limit + 1 })
+  const rows = await listJobs(pool, filter, { after, order: query.order, limit: query.limit + 1 })
+  return { rows, total: query.max_total === undefined ? undefined : await countJobs(pool, filter, query.max_total) }
 }
 
 /** Cancels a job that is not trained yet. A job that is already cancelled is a success. */

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { startMember } from '../../../lib/json/raw.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
-import { listOf, presentPage } from '../../../lib/http/page.ts'
+import { countedListOf, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { presentTrajectory } from './present.ts'
 import { matchesQuery, matchesSchema, trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
 import { searchTrajectories, type SearchDeps } from './search/service.ts'
@@ -20,11 +20,11 @@ export function routeTrajectories(api: RestApi, deps: SearchDeps): void {
       tag,
       summary: 'List the trained and logged trajectories of a model',
       query: trajectoryListQuery,
-      answer: listOf(trajectoryRowSchema),
+      answer: countedListOf(trajectoryRowSchema),
     },
     async ({ ctx, params, query }) => {
-      const rows = await listModelTrajectories(deps.pool, turnOf(ctx.state.caller), params.model_id, query)
-      return presentPage(rows, query.limit, presentTrajectory)
+      const { rows, total } = await listModelTrajectories(deps.pool, turnOf(ctx.state.caller), params.model_id, query)
+      return withTotal(presentPage(rows, query.limit, presentTrajectory), total)
     },
   )
 

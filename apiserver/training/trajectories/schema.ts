@@ -3,7 +3,7 @@ import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { trajectoryFlags } from '../../../db/trajectories/flags.ts'
 import { trajectorySorts } from '../../../db/trajectories/trajectories.ts'
 import { splitSchema } from '../ingest/shapes.ts'
-import { orderedPageQuery } from '../../../lib/http/page.ts'
+import { orderedPageQuery, totalQuery } from '../../../lib/http/page.ts'
 
 const id = Type.String({ format: 'uuid' })
 const count = Type.Integer({ minimum: 0 })
@@ -31,6 +31,7 @@ export type TrajectoryFilterQuery = Static<typeof filterSchema>
 /** Query of GET .../trajectories. */
 export const trajectoryListQuery = Type.Object({
   ...orderedPageQuery.properties,
+  ...totalQuery,
   sort: Type.Enum([...trajectorySorts], {
     default: 'arrival',
     description:

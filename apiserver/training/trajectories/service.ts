@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream'
 import {
   findTrajectory,
   findTrajectoryPlace,
+  countTrajectories,
   listTrajectories,
   type TrajectoryFilter,
   type TrajectoryRow,
@@ -38,12 +39,16 @@ export async function listModelTrajectories(
   turn: Turn,
   modelId: string,
   query: TrajectoryListQuery,
-): Promise<TrajectoryRow[]> {
+): Promise<{ rows: TrajectoryRow[]; total: number | undefined }> {
   const { id } = await getModel(pool, turn.key, modelId)
-  const { sort, order, limit } = query
+  const { sort, order, limit, max_total: maxTotal } = query
   requireBound(query)
   const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, id, cursor, sort))
-  return lists.run(turn, () => listTrajectories(pool, id, readFilter(query), { sort, after, order, limit: limit + 1 }))
+  const filter = readFilter(query)
+  return lists.run(turn, async () => {
+    const rows = await listTrajectories(pool, id, filter, { sort, after, order, limit: limit + 1 })
+    return { rows, total: maxTotal === undefined ? undefined : await countTrajectories(pool, id, filter, maxTotal) }
+  })
 }
 
 /**

@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { useQueries } from '@tanstack/react-query'
+import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { metricKeysQuery, metricsQuery } from '../../data/metrics.ts'
 import { runQuery, type Model } from '../../data/models.ts'
@@ -9,6 +9,7 @@ import { arrangeCharts } from '../../logic/series.ts'
 import { AsCommand } from '../../parts/command.tsx'
 import { Chart } from '../../parts/chart.tsx'
 import { FilterField } from '../../parts/controls.tsx'
+import { Download } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Empty, Failure, Loading } from '../../parts/state.tsx'
 import classes from '../run/charts.module.css'
@@ -50,6 +51,15 @@ function Compared({ models }: { models: readonly Model[] }) {
   const navigate = useNavigate({ from: '/$entity/$project/compare' })
   const results = useQueries({ queries: models.map(({ id }) => metricKeysQuery(id)) })
   const keys = [...new Set(results.flatMap(({ data }) => data?.map(({ key }) => key) ?? []))]
+  const queries = useQueryClient()
+  const charts = arrangeCharts(keys, search.q).flat()
+  const rows = () =>
+    charts.flatMap((key) =>
+      models.flatMap(({ id, name }) => {
+        const curve = queries.getQueryData(metricsQuery(id, [key]).queryKey)?.[key]
+        return curve ? [{ run: name, key, ...curve }] : []
+      }),
+    )
   return (
     <>
       <div className={classes.bar}>
@@ -58,13 +68,12 @@ function Compared({ models }: { models: readonly Model[] }) {
           value={search.q}
           onChange={(q) => void navigate({ search: (all) => ({ ...all, q }), replace: true })}
         />
+        <Download name="compared-runs" rows={rows} />
       </div>
       <div className={classes.charts}>
-        {arrangeCharts(keys, search.q)
-          .flat()
-          .map((key) => (
-            <ComparedChart key={key} metric={key} models={models} />
-          ))}
+        {charts.map((key) => (
+          <ComparedChart key={key} metric={key} models={models} />
+        ))}
       </div>
     </>
   )

@@ -2,9 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { sessionQuery } from '../../data/session.ts'
-import { countOf } from '../../logic/numbers.ts'
+import { countOf, describeSize } from '../../logic/numbers.ts'
 import { Age } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
+import { Download } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import classes from './home.module.css'
@@ -15,15 +16,24 @@ export function HomeScreen() {
   const { data: session } = useQuery(sessionQuery)
   const entity = session?.entity ?? ''
   return (
-    <Page title="Projects" actions={<AsCommand requests={[{ address: '/v1/preview/projects' }]} />}>
+    <Page
+      title="Projects"
+      actions={
+        <>
+          <Download name="projects" rows={projects.data?.items ?? []} />
+          <AsCommand requests={[{ address: '/v1/preview/projects' }]} />
+        </>
+      }
+    >
       <Answered result={projects}>
-        {({ items, lastPage }) => (
+        {({ items, lastPage, ...size }) => (
           <>
             {!lastPage.has_all_traces && (
               <p role="status" className={classes.partial}>
                 The database of traces does not answer. Projects that have only traces are missing.
               </p>
             )}
+            {!size.isWhole && <p role="status">{describeSize(items.length, size, 'project')}</p>}
             {items.length > 0 && <ProjectList entity={entity} projects={items} />}
             {items.length === 0 && lastPage.has_all_traces && (
               <Empty title="No projects yet" command="npm run demo">

@@ -3,7 +3,7 @@ import { usePolling } from '../../data/live.ts'
 import type { Job } from '../../data/models.ts'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { isFinal } from '../../logic/jobs.ts'
-import { formatMetric } from '../../logic/numbers.ts'
+import { describeSize, formatMetric } from '../../logic/numbers.ts'
 import { formatClock } from '../../logic/time.ts'
 import { Answered, Empty } from '../../parts/state.tsx'
 import classes from './job.module.css'
@@ -19,7 +19,7 @@ export function Events({ job }: { job: Job }) {
   })
   return (
     <Answered result={events} rows={5}>
-      {({ items }) =>
+      {({ items, ...size }) =>
         items.length === 0 ? (
           <Empty title="No events yet" />
         ) : (
@@ -31,6 +31,7 @@ export function Events({ job }: { job: Job }) {
                 <span>{describeEvent(event)}</span>
               </li>
             ))}
+            {!size.isWhole && <li>The first {describeSize(items.length, size, 'event')}. Use the API for all.</li>}
           </ol>
         )
       }

@@ -6,6 +6,7 @@ import { apiQuery } from '../../data/queries.ts'
 import { isFinal } from '../../logic/jobs.ts'
 import { Age, Chip, StateBadge } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
+import { DownloadAnswer } from '../../parts/download.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
 import { Failure, Loading } from '../../parts/state.tsx'
 import { Cancel } from './cancel.tsx'
@@ -57,6 +58,7 @@ export function JobScreen() {
       actions={
         <>
           <Cancel job={job} />
+          <DownloadAnswer name={`job-${id}`} address={address} />
           <AsCommand
             requests={[{ address }, { address: `${address}/events` }, { address: `${address}/logs` }]}
             kubectl={`kubectl get trainingjobs -l trainyard.dev/job-id=${id} -o yaml`}

@@ -14,6 +14,7 @@ import { Age, Sparkline, StateBadge, useNow } from '../../parts/badges.tsx'
 import { AsCommand, Command } from '../../parts/command.tsx'
 import { Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
+import { Download } from '../../parts/download.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import classes from './overview.module.css'
@@ -37,7 +38,15 @@ export function OverviewScreen() {
     { address: `/v1/preview/training-jobs?project=${project}&order=desc` },
   ]
   return (
-    <Page title={project} actions={<AsCommand requests={requests} />}>
+    <Page
+      title={project}
+      actions={
+        <>
+          <Download name={project} rows={[...(models.data?.data ?? []), ...(jobs.data?.data ?? [])]} />
+          <AsCommand requests={requests} kubectl="kubectl get models.trainyard.dev,trainingjobs" />
+        </>
+      }
+    >
       <Answered result={models}>
         {({ data }) =>
           data.length === 0 ? (

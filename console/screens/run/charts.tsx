@@ -1,8 +1,8 @@
 import { useMemo } from 'react'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
-import { metricKeysQuery, metricsQuery, type Metric } from '../../data/metrics.ts'
+import { metricKeysQuery, metricsQuery, type Metric, type MetricRange } from '../../data/metrics.ts'
 import { wholeListQuery } from '../../data/queries.ts'
 import {
   axes,
@@ -21,6 +21,7 @@ import { arrangeCharts } from '../../logic/series.ts'
 import { Chart, writePlace, type Series } from '../../parts/chart.tsx'
 import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
+import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { useModel } from './use-model.ts'
 import classes from './charts.module.css'
@@ -61,6 +62,12 @@ function Charts({ modelId, metrics }: { modelId: string; metrics: readonly Metri
     [begin, end],
   )
   const change = (changes: object) => void navigate({ search: (all) => ({ ...all, ...changes }), replace: true })
+  const queries = useQueryClient()
+  const rows = () =>
+    charts.flatMap((own) => {
+      const curves = queries.getQueryData(chartQuery(modelId, own, { axis, ...range }).queryKey) ?? {}
+      return Object.entries(curves).map(([key, curve]) => ({ key, axis, ...curve }))
+    })
   return (
     <>
       <div className={classes.bar}>
@@ -77,6 +84,7 @@ function Charts({ modelId, metrics }: { modelId: string; metrics: readonly Metri
           </button>
         )}
         <p role="status">{countOf(charts.length, 'chart')}</p>
+        <Download name={`${modelId}-metrics`} rows={rows} />
         <p className={classes.hint}>Drag to zoom, click a point for its trajectories</p>
       </div>
       {charts.length === 0 && <Empty title="No metric has these words" />}
@@ -118,6 +126,11 @@ function useMarkers(axis: Axis, metrics: readonly Metric[]): Marker[] {
   return useMemo(() => placeMarkers(axis, { jobs: data?.items ?? [], aliases, total }), [axis, data, aliases, total])
 }
 
+/** The metrics of a chart, with those that its bands are made of. */
+function chartQuery(modelId: string, keys: readonly string[], range: MetricRange) {
+  return metricsQuery(modelId, [...new Set([...keys, ...keys.flatMap(deviationsOf)])], range)
+}
+
 interface RunChartProps {
   modelId: string
   keys: readonly string[]
@@ -130,9 +143,8 @@ interface RunChartProps {
 function RunChart({ modelId, keys, axis, markers, range, onZoom }: RunChartProps) {
   const { entity, project, run } = useParams({ from: route })
   const navigate = useNavigate({ from })
-  const asked = [...new Set([...keys, ...keys.flatMap(deviationsOf)])]
   const { data } = useQuery({
-    ...metricsQuery(modelId, asked, { axis, ...range }),
+    ...chartQuery(modelId, keys, { axis, ...range }),
     refetchInterval: usePolling(),
     placeholderData: keepPreviousData,
   })

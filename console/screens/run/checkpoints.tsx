@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { usePolling } from '../../data/live.ts'
 import { sessionQuery } from '../../data/session.ts'
-import { countOf, formatBytes, formatMetric } from '../../logic/numbers.ts'
+import { describeSize, formatBytes, formatMetric } from '../../logic/numbers.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
@@ -24,15 +24,14 @@ export function CheckpointsTab() {
   })
   return (
     <Answered result={checkpoints} rows={8}>
-      {({ items, isWhole }) =>
+      {({ items, ...size }) =>
         items.length === 0 ? (
           <Empty title="No checkpoints yet">Each training job that succeeds makes one.</Empty>
         ) : (
           <>
             <div className={classes.count}>
               <p role="status">
-                {countOf(items.length, 'checkpoint')}
-                {!isWhole && '; there are more'}
+                {describeSize(items.length, size, 'checkpoint')}
                 {isReader && '. Your key has the role read: it cannot give aliases, fork or delete'}
               </p>
               <Download name={`${model.name}-checkpoints`} rows={items.toReversed()} />

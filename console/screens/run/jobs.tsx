@@ -3,9 +3,10 @@ import { Link, useParams } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
 import type { Job } from '../../data/models.ts'
 import { wholeListQuery } from '../../data/queries.ts'
-import { countOf } from '../../logic/numbers.ts'
+import { describeSize } from '../../logic/numbers.ts'
 import { formatDuration } from '../../logic/time.ts'
 import { Age, StateBadge } from '../../parts/badges.tsx'
+import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { useModel } from './use-model.ts'
@@ -20,14 +21,15 @@ export function JobsTab() {
   })
   return (
     <Answered result={jobs} rows={8}>
-      {({ items, isWhole }) =>
+      {({ items, ...size }) =>
         items.length === 0 ? (
           <Empty title="No training jobs yet">Each call of train makes one.</Empty>
         ) : (
           <>
-            <p className={classes.count}>
-              {isWhole ? countOf(items.length, 'job') : `The newest ${countOf(items.length, 'job')}; there are more`}
-            </p>
+            <div className={classes.count}>
+              <p role="status">{describeSize(items.length, size, 'job')}</p>
+              <Download name={`${model.name}-jobs`} rows={items} />
+            </div>
             <Table label="Training jobs" columns={columns} rows={items} keyOf={({ id }) => id} />
           </>
         )

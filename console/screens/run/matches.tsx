@@ -4,6 +4,7 @@ import { matchesQuery, type Match, type MatchFilter } from '../../data/matches.t
 import { revealHidden } from '../../logic/chat.ts'
 import { countOf, formatCount, formatMetric } from '../../logic/numbers.ts'
 import controls from '../../parts/controls.module.css'
+import { Download } from '../../parts/download.tsx'
 import { Empty, Failure, Loading } from '../../parts/state.tsx'
 import { useModel } from './use-model.ts'
 import classes from './trajectories.module.css'
@@ -35,16 +36,19 @@ export function Matches({ text, filter, selected, onOpen }: MatchesProps) {
   if (!data) return <Loading rows={6} label="Searching" />
   return (
     <>
-      <p role="status" className={classes.summary}>
-        {formatCount(found.length)} of {countOf(searched, 'trajectory', 'trajectories')} say it
-        {skipped > 0 && `; ${formatCount(skipped)} are too large or no longer stored`}
-        {hasNextPage && (isFetching ? '; the search goes on' : '; there are more to search')}
-        {hasNextPage && !isFetching && (
-          <button type="button" className={controls.quiet} onClick={() => void fetchNextPage()}>
-            Search on
-          </button>
-        )}
-      </p>
+      <div className={classes.listHead}>
+        <p role="status" className={classes.summary}>
+          {formatCount(found.length)} of {countOf(searched, 'trajectory', 'trajectories')} say it
+          {skipped > 0 && `; ${formatCount(skipped)} are too large or no longer stored`}
+          {hasNextPage && (isFetching ? '; the search goes on' : '; there are more to search')}
+          {hasNextPage && !isFetching && (
+            <button type="button" className={controls.quiet} onClick={() => void fetchNextPage()}>
+              Search on
+            </button>
+          )}
+        </p>
+        <Download name={`${model.name}-matches`} rows={found} />
+      </div>
       {found.length === 0 && !hasNextPage && <Empty title="No conversation says this" />}
       <ul className={classes.matches}>
         {found.map((match) => (

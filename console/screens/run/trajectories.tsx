@@ -5,6 +5,7 @@ import { usePolling } from '../../data/live.ts'
 import type { Trajectory } from '../../data/models.ts'
 import { wholeListQuery } from '../../data/queries.ts'
 import { groupTrajectories, listMetrics, sortTrajectories, trajectoryOrders } from '../../logic/groups.ts'
+import type { ListSize } from '../../logic/numbers.ts'
 import { readChoice, readInteger, readList, toggle, writeList } from '../../logic/search.ts'
 import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { FilterField, Segments } from '../../parts/controls.tsx'
@@ -143,7 +144,7 @@ function Listed() {
   })
   return (
     <Answered result={rows} rows={12}>
-      {({ items, isWhole }) => <Shown items={items} isWhole={isWhole} />}
+      {({ items, ...size }) => <Shown items={items} size={size} />}
     </Answered>
   )
 }
@@ -159,7 +160,7 @@ function Searched({ text }: { text: string }) {
   )
 }
 
-function Shown({ items, isWhole }: { items: Trajectory[]; isWhole: boolean }) {
+function Shown({ items, size }: { items: Trajectory[]; size: ListSize }) {
   const model = useModel()
   const { state, change } = useTabState(model.latest_step)
   const { order, peek, columns } = state
@@ -181,7 +182,7 @@ function Shown({ items, isWhole }: { items: Trajectory[]; isWhole: boolean }) {
   return (
     <WithPeek peek={peek !== undefined && <TrajectoryPeek id={peek} onClose={() => open(undefined)} />}>
       <div className={classes.listHead}>
-        <Summary items={items} groups={groups} isWhole={isWhole} order={order} />
+        <Summary items={items} groups={groups} size={size} order={order} />
         {order !== 'group' && metrics.length > 0 && (
           <ColumnMenu
             names={metrics}

@@ -4,13 +4,14 @@ import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { usePolling } from '../../data/live.ts'
 import { wholeListQuery } from '../../data/queries.ts'
 import { activeStates } from '../../logic/jobs.ts'
-import { countOf } from '../../logic/numbers.ts'
+import { describeSize, formatCount, type ListSize } from '../../logic/numbers.ts'
 import { filterRuns, newestFirst, putFirst, runColumns, sortRuns, type Run } from '../../logic/runs.ts'
 import { nextOrder, readList, readOrder, toggle, writeList } from '../../logic/search.ts'
 import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { FilterField } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
+import { Download } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -23,7 +24,7 @@ const maxCompared = 8
 /** The runs of a project: all that have a model. */
 export function RunsScreen() {
   const { project } = useParams({ from: route })
-  const { result, isWhole } = useRuns(project)
+  const { result, size } = useRuns(project)
   return (
     <Page
       title="Runs"
@@ -36,7 +37,7 @@ export function RunsScreen() {
       }
     >
       <Answered result={result} rows={10}>
-        {(runs) => <Runs runs={runs} isWhole={isWhole} />}
+        {(runs) => <Runs runs={runs} size={size} />}
       </Answered>
     </Page>
   )
@@ -57,10 +58,13 @@ function useRuns(project: string) {
     const activity = new Map(jobs.data?.items.toReversed().map(({ model_id, state }) => [model_id, state]))
     return models.data?.items.map((model): Run => ({ ...model, activity: activity.get(model.id) }))
   }, [models.data, jobs.data])
-  return { result: { data, error: models.error, refetch: models.refetch }, isWhole: models.data?.isWhole ?? true }
+  const { error, refetch, dataUpdatedAt } = models
+  return { result: { data, error, refetch, dataUpdatedAt }, size: models.data ?? unread }
 }
 
-function Runs({ runs, isWhole }: { runs: readonly Run[]; isWhole: boolean }) {
+const unread: ListSize = { isWhole: true, total: 0 }
+
+function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
   const { project } = useParams({ from: route })
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/$entity/$project/runs' })
@@ -98,11 +102,10 @@ function Runs({ runs, isWhole }: { runs: readonly Run[]; isWhole: boolean }) {
           onToggle={(name) => change({ cols: writeList(toggle(hidden, name)) })}
         />
         <p role="status" className={controls.count}>
-          {shown.length === runs.length
-            ? countOf(runs.length, 'run')
-            : `${shown.length} of ${countOf(runs.length, 'run')}`}
-          {isWhole ? '' : '; there are more'}
+          {shown.length < runs.length && `${formatCount(shown.length)} of `}
+          {describeSize(runs.length, size, 'run')}
         </p>
+        <Download name={`${project}-runs`} rows={shown} />
         <Compare picked={picked} />
       </div>
       {shown.length === 0 ? (

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../data/client.ts'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
-import { countOf } from '../../logic/numbers.ts'
+import { describeSize } from '../../logic/numbers.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
@@ -41,13 +41,10 @@ export function Deliveries({ id, isAdmin, onClose }: DeliveriesProps) {
     <Section title="Deliveries of the last week">
       {replay.error && <Failure error={replay.error} />}
       <Answered result={deliveries} rows={4}>
-        {({ items, isWhole }) => (
+        {({ items, ...size }) => (
           <>
             <div className={classes.bar}>
-              <p role="status">
-                {countOf(items.length, 'delivery', 'deliveries')}
-                {!isWhole && '; there are more'}
-              </p>
+              <p role="status">{describeSize(items.length, size, 'delivery', 'deliveries')}</p>
               <Download name="deliveries" rows={items} />
               {isAdmin && (
                 <button

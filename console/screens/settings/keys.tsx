@@ -4,7 +4,7 @@ import { callApi } from '../../data/client.ts'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { describeKeyState } from '../../logic/key-state.ts'
-import { countOf } from '../../logic/numbers.ts'
+import { describeSize } from '../../logic/numbers.ts'
 import { Age, Chip, useNow } from '../../parts/badges.tsx'
 import controls from '../../parts/controls.module.css'
 import { ActionForm } from '../../parts/dialog.tsx'
@@ -36,13 +36,10 @@ function Keys() {
   return (
     <>
       <Answered result={keys} rows={6}>
-        {({ items, isWhole }) => (
+        {({ items, ...size }) => (
           <>
             <div className={classes.bar}>
-              <p role="status">
-                {countOf(items.length, 'key')}
-                {!isWhole && '; there are more'}
-              </p>
+              <p role="status">{describeSize(items.length, size, 'key')}</p>
               <Download name="keys" rows={items.toReversed()} />
               <button type="button" className={controls.primary} onClick={() => setMaking(true)}>
                 Create a key

@@ -3,7 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { sessionQuery } from '../../data/session.ts'
-import { countOf } from '../../logic/numbers.ts'
+import { countOf, describeSize } from '../../logic/numbers.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
@@ -39,10 +39,10 @@ function Webhooks({ isAdmin }: { isAdmin: boolean }) {
   return (
     <>
       <Answered result={webhooks} rows={4}>
-        {({ items }) => (
+        {({ items, ...size }) => (
           <>
             <div className={classes.bar}>
-              <p role="status">{countOf(items.length, 'webhook')}</p>
+              <p role="status">{describeSize(items.length, size, 'webhook')}</p>
               <Download name="webhooks" rows={items} />
               {isAdmin ? (
                 <button type="button" className={controls.primary} onClick={() => setMaking(true)}>

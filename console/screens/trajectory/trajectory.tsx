@@ -11,6 +11,7 @@ import { Chip } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
+import { DownloadAnswer } from '../../parts/download.tsx'
 import { Facts, Page } from '../../parts/page.tsx'
 import { Answered, Failure, Loading } from '../../parts/state.tsx'
 import { ToDataset } from '../../parts/to-dataset.tsx'
@@ -28,10 +29,12 @@ const operation = 'GET /v1/preview/models/{model_id}/trajectories/{trajectory_id
 /** One trajectory as a conversation, with its tokens and its siblings. */
 export function TrajectoryScreen() {
   const { entity, project, run, trajectory: id } = useParams({ from: route })
+  const { diff } = useSearch({ from: route })
   const model = useQuery(runQuery(project, run))
   if (model.error) return <Failure error={model.error} />
   if (!model.data) return <Loading />
   const modelId = model.data.id
+  const addressOf = (each: string) => `/v1/preview/models/${modelId}/trajectories/${each}`
   const trail = (
     <>
       <Link to="/$entity/$project/runs" params={{ entity, project }}>
@@ -58,7 +61,10 @@ export function TrajectoryScreen() {
           >
             To playground
           </Link>
-          <AsCommand requests={[{ address: `/v1/preview/models/${modelId}/trajectories/${id}` }]} />
+          <DownloadAnswer name={`trajectory-${id}`} address={addressOf(id)} />
+          <AsCommand
+            requests={[id, ...(diff === undefined ? [] : [diff])].map((each) => ({ address: addressOf(each) }))}
+          />
         </>
       }
     >
