@@ -254,9 +254,9 @@ describe('a parameter that a list does not know', () => {
       '/v1/preview/training-jobs',
       'status',
       'Running',
-      'after, limit, order, model_id, project, method, state, created_after, created_before',
+      'after, limit, order, max_total, model_id, project, method, state, created_after, created_before',
     ],
-    ['/v1/preview/models', 'projekt', 'x', 'after, limit, order, project, name'],
+    ['/v1/preview/models', 'projekt', 'x', 'after, limit, max_total, order, project, name'],
   ])('of %s is rejected: %s', async (path, name, value, known) => {
     const answer = await rest.send('GET', `${path}?${name}=${value}&limit=1`)
     const msg = `Extra inputs are not permitted; this list knows: ${known}`
