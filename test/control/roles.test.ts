@@ -47,6 +47,7 @@ test.each<[string, Record<string, string>]>([
       services: 'create list patch watch',
       poddisruptionbudgets: 'create delete list patch watch',
       pods: 'create delete list watch',
+      jobs: 'create delete list watch',
       events: 'create',
       configmaps: 'create',
       'configmaps/trainyard-installation': 'get',

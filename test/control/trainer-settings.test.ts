@@ -36,6 +36,7 @@ describe('a base model', () => {
       maxJobs: 4,
       coBatch: 'Off',
       saveSeconds: 60,
+      defaultMode: 'Warm',
     })
   })
 

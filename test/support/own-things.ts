@@ -85,7 +85,8 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
   await make('POST', `training-jobs/${ended}/cancel`, {})
   return {
     model_id: model,
-    training_job_id: await make('POST', 'training-jobs', { model_id: model, trajectory_groups: [] }),
+    // With pods of its own, so that it can be suspended.
+    training_job_id: await make('POST', 'training-jobs', { model_id: model, trajectory_groups: [], mode: 'Dedicated' }),
     trajectory_id: data[0]!.id,
     run_id: await addRun(stack, { key, entity }),
     call_id: await addCall(stack, { key, entity }),

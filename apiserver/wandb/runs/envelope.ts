@@ -35,7 +35,8 @@ export function buildEnvelope(
   const points: Point[] = []
   let group = -1
   for (const bucket of buckets) {
-    const values = bucket.metrics[key]
+    // A client chooses the key: it may be `constructor`.
+    const values = Object.hasOwn(bucket.metrics, key) ? bucket.metrics[key] : undefined
     if (!values) continue
     const [first, lastX] = readAxis(bucket, x)
     const own = Math.floor(bucket.index / width)
