@@ -23,7 +23,7 @@ test.each<[string, GroupName | undefined]>([
   ['/v1/preview/models', 'training'],
   ['/v1/preview/projects/x/trace-retention', 'tracing'],
   ['/v1/preview/projects/x/calls/to-dataset', 'tracing'],
-  ['/v1/preview/models/x/trajectories/to-dataset', 'tracing'],
+  ['/v1/preview/models/x/to-dataset', 'tracing'],
   ['/v1/preview/projects/x', 'training'],
   ['/traces', 'tracing'],
   ['/traces/completions/create', 'tracing'],

@@ -20,7 +20,7 @@ const paths: [RegExp, readonly GroupName[]][] = [
   [/^\/(project|service|server_info|health)(\/|$)/, ['tracing']],
   [/^\/(actions|annotation_queues|dataset_sources|evaluations|image|trace)(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/projects\/[^/]+\/(trace-retention|calls)(\/|$)/, ['tracing']],
-  [/^\/v1\/preview\/models\/[^/]+\/trajectories\/to-dataset(\/|$)/, ['tracing', 'training']],
+  [/^\/v1\/preview\/models\/[^/]+\/to-dataset(\/|$)/, ['tracing', 'training']],
   [/^\/v1\/preview\/(models|artifacts|runs|training-jobs|sft-training-jobs|stream|webhooks)(\/|$)/, ['training']],
   [/^\/v1\/preview\/(entities|projects|erasures)(\/|$)/, ['training']],
   [/^\/v1\/(chat|completions|embeddings|responses|models)(\/|$)/, ['inference']],

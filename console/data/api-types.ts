@@ -422,7 +422,7 @@ export interface Operations {
     body: { "dataset": string; "call_ids": string[] }
     answer: { "project_id": string; "object_id": string; "digest": string; "version_index": number; "ref": string; "added": number; "rows": number }
   }
-  "POST /v1/preview/models/{model_id}/trajectories/to-dataset": {
+  "POST /v1/preview/models/{model_id}/to-dataset": {
     path: { "model_id": string }
     query: Record<never, never>
     body: { "dataset": string; "trajectory_ids": string[] }

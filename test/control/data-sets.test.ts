@@ -112,8 +112,8 @@ test('trajectories become rows with their messages and rewards', async () => {
     split: 'val',
     trajectory_groups: [{ trajectories: [{ messages_and_choices, reward: 0.5, metadata: { scenario_id: 's' } }] }],
   })
-  const path = `/v1/preview/models/${model}/trajectories`
-  const { data } = await rest.call<{ data: { id: string }[] }>('GET', path)
+  const path = `/v1/preview/models/${model}`
+  const { data } = await rest.call<{ data: { id: string }[] }>('GET', `${path}/trajectories`)
   const id = data[0]!.id
   const made = await rest.call<Version>('POST', `${path}/to-dataset`, { dataset: 'copies', trajectory_ids: [id] })
   expect(made).toMatchObject({ version_index: 0, added: 1, rows: 1 })

@@ -16,7 +16,7 @@ test('the reference page loads no files from other hosts, and each of its files 
   const files = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, file]) => file!)
   expect(files).toHaveLength(3)
   for (const file of files) {
-    const response = await fetch(stack.url + file)
+    const response = await fetch(new URL(file, `${stack.url}/docs`))
     expect([file, response.status]).toEqual([file, 200])
   }
 })

@@ -33,17 +33,17 @@ test('a job trains in a pod of its own, is suspended, and continues after its la
     (await stack.kubectl('get', 'jobs.batch,pods', '-n', 'trainyard', '-l', `trainyard.dev/job=${id}`, '-o', 'name'))
       .split('\n')
       .filter((line) => line !== '')
-  await eventually(async () => expect((await read()).progress.step).toBeGreaterThan(0), 240_000)
+  await eventually(async () => expect((await read()).progress.step).toBeGreaterThan(0), 600_000)
   expect(await listOwn()).toHaveLength(2)
 
   await rest.call('POST', `${path}/suspend`)
-  await eventually(async () => expect((await read()).state).toBe('Suspended'), 240_000)
+  await eventually(async () => expect((await read()).state).toBe('Suspended'), 600_000)
   expect(await listOwn()).toEqual([])
   const saved = (await read()).progress.step
   expect(saved).toBeLessThan(steps)
   await rest.call('POST', `${path}/resume`)
 
-  const events = await rest.waitForEnd(id, 240_000)
+  const events = await rest.waitForEnd(id, 600_000)
   const numbers = events.flatMap((event) => (event.type === 'gradient_step' ? [event] : []))
   expect([events[0]?.type, numbers.length, events.at(-1)?.type]).toEqual(['training_started', steps, 'training_ended'])
   expect(await read()).toMatchObject({ state: 'Succeeded', attempt: 2 })

@@ -167,7 +167,7 @@ function listBodies(stack: Stack, ids: Record<string, string>): Record<string, B
     'put projects/{project}/trace-retention': json({ days: 30 }),
     'post projects/{project}/calls/statistics': json({}),
     'post projects/{project}/calls/to-dataset': json({ dataset: 'copies', call_ids: [ids['call_id']] }),
-    'post models/{model_id}/trajectories/to-dataset': json({
+    'post models/{model_id}/to-dataset': json({
       dataset: 'copies',
       trajectory_ids: [ids['trajectory_id']],
     }),

@@ -55,7 +55,7 @@ function routeCalls(api: RestApi, deps: DataSetDeps): void {
 
 function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
   api.post(
-    '/v1/preview/models/{model_id}/trajectories/to-dataset',
+    '/v1/preview/models/{model_id}/to-dataset',
     {
       tag: 'Trajectories',
       summary: 'Add trajectories to a data set',

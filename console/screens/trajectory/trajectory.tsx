@@ -75,7 +75,7 @@ export function TrajectoryScreen() {
 
 function copyTrajectory(modelId: string, id: string, dataset: string) {
   const body = { dataset, trajectory_ids: [id] }
-  return callApi('POST /v1/preview/models/{model_id}/trajectories/to-dataset', { path: { model_id: modelId }, body })
+  return callApi('POST /v1/preview/models/{model_id}/to-dataset', { path: { model_id: modelId }, body })
 }
 
 function Loaded({ model, id }: { model: Model; id: string }) {

@@ -26,6 +26,7 @@ describe('a query', () => {
 
   test.each<[string, NodeJS.Dict<string | string[]>, string[]]>([
     ['a text for a number', { limit: 'x' }, ['query', 'limit']],
+    ['spaces for a number', { wait: '\t ' }, ['query', 'wait']],
     ['an unknown item of a list', { state: 'Queued,Done' }, ['query', 'state', '1']],
     ['an empty list', { state: '' }, ['query', 'state', '0']],
     ['infinity', { wait: 'Infinity' }, ['query', 'wait']],

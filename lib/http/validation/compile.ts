@@ -75,14 +75,14 @@ export function compileQuery<S extends TSchema>(
 ): (query: NodeJS.Dict<string | string[]>) => Static<S> {
   const compiled = compileLater<Static<S>>(query, { ...schema, ...(closed && { additionalProperties: false }) })
   const { properties = {} } = schema as { properties?: Record<string, { type?: unknown }> }
-  const isList = (name: string) => Object.hasOwn(properties, name) && properties[name]?.type === 'array'
+  const typeOf = (name: string) => (Object.hasOwn(properties, name) ? properties[name]?.type : undefined)
   return (given) => {
     const values: unknown = Object.fromEntries(
       Object.entries(given).map(([name, value]) => {
         const bare = name.replace(/\[\]$/, '')
-        return isList(bare)
-          ? [bare, [value].flat().flatMap((text) => text?.split(',') ?? [])]
-          : [name, [value].flat().at(-1)]
+        if (typeOf(bare) === 'array') return [bare, [value].flat().flatMap((text) => text?.split(',') ?? [])]
+        const text = [value].flat().at(-1)
+        return [name, isNumeric(typeOf(name)) && text?.trim() === '' ? '' : text]
       }),
     )
     const validate = compiled()
@@ -91,6 +91,9 @@ export function compileQuery<S extends TSchema>(
     return values
   }
 }
+
+/** For ajv, a text of spaces is the number 0, but an empty one is no number. */
+const isNumeric = (type: unknown) => type === 'number' || type === 'integer'
 
 /** ajv checks no bounds for a text that becomes Infinity. */
 function rejectInfinite(values: object): void {
