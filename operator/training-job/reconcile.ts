@@ -140,13 +140,10 @@ async function observe(deps: TrainingJobDeps, resource: TrainingJob): Promise<Jo
   }
   const isAllowed = found === undefined || deps.tenants.mayClaim(deps.namespace, found.spec.entity)
   const model = isAllowed ? await findJobModel(deps.pool, deps.namespace, resource.spec.modelRef.name) : undefined
-  return {
-    resource,
-    modelExists: found !== undefined,
-    model,
-    job: own ?? (await findSameJob(deps, resource, model?.id)),
-    now,
-  }
+  const job = own ?? (await findSameJob(deps, resource, model?.id))
+  // A job may end before its status, and with it its id, was ever written.
+  const stoppingIn = job && findStopping(deps, resource, job)
+  return { resource, modelExists: found !== undefined, model, job, stoppingIn, now }
 }
 
 /** Finds the pod whose trainer still works on a job that has ended. What a status once said to be over stays so. */

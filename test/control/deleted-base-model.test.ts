@@ -100,8 +100,10 @@ test('a BaseModel with other weights does not serve the models of an earlier one
       message: expect.stringMatching(/^Models of this name \(1\) .*"path":"models\/none"/) as string,
     }),
   )
-  expect(await readModel()).toMatchObject({ reason: 'BaseModelNotAccepted' })
-  await eventually(async () => expect(await readJob()).toMatchObject({ reason: 'BaseModelNotFound' }))
+  await eventually(async () => {
+    expect(await readModel()).toMatchObject({ reason: 'BaseModelNotAccepted' })
+    expect(await readJob()).toMatchObject({ reason: 'BaseModelNotFound' })
+  })
   await stack.apply(describeBaseModel('models/other', { 'trainyard.dev/replaces-source': 'true' }))
   await eventually(async () => {
     expect(await readAccepted()).toMatchObject({ status: 'True' })

@@ -229,7 +229,7 @@ describe('the metrics of an operator', () => {
       expect(valueOf(metrics, 'trainyard_reconciles_total', { controller })).toBeGreaterThan(0)
       expect(valueOf(metrics, 'trainyard_queue_wait_seconds_count', { controller })).toBeGreaterThan(0)
       expect(listSeries(metrics, 'trainyard_jobs')).toContain('trainyard_jobs{base_model="idle",state="Queued"} 0')
-      expect(listSeries(metrics, 'trainyard_watch_restarts_total')).toHaveLength(8)
+      expect(listSeries(metrics, 'trainyard_watch_restarts_total')).toHaveLength(9)
     })
     await database.pool.query(`DELETE FROM training.base_models WHERE name = 'idle/base'`)
   })

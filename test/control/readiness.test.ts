@@ -120,6 +120,7 @@ async function restrictAccount(namespace: string, folder: string): Promise<strin
     'basemodels',
     'trainingjobs',
     'pods',
+    'jobs',
     'deployments',
     'services',
     'poddisruptionbudgets',

@@ -126,13 +126,25 @@ test('rule 2: terminal means that the GPUs are free, also for an operator that i
   expect(await readStatus(job.name)).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' })
 })
 
-// On a fast machine, the resource is sometimes finished at once; whether the code or the test is wrong is not known yet.
-test.skip('rule 2: a trainer that claims another job without naming this one has dropped it', async () => {
+test('rule 2: a trainer that claims another job without naming this one has dropped it', async () => {
   const job = await startJob('claims')
   await cancel(job)
   await claim([job.id], 0)
   expect(await findFinished(job.name)).toBe('False')
   await claim([], 0)
+  await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
+})
+
+test('rule 2: it holds too for a job that is cancelled before its first status is written', async () => {
+  const job = await startJob('early')
+  await operator.remove()
+  const noStatus = ['--subresource=status', '--type=merge', '-p', '{"status":null}']
+  await stack.kubectl('patch', 'tj', job.name, ...inNamespace, ...noStatus)
+  expect(await readStatus(job.name)).toBeUndefined()
+  const isCancelled = cancel(job)
+  operator = await start()
+  await isCancelled
+  expect(await post(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
   await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
 })
 

@@ -10,7 +10,8 @@ import { migrate } from '../../db/migrate.ts'
 import { createTracePool } from '../../db/pool.ts'
 import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
-import { eraseAll } from '../../operator/erasure/erase.ts'
+import { eraseAll, type ErasureDeps } from '../../operator/erasure/erase.ts'
+import { Tenants } from '../../operator/tenants.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
@@ -174,18 +175,18 @@ test('an erasure removes models while it is unavailable, and ends when it is bac
   const tracing = createTracePool(wayUrl, log, 1)
   const nothing = { get: () => undefined, list: () => [] }
   const artifacts = new FolderStore(stack.artifacts)
-  const seen = { baseModels: nothing, models: nothing, trainingJobs: nothing, pods: nothing, deployments: nothing }
-  const context = { client, pool: main.pool, tracing, log, artifacts, namespace: 'trainyard', ...seen } as never
+  const seen = { baseModels: nothing, trainingJobs: nothing, pods: nothing, tenants: new Tenants('trainyard', []) }
+  const deps: ErasureDeps = { client, pool: main.pool, tracing, log, artifacts, engineKeys: [], ...seen }
   const read = async (column: string) =>
     (await main.pool.query(`SELECT ${column} AS done FROM training.${tables[column]!} WHERE entity = $1`, [entity]))
       .rows
   way.cut()
-  await eraseAll(context, 0)
+  await eraseAll(deps, 0)
   expect(await read('files_removed_at')).toEqual([{ done: expect.any(Date) }])
   expect(await read('finished_at')).toEqual([{ done: null }])
   way.mend()
   await eventually(async () => {
-    await eraseAll(context, 0)
+    await eraseAll(deps, 0)
     expect(await read('finished_at')).toEqual([{ done: expect.any(Date) }])
   })
   client.close()

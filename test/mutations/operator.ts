@@ -30,6 +30,13 @@ export const operatorMutations: Mutation[] = [
     test: 'test/control/terminal-means-free.test.ts',
   },
   {
+    fault: 'a job that ends before its first status is finished while its trainer still computes',
+    file: 'operator/training-job/reconcile.ts',
+    find: 'const stoppingIn = job && findStopping(deps, resource, job)',
+    replace: 'const stoppingIn = undefined',
+    test: 'test/control/terminal-means-free.test.ts',
+  },
+  {
     fault: 'engines are stopped before the delay',
     file: 'operator/base-model/scale.ts',
     find: 'nowMs - atMs < delayMs',
