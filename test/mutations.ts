@@ -5,7 +5,7 @@ import { mutations } from './mutations/list.ts'
 import { copyCheckout } from './mutations/copy-checkout.ts'
 import { findStale } from './mutations/find-stale.ts'
 import { applyMutation, type Mutation } from './mutations/mutation.ts'
-import { TestRunner } from './mutations/test-runner.ts'
+import { groupBySetUp, TestRunner } from './mutations/test-runner.ts'
 import { bringUpStack } from './support/global-setup.ts'
 
 // `npm run test:mutations [-- WORD...]` runs the mutations whose file, test or fault contains one of the words, or all.
@@ -41,24 +41,38 @@ async function runWanted(wanted: Mutation[]): Promise<void> {
 }
 
 async function findSurvivors(copies: string[], wanted: Mutation[]): Promise<Mutation[]> {
-  const passing = await new TestRunner(copies[0]!).findPassing(new Set(wanted.map(({ test }) => test)))
+  const passing = await findPassing(copies, new Set(wanted.map(({ test }) => test)))
   const survivors: Mutation[] = []
-  const waiting = wanted.values()
   const shared = wanted.some(({ test }) => isControl(test)) ? await bringUpStack(false) : undefined
   const stackFile = path.join(copies[0]!, 'stack.json')
   if (shared) await writeFile(stackFile, JSON.stringify(shared.handle), { mode: 0o600 })
-  const runLane = async (root: string) => {
-    for (const mutation of waiting) {
+  try {
+    await takeInTurn(copies, wanted, async (root, mutation) => {
       const isPassing = passing.has(mutation.test)
       if (!(await isCaught({ root, stackFile }, mutation, isPassing))) survivors.push(mutation)
-    }
-  }
-  try {
-    await Promise.all(copies.map(runLane))
+    })
   } finally {
     await shared?.tearDown()
   }
   return survivors
+}
+
+/** Returns those of the test files that pass on the unchanged code. */
+async function findPassing(copies: string[], tests: ReadonlySet<string>): Promise<Set<string>> {
+  const passing = new Set<string>()
+  await takeInTurn(copies, groupBySetUp(tests), async (root, files) => {
+    for (const file of await new TestRunner(root).findPassing(files)) passing.add(file)
+  })
+  return passing
+}
+
+/** Each copy takes the next of the waiting pieces of work, until none is left. */
+async function takeInTurn<T>(copies: string[], waiting: T[], work: (root: string, piece: T) => Promise<void>) {
+  const pieces = waiting.values()
+  const runLane = async (root: string) => {
+    for (const piece of pieces) await work(root, piece)
+  }
+  await Promise.all(copies.map(runLane))
 }
 
 interface Place {

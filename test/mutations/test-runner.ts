@@ -28,14 +28,10 @@ export class TestRunner {
     this.#report = path.join(root, 'report')
   }
 
-  /** Returns those of the test files that pass. Files with a common set-up run together: it takes most of the time. */
-  async findPassing(tests: Iterable<string>): Promise<Set<string>> {
-    const passing = new Set<string>()
-    for (const files of Map.groupBy(tests, nameSetUp).values()) {
-      const counts = await this.#run(files, [])
-      for (const [file, { passed, failed }] of counts ?? []) if (passed > 0 && failed === 0) passing.add(file)
-    }
-    return passing
+  /** Returns those of the test files that pass. They have a common set-up. */
+  async findPassing(files: string[]): Promise<string[]> {
+    const counts = await this.#run(files, [])
+    return [...(counts ?? [])].flatMap(([file, { passed, failed }]) => (passed > 0 && failed === 0 ? [file] : []))
   }
 
   /**
@@ -74,6 +70,18 @@ export class TestRunner {
     await log.close()
     return signal === null
   }
+}
+
+// A stack starts once for so many files.
+const maxFiles = 20
+
+/** Groups test files with a common set-up: it takes most of the time. */
+export function groupBySetUp(tests: Iterable<string>): string[][] {
+  const groups = [...Map.groupBy(tests, nameSetUp).values()]
+  return groups.flatMap((files) => {
+    const count = Math.ceil(files.length / maxFiles)
+    return Array.from({ length: count }, (_, group) => files.filter((_file, index) => index % count === group))
+  })
 }
 
 /** The folder of tests with a stack names their project. Of the others, only the language matters. */
