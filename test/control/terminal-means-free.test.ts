@@ -140,7 +140,7 @@ test('rule 2: it holds too for a job that is cancelled before its first status i
   await operator.remove()
   const noStatus = ['--subresource=status', '--type=merge', '-p', '{"status":null}']
   await stack.kubectl('patch', 'tj', job.name, ...inNamespace, ...noStatus)
-  expect(await readStatus(job.name)).toBeUndefined()
+  expect(await readStatus(job.name)).toMatchObject({ reason: 'WaitingForOperator' })
   const isCancelled = cancel(job)
   operator = await start()
   await isCancelled
