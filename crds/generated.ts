@@ -534,6 +534,14 @@ export interface BaseModel {
        */
       defaultMode?: 'Warm' | 'Dedicated'
       /**
+       * The PriorityClasses that Dedicated jobs may name in spec.priorityClassName. Pods of a class with a higher value may preempt those of others. By default, jobs may name none.
+       *
+       * @maxItems 16
+       *
+       * Items: The name of a PriorityClass.
+       */
+      priorityClassNames?: string[]
+      /**
        * The number of trainers that run with the base model loaded.
        */
       warm?: {
@@ -1010,6 +1018,10 @@ export interface TrainingJob {
      * Dedicated: The LocalQueue of Kueue that the job waits in, in the namespace of its pods, which is the operator's.
      */
     queueName?: string
+    /**
+     * Dedicated: The PriorityClass of the job's pods, one of the base model's trainer.priorityClassNames. The default is that of the base model's trainers. Kueue takes the priority of the job from it too.
+     */
+    priorityClassName?: string
     /**
      * The resource is deleted this long after the job's end. The job stays in the REST lists. Without it, the resource is kept.
      */

@@ -38,6 +38,8 @@ export interface JobSpecFacts {
   suspend: boolean
   /** Kueue's LocalQueue. Dedicated only. */
   queueName: string | null
+  /** The PriorityClass of its pods. Dedicated only. */
+  priorityClassName: string | null
 }
 
 /** A job's row. */
@@ -82,7 +84,7 @@ export function buildModel(model: ModelFacts): Model {
 /** Builds the spec of a TrainingJob resource from the row of a REST job. */
 export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'modelCrName'>) {
   const { method, inputUri, inputDigest, config, modelCrName } = facts
-  const { startDeadlineSeconds, activeDeadlineSeconds, mode, suspend, queueName } = facts
+  const { startDeadlineSeconds, activeDeadlineSeconds, mode, suspend, queueName, priorityClassName } = facts
   return {
     modelRef: { name: modelCrName },
     method,
@@ -93,6 +95,7 @@ export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'model
     mode,
     ...(suspend && { suspend }),
     ...(queueName !== null && { queueName }),
+    ...(priorityClassName !== null && { priorityClassName }),
   } satisfies TrainingJob['spec']
 }
 
@@ -111,6 +114,7 @@ export function extractJobFacts(
     mode: spec.mode ?? defaultMode,
     suspend: spec.suspend ?? false,
     queueName: spec.queueName ?? null,
+    priorityClassName: spec.priorityClassName ?? null,
   }
 }
 

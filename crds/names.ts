@@ -121,6 +121,7 @@ export const reasons = {
   podNotReady: 'PodNotReady',
   podsReady: 'PodsReady',
   podSecurityViolation: 'PodSecurityViolation',
+  priorityClassNotAllowed: 'PriorityClassNotAllowed',
   published: 'Published',
   quotaReserved: 'QuotaReserved',
   ready: 'Ready',

@@ -138,7 +138,11 @@ export class Controllers {
       isStatusChange(object, before) ? queue.addRoutinely(key) : queue.add(key)
     if (kind === 'BaseModel') {
       add(this.baseModels, name)
-      if (!isStatusChange(object, before)) this.#addValues()
+      if (!isStatusChange(object, before)) {
+        this.#addValues()
+        // It may allow now what its jobs ask for.
+        for (const model of this.#listModelsOf(name)) this.#addJobsOf(keyOf(model))
+      }
       if (!isDeepStrictEqual(pickServed(object), before && pickServed(before))) this.#addModelsOf(name)
     } else if (kind === 'Model') {
       add(this.models, keyOf(object))
@@ -223,9 +227,11 @@ export class Controllers {
   }
 
   #addModelsOf(baseModel: string): void {
-    for (const model of sortByAge(this.#deps.models.list())) {
-      if (model.spec.baseModelRef.name === baseModel) this.models.add(keyOf(model))
-    }
+    for (const model of this.#listModelsOf(baseModel)) this.models.add(keyOf(model))
+  }
+
+  #listModelsOf(baseModel: string): Model[] {
+    return sortByAge(this.#deps.models.list().filter(({ spec }) => spec.baseModelRef.name === baseModel))
   }
 
   /** Adds only the jobs that wait for the model. Later changes of a job come from its row. */

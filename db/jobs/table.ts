@@ -15,6 +15,7 @@ export const jobSpecColumns = {
   mode: column<JobMode>('mode', 'text'),
   suspend: column<boolean>('suspend', 'boolean'),
   queueName: column<string | null>('queue_name', 'text'),
+  priorityClassName: column<string | null>('priority_class_name', 'text'),
 } satisfies { [Field in keyof JobSpecFacts]: Column<JobSpecFacts[Field]> }
 
 /** The columns of a new job, from REST or from kubectl. */

@@ -165,14 +165,21 @@ interface OnlyJob {
   /** Of the job's pods. */
   labels: Record<string, string>
   annotations: Record<string, string>
+  /** Null for that of the base model's trainers. */
+  priorityClassName: string | null
 }
 
 /** The template of a job's own pods: a trainer as the warm ones, which ends with its job. A new pod continues it. */
 export function buildJobPodTemplate(baseModel: BaseModel, settings: PodSettings, job: OnlyJob) {
   const metadata = { labels: { ...describePods(baseModel, 'trainer'), ...job.labels }, annotations: job.annotations }
+  const { priorityClassName } = job
   return {
     metadata: overlayMetadata(metadata, baseModel.spec.trainer?.podTemplate),
-    spec: { ...buildTrainerPodSpec(baseModel, settings, job), restartPolicy: 'Never' },
+    spec: {
+      ...buildTrainerPodSpec(baseModel, settings, job),
+      restartPolicy: 'Never',
+      ...(priorityClassName !== null && { priorityClassName }),
+    },
   }
 }
 

@@ -45,6 +45,7 @@ const facts: fc.Arbitrary<JobFacts> = fc.record({
     fc.boolean().map((served) => ({ ...model, served })),
     { nil: undefined },
   ),
+  priorityClassNames: fc.constantFrom<string[]>([], ['high']),
   job: fc.option(row, { nil: undefined }),
   now: time,
 })

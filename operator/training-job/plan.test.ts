@@ -36,6 +36,12 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
     { model: { ...model, served: false } },
     { do: 'none', wait: expect.objectContaining({ reason: 'BaseModelNotFound' }) },
   ],
+  [
+    'its base model does not allow its PriorityClass',
+    withSpec({ priorityClassName: 'system-cluster-critical' }),
+    { do: 'none', wait: expect.objectContaining({ reason: 'PriorityClassNotAllowed' }) },
+  ],
+  ['its base model allows its PriorityClass', withSpec({ priorityClassName: 'high' }), { do: 'insert' }],
   ['made with kubectl: it gets its row', {}, { do: 'insert', modelId: 'm1', maxAttempts: 6 }],
   ['its own limit of retries', withSpec({ retry: { limit: 0 } }), { do: 'insert', modelId: 'm1', maxAttempts: 1 }],
   [
@@ -152,14 +158,14 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
 ]
 
 test.each(cases)('%s', (_, facts, expected) => {
-  const usual: JobFacts = { resource, modelExists: true, model, job: undefined, now }
+  const usual: JobFacts = { resource, modelExists: true, model, priorityClassNames: ['high'], job: undefined, now }
   expect(planJob({ ...usual, ...facts })).toMatchObject(expected)
 })
 
 test.each<JobState>(['Succeeded', 'Failed', 'Cancelled'])('%s stays: no action is planned for it again', (state) => {
   const job = makeJob({ state, finishedAt })
   for (const change of [{}, { cancel: true }, { retry: { limit: 99 } }]) {
-    const facts = { resource: makeResource(change), modelExists: true, model, job, now }
+    const facts = { resource: makeResource(change), modelExists: true, model, priorityClassNames: [], job, now }
     expect(planJob(facts)).toEqual({ do: 'none' })
   }
 })

@@ -16,6 +16,8 @@ export interface JobFacts {
   modelExists: boolean
   /** The row of its model, if that is accepted. */
   model: JobModel | undefined
+  /** The PriorityClasses that its base model allows. */
+  priorityClassNames: readonly string[]
   job: OperatorJob | undefined
   /** A trainer that works on it, although it has ended: the name of its pod. */
   stoppingIn?: string | undefined
@@ -85,14 +87,21 @@ function planQueueing(facts: JobFacts, job: OperatorJob): JobPlan {
   return { do: 'queue', id: job.id }
 }
 
-function findObstacle({ resource, modelExists, model }: JobFacts): StatusReason | undefined {
-  const { name } = resource.spec.modelRef
+function findObstacle({ resource, modelExists, model, ...facts }: JobFacts): StatusReason | undefined {
+  const { modelRef, priorityClassName } = resource.spec
+  const { name } = modelRef
   if (!modelExists) return { reason: reasons.modelNotFound, message: `There is no Model ${name} yet.` }
   if (!model) return modelNotAccepted(resource)
   if (!model.served) {
     return {
       reason: reasons.baseModelNotFound,
       message: `No BaseModel serves ${model.baseModel}, the base of its model.`,
+    }
+  }
+  if (priorityClassName !== undefined && !facts.priorityClassNames.includes(priorityClassName)) {
+    return {
+      reason: reasons.priorityClassNotAllowed,
+      message: `The base model of its model does not allow the PriorityClass ${priorityClassName} (trainer.priorityClassNames).`,
     }
   }
   return undefined

@@ -131,19 +131,23 @@ function hasFinished({ status }: TrainingJob): boolean {
 
 async function observe(deps: TrainingJobDeps, resource: TrainingJob): Promise<JobFacts> {
   const found = deps.models.get(modelKeyOf(resource))
-  const now = new Date()
+  const baseModel = found && deps.baseModels.get(found.spec.baseModelRef.name)
+  const known = {
+    resource,
+    modelExists: found !== undefined,
+    priorityClassNames: baseModel?.spec.trainer?.priorityClassNames ?? [],
+    now: new Date(),
+  }
   const own = await findOwnJob(deps, resource)
   // What comes after that does not depend on the model.
   if (own && own.state !== 'Pending') {
-    const stoppingIn = findStopping(deps, resource, own)
-    return { resource, modelExists: found !== undefined, model: undefined, job: own, stoppingIn, now }
+    return { ...known, model: undefined, job: own, stoppingIn: findStopping(deps, resource, own) }
   }
   const isAllowed = found === undefined || deps.tenants.mayClaim(deps.namespace, found.spec.entity)
   const model = isAllowed ? await findJobModel(deps.pool, deps.namespace, resource.spec.modelRef.name) : undefined
   const job = own ?? (await findSameJob(deps, resource, model?.id))
   // A job may end before its status, and with it its id, was ever written.
-  const stoppingIn = job && findStopping(deps, resource, job)
-  return { resource, modelExists: found !== undefined, model, job, stoppingIn, now }
+  return { ...known, model, job, stoppingIn: job && findStopping(deps, resource, job) }
 }
 
 /** Finds the pod whose trainer still works on a job that has ended. What a status once said to be over stays so. */

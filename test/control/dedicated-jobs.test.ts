@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
 import { claimJob, type Claim } from '../../db/jobs/claims.ts'
@@ -29,6 +29,7 @@ let operator: RunningOperator
 
 type Spec = TrainingJob['spec']
 type JobObject = Job & { spec: { suspend?: boolean; template: { spec: Record<string, unknown> } } }
+type PrioritizedPod = Pod & { spec: { priority: number; priorityClassName: string } }
 
 const readJson = async <T>(...args: string[]) =>
   JSON.parse(await stack.kubectl(...args, '-n', namespace, '-o', 'json')) as T
@@ -47,18 +48,25 @@ function describeJob(name: string, spec: Partial<Spec> = {}): TrainingJob {
   return { apiVersion, kind: 'TrainingJob', metadata, spec: { modelRef: { name }, method: 'RL', inputRef, ...spec } }
 }
 
-/** Applies a model and a job, and returns the job's id. */
-async function apply(name: string, spec: Partial<Spec> = { mode: 'Dedicated' }): Promise<string> {
+async function applyModel(name: string): Promise<void> {
   const of = { entity: 'team', project: 'tests', name, baseModelRef: { name: 'big' } }
   const model: Model = { apiVersion, kind: 'Model', metadata: { name, namespace }, spec: of }
   await stack.apply(model)
+}
+
+/** Applies a model and a job, and returns the job's id. */
+async function apply(name: string, spec: Partial<Spec> = { mode: 'Dedicated' }): Promise<string> {
+  await applyModel(name)
   await stack.apply(describeJob(name, spec))
-  return until(async () => {
+  return findId(name)
+}
+
+const findId = (name: string): Promise<string> =>
+  until(async () => {
     const id = (await readStatus(name))?.id
     if (id === undefined) throw new Error('no row yet')
     return id
   })
-}
 
 /** The job's only Job, with its only pod if it has one. */
 async function waitForJob(id: string, number: number): Promise<JobObject> {
@@ -198,7 +206,9 @@ test('a suspended job has no pods, and time does not count; it continues from it
   await keep(pod)
   await patch('tj', 'pausing', { spec: { suspend: true } })
   await until(async () => expect((await waitForJob(id, 1)).metadata.deletionTimestamp).toBeDefined())
-  expect(await readStatus('pausing')).toMatchObject({ phase: 'Suspending', reason: 'Suspending' })
+  await until(async () =>
+    expect(await readStatus('pausing')).toMatchObject({ phase: 'Suspending', reason: 'Suspending' }),
+  )
   // Its trainer saves and gives the job back: nothing is fenced.
   expect(await recordProgress(database.pool, attempt, { id: randomUUID(), digest: 'ab', step: 1 })).toBe('recorded')
   expect(await recordRelease(database.pool, attempt)).toBe('recorded')
@@ -287,10 +297,32 @@ test("a job waits for its queue's quota, with Kueue's label; a preemption gives 
   await until(async () => expect(await listOwn('jobs.batch,pods', id)).toEqual([]))
 })
 
+test('the pods of a job have its PriorityClass as soon as its base model allows it, and not before', async () => {
+  const priorityClassName = `${namespace}-high`
+  await stack.apply({
+    apiVersion: 'scheduling.k8s.io/v1',
+    kind: 'PriorityClass',
+    metadata: { name: priorityClassName },
+    value: 1_000,
+  })
+  onTestFinished(async () => void (await stack.kubectl('delete', 'priorityclass', priorityClassName)))
+  await applyModel('first')
+  await stack.apply(describeJob('first', { mode: 'Dedicated', priorityClassName }))
+  await until(async () =>
+    expect(await readStatus('first')).toMatchObject({ phase: 'Pending', reason: 'PriorityClassNotAllowed' }),
+  )
+  await patch('bm', 'big', { spec: { trainer: { priorityClassNames: [priorityClassName] } } })
+  const id = await findId('first')
+  const { spec } = (await waitForPod(id)) as PrioritizedPod
+  expect(spec).toMatchObject({ priorityClassName, priority: 1_000 })
+  await expect(patch('tj', 'first', { spec: { priorityClassName: 'other' } })).rejects.toThrow('is immutable')
+})
+
 test.each<[string, Partial<Spec>, string]>([
   ['suspend', { mode: 'Warm', suspend: true }, 'suspend needs mode: Dedicated'],
   ['suspend without a mode', { suspend: true }, 'suspend needs mode: Dedicated'],
   ['queueName', { mode: 'Warm', queueName: 'gpus' }, 'queueName needs mode: Dedicated'],
+  ['priorityClassName', { mode: 'Warm', priorityClassName: 'a' }, 'priorityClassName needs mode: Dedicated'],
 ])('%s of a job that has no pods of its own is rejected', async (_, spec, message) => {
   await expect(stack.apply(describeJob('rejected', spec))).rejects.toThrow(message)
 })

@@ -25,15 +25,15 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a job is finished while its trainer still computes',
     file: 'operator/training-job/reconcile.ts',
-    find: 'const stoppingIn = findStopping(deps, resource, own)',
-    replace: 'const stoppingIn = undefined && findStopping(deps, resource, own)',
+    find: 'job: own, stoppingIn: findStopping(deps, resource, own)',
+    replace: 'job: own',
     test: 'test/control/terminal-means-free.test.ts',
   },
   {
     fault: 'a job that ends before its first status is finished while its trainer still computes',
     file: 'operator/training-job/reconcile.ts',
-    find: 'const stoppingIn = job && findStopping(deps, resource, job)',
-    replace: 'const stoppingIn = undefined',
+    find: 'job, stoppingIn: job && findStopping(deps, resource, job)',
+    replace: 'job',
     test: 'test/control/terminal-means-free.test.ts',
   },
   {

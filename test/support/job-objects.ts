@@ -30,6 +30,7 @@ export function makeJobFacts(changes: Partial<JobSpecFacts> = {}): JobSpecFacts 
     mode: 'Warm',
     suspend: false,
     queueName: null,
+    priorityClassName: null,
     ...changes,
   }
 }

@@ -119,10 +119,15 @@ export function extractSftFields(request: SftRequest): RequestedFields {
 
 function extractCommon(
   request: Pick<SftRequest, Exclude<keyof typeof requestMembers, 'model_id'>>,
-): Pick<RequestedFields, 'startDeadlineSeconds' | 'activeDeadlineSeconds' | 'mode' | 'queueName' | 'suspend'> {
+): Pick<
+  RequestedFields,
+  'startDeadlineSeconds' | 'activeDeadlineSeconds' | 'mode' | 'queueName' | 'priorityClassName' | 'suspend'
+> {
   return {
     mode: request.mode ?? null,
     queueName: request.queue_name ?? null,
+    // Only a resource can name it.
+    priorityClassName: null,
     suspend: false,
     startDeadlineSeconds: request.start_deadline_seconds ?? null,
     activeDeadlineSeconds: request.active_deadline_seconds ?? null,

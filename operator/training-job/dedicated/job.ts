@@ -13,7 +13,7 @@ const maxSlug = 30
 
 /** A job from Postgres, and the key of its resource. */
 export interface JobOfResource {
-  job: Pick<OperatorJob, 'id' | 'attempt' | 'queueName'>
+  job: Pick<OperatorJob, 'id' | 'attempt' | 'queueName' | 'priorityClassName'>
   key: string
 }
 
@@ -24,8 +24,8 @@ export interface JobOfResource {
 export function buildJob(baseModel: BaseModel, settings: PodSettings, { job, key }: JobOfResource): KubeObject {
   const own = { [labels.job]: job.id }
   const note = { [annotations.trainingJob]: key }
-  const template = buildJobPodTemplate(baseModel, settings, { id: job.id, labels: own, annotations: note })
-  const { queueName } = job
+  const { id, queueName, priorityClassName } = job
+  const template = buildJobPodTemplate(baseModel, settings, { id, priorityClassName, labels: own, annotations: note })
   return {
     apiVersion: 'batch/v1',
     kind: 'Job',
