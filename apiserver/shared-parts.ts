@@ -1,5 +1,5 @@
 import cluster from 'node:cluster'
-import { recordKeyUses } from '../db/accounts/api-keys.ts'
+import { recordKeyUses } from '../db/accounts/key-uses.ts'
 import { recordSessionUses } from '../db/accounts/sessions.ts'
 import { ChangeFeed } from '../db/changes.ts'
 import { directUrlOf, readDatabases } from '../db/address.ts'

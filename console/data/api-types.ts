@@ -64,9 +64,9 @@ export interface Operations {
   }
   "GET /v1/preview/models/{model_id}/checkpoints": {
     path: { "model_id": string }
-    query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc" }
+    query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "max_total"?: number }
     body: undefined
-    answer: { "object": "list"; "data": { "id": string; "step": number; "metrics": Record<string, number>; "created_at": string; "size": number | null; "loaded_on": string[] }[]; "has_more": boolean; "first_id": string; "last_id": string }
+    answer: { "object": "list"; "data": { "id": string; "step": number; "metrics": Record<string, number>; "created_at": string; "size": number | null; "loaded_on": string[] }[]; "has_more": boolean; "first_id": string; "last_id": string; "total"?: number }
   }
   "DELETE /v1/preview/models/{model_id}/checkpoints": {
     path: { "model_id": string }
@@ -130,9 +130,9 @@ export interface Operations {
   }
   "GET /v1/preview/projects": {
     path: Record<never, never>
-    query: { "after"?: string; "limit"?: number }
+    query: { "after"?: string; "limit"?: number; "max_total"?: number }
     body: undefined
-    answer: { "object": "list"; "data": { "id": string; "entity": string; "name": string; "created_at": string; "models": number; "runs": number; "data_sets": number; "has_traces": boolean | null }[]; "has_more": boolean; "first_id": string; "last_id": string; "has_all_traces": boolean }
+    answer: { "object": "list"; "data": { "id": string; "entity": string; "name": string; "created_at": string; "models": number; "runs": number; "data_sets": number; "has_traces": boolean | null }[]; "has_more": boolean; "first_id": string; "last_id": string; "total"?: number; "has_all_traces": boolean }
   }
   "GET /v1/preview/artifacts": {
     path: Record<never, never>
@@ -262,9 +262,9 @@ export interface Operations {
   }
   "GET /v1/preview/webhooks/{webhook_id}/deliveries": {
     path: { "webhook_id": string }
-    query: { "after"?: string; "limit"?: number }
+    query: { "after"?: string; "limit"?: number; "max_total"?: number }
     body: undefined
-    answer: { "object": "list"; "data": { "id": string; "event_id": string; "type": "training_job.pending" | "training_job.queued" | "training_job.starting" | "training_job.running" | "training_job.publishing" | "training_job.succeeded" | "training_job.failed" | "training_job.cancelled" | "model.created" | "model.deleted"; "subject_id": string; "position": number; "state": "pending" | "delivered" | "failed"; "attempts": number; "last_status": number | null; "last_error": string | null; "next_attempt_at": string | null; "created_at": string; "delivered_at": string | null }[]; "has_more": boolean; "first_id": string; "last_id": string }
+    answer: { "object": "list"; "data": { "id": string; "event_id": string; "type": "training_job.pending" | "training_job.queued" | "training_job.starting" | "training_job.running" | "training_job.publishing" | "training_job.succeeded" | "training_job.failed" | "training_job.cancelled" | "model.created" | "model.deleted"; "subject_id": string; "position": number; "state": "pending" | "delivered" | "failed"; "attempts": number; "last_status": number | null; "last_error": string | null; "next_attempt_at": string | null; "created_at": string; "delivered_at": string | null }[]; "has_more": boolean; "first_id": string; "last_id": string; "total"?: number }
   }
   "POST /v1/preview/webhooks/{webhook_id}/deliveries/{delivery_id}/replay": {
     path: { "webhook_id": string; "delivery_id": string }
@@ -502,9 +502,9 @@ export interface Operations {
   }
   "GET /v1/preview/keys": {
     path: Record<never, never>
-    query: { "after"?: string; "limit"?: number }
+    query: { "after"?: string; "limit"?: number; "max_total"?: number }
     body: undefined
-    answer: { "object": "list"; "data": { "id": string; "name": string | null; "role": "admin" | "member" | "read"; "prefix": string | null; "created_at": string; "expires_at": string | null; "revoked_at": string | null; "last_used_at": string | null; "replaced_by": string | null; "trace_project": string | null }[]; "has_more": boolean; "first_id": string; "last_id": string }
+    answer: { "object": "list"; "data": { "id": string; "name": string | null; "role": "admin" | "member" | "read"; "prefix": string | null; "created_at": string; "expires_at": string | null; "revoked_at": string | null; "last_used_at": string | null; "replaced_by": string | null; "trace_project": string | null }[]; "has_more": boolean; "first_id": string; "last_id": string; "total"?: number }
   }
   "GET /v1/preview/keys/{key_id}": {
     path: { "key_id": string }

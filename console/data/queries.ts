@@ -25,6 +25,10 @@ const counted: ReadonlySet<OperationName> = new Set<CountedName>([
   'GET /v1/preview/models',
   'GET /v1/preview/training-jobs',
   'GET /v1/preview/models/{model_id}/trajectories',
+  'GET /v1/preview/models/{model_id}/checkpoints',
+  'GET /v1/preview/keys',
+  'GET /v1/preview/projects',
+  'GET /v1/preview/webhooks/{webhook_id}/deliveries',
 ])
 type CountedName = { [Name in ListName]: Answer<Name> extends { total?: number } ? Name : never }[ListName]
 

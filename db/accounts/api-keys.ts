@@ -1,3 +1,4 @@
+import { countUpTo } from '../count-up-to.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordAct } from './audit-log.ts'
@@ -149,6 +150,11 @@ export async function listApiKeys(
   return rows
 }
 
+/** Counts the keys of an entity, up to `most`. */
+export function countApiKeys(pool: Pool, entity: string, most: number): Promise<number> {
+  return countUpTo(pool, { text: 'SELECT FROM auth.api_keys WHERE entity = $1', values: [entity] }, most)
+}
+
 /** Revokes a key of an entity permanently. Revoking it again changes nothing. */
 export async function revokeApiKey(
   pool: Pool,
@@ -212,22 +218,6 @@ async function endReplaced(
        expires_at = least(expires_at, clock_timestamp() + make_interval(secs => $3)) WHERE id = $1`,
     [id, successorId, overlapSeconds],
   )
-}
-
-/**
- * Records that keys were used, at most once a minute for each. Skips keys that are being changed, because waiting for
- * several keys could deadlock with their writers.
- */
-export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
-  await pool.query({
-    name: 'record_key_uses',
-    text: `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
-     WHERE id IN (
-       SELECT id FROM auth.api_keys
-       WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
-       FOR NO KEY UPDATE SKIP LOCKED)`,
-    values: [keyIds],
-  })
 }
 
 /** A usable key and its expiry. Null if it never expires. */

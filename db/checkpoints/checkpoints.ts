@@ -1,3 +1,4 @@
+import { countUpTo } from '../count-up-to.ts'
 import type { Pool } from '../pool.ts'
 
 interface CheckpointRow {
@@ -41,6 +42,12 @@ export async function listCheckpoints(
     [modelId, page.after ?? null, page.limit],
   )
   return rows
+}
+
+/** Counts the checkpoints of a model, up to `most`. */
+export function countCheckpoints(pool: Pool, modelId: string, most: number): Promise<number> {
+  const text = 'SELECT FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL'
+  return countUpTo(pool, { text, values: [modelId] }, most)
 }
 
 /** How a request names a checkpoint: by step, by alias, or as the newest. */

@@ -1,3 +1,4 @@
+import { countUpTo } from '../count-up-to.ts'
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { JobPhase } from '../../crds/job-states.ts'
 import type { Pool } from '../pool.ts'
@@ -90,12 +91,9 @@ export async function findJobArrival(pool: Pool, filter: JobFilter, id: string):
 const filtered = `${fixedFilter} AND ($7::text[] IS NULL OR ${phase} = ANY ($7))`
 
 /** Counts an entity's jobs, up to `most`. */
-export async function countJobs(pool: Pool, filter: JobFilter, most: number): Promise<number> {
-  const { rows } = await pool.query<{ total: number }>(
-    `SELECT count(*) AS total FROM (SELECT FROM training.jobs j WHERE ${filtered} LIMIT $8) AS found`,
-    [...fixedValues(filter), filter.states ?? null, most],
-  )
-  return rows[0]!.total
+export function countJobs(pool: Pool, filter: JobFilter, most: number): Promise<number> {
+  const values = [...fixedValues(filter), filter.states ?? null]
+  return countUpTo(pool, { text: `SELECT FROM training.jobs j WHERE ${filtered}`, values }, most)
 }
 
 /** Lists a page of an entity's jobs that follow the arrival `after` in the given order. */

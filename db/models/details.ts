@@ -1,3 +1,4 @@
+import { countUpTo } from '../count-up-to.ts'
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
 import { modelColumns } from './table.ts'
@@ -55,12 +56,9 @@ const filtered = `m.entity = $1 AND ($2::text IS NULL OR m.project = $2) AND ($3
   AND m.hidden_at IS NULL AND m.deleted_at IS NULL`
 
 /** Counts an entity's visible models, up to `most`. */
-export async function countModels(pool: Pool, { entity, project, name }: ModelFilter, most: number): Promise<number> {
-  const { rows } = await pool.query<{ total: number }>(
-    `SELECT count(*) AS total FROM (SELECT FROM training.models m WHERE ${filtered} LIMIT $4) AS found`,
-    [entity, project ?? null, name ?? null, most],
-  )
-  return rows[0]!.total
+export function countModels(pool: Pool, { entity, project, name }: ModelFilter, most: number): Promise<number> {
+  const values = [entity, project ?? null, name ?? null]
+  return countUpTo(pool, { text: `SELECT FROM training.models m WHERE ${filtered}`, values }, most)
 }
 
 /** Lists a page of an entity's visible models that follow the model `after`, by age. */

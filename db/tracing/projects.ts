@@ -27,6 +27,15 @@ export async function openTraceProject(pool: Pool, entity: string, name: string)
   throw new Error('a project of traces is closed as often as it is opened')
 }
 
+/** The names of so many projects of an entity that have traces. */
+export async function nameTraceProjects(pool: Pool, entity: string, most: number): Promise<string[]> {
+  const { rows } = await pool.query<{ name: string }>(
+    'SELECT name FROM tracing.projects WHERE entity = $1 AND closed_at IS NULL LIMIT $2',
+    [entity, most],
+  )
+  return rows.map(({ name }) => name)
+}
+
 /** Lists the projects of an entity that have traces, by name, after the name `after`. */
 export async function listTraceProjects(
   pool: Pool,

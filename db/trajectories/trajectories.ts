@@ -1,3 +1,4 @@
+import { countUpTo } from '../count-up-to.ts'
 import type { TrajectoryFlag } from './flags.ts'
 import { column, readRecords, selectColumns, type RowOf } from '../columns.ts'
 import type { Connection, Pool } from '../pool.ts'
@@ -140,20 +141,19 @@ export async function listTrajectories(
 }
 
 /** Counts a model's trajectories, up to `most`. */
-export async function countTrajectories(
+export function countTrajectories(
   pool: Pool,
   modelId: string,
   filter: TrajectoryFilter,
   most: number,
 ): Promise<number> {
-  const values: unknown[] = [modelId, most]
+  const values: unknown[] = [modelId]
   const conditions = ['t.model_id = $1', ...describeFilter(filter, (value) => `$${values.push(value)}`)]
-  const { rows } = await pool.query<{ total: number }>(
-    `SELECT count(*) AS total
-     FROM (SELECT FROM training.trajectories t WHERE ${conditions.join(' AND ')} LIMIT $2) AS found`,
-    values,
+  return countUpTo(
+    pool,
+    { text: `SELECT FROM training.trajectories t WHERE ${conditions.join(' AND ')}`, values },
+    most,
   )
-  return rows[0]!.total
 }
 
 function describeFilter(filter: TrajectoryFilter, place: (value: unknown) => string): string[] {

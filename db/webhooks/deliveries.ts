@@ -1,3 +1,4 @@
+import { countUpTo } from '../count-up-to.ts'
 import type { EventType } from './event-types.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
@@ -42,6 +43,12 @@ export async function listDeliveries(
     [webhookId, page.before ?? null, page.limit],
   )
   return rows
+}
+
+/** Counts the deliveries of a webhook, up to `most`. */
+export function countDeliveries(pool: Pool, webhookId: string, most: number): Promise<number> {
+  const text = 'SELECT FROM training.webhook_deliveries JOIN training.outbox USING (position) WHERE webhook_id = $1'
+  return countUpTo(pool, { text, values: [webhookId] }, most)
 }
 
 /** Schedules a delivery to be sent again. */

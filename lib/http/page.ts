@@ -23,7 +23,12 @@ export const totalQuery = {
   ),
 }
 
+export const countedPageQuery = Type.Object({ ...pageQuery.properties, ...totalQuery })
+export const countedOrderedPageQuery = Type.Object({ ...orderedPageQuery.properties, ...totalQuery })
+
 export type PageQuery = Static<typeof pageQuery>
+export type CountedPageQuery = Static<typeof countedPageQuery>
+export type CountedOrderedPageQuery = Static<typeof countedOrderedPageQuery>
 export type OrderedPageQuery = Static<typeof orderedPageQuery>
 
 /** A page of a list in OpenAI's form. Clients request the next page with `after=<last_id>`. */

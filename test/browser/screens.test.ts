@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { addKey } from '../support/api-server.ts'
@@ -183,4 +184,37 @@ test('lists are counted as far as a client wants', async () => {
   const jobs = `/v1/preview/training-jobs?project=${demo.project}&limit=1`
   expect(await read(`${jobs}&state=Failed&max_total=10`)).toMatchObject({ total: 1 })
   expect(await read(`/v1/preview/models?project=${demo.project}&limit=1&max_total=10`)).toMatchObject({ total: 3 })
+  const checkpoints = `/v1/preview/models/${demo.run.id}/checkpoints?limit=1`
+  expect(await read(checkpoints)).not.toHaveProperty('total')
+  expect(await read(`${checkpoints}&max_total=1000`)).toMatchObject({ total: 12, data: [{}] })
+  expect(await read(`${checkpoints}&max_total=7`)).toMatchObject({ total: 7 })
+  const { length } = (await read('/v1/preview/keys?limit=100')).data
+  expect(await read('/v1/preview/keys?limit=1&max_total=1000')).toMatchObject({ total: length })
+  // Nothing is sent: that is the work of the operator, and this server has none.
+  const hook = { id: randomUUID() }
+  await world.database.pool.query(
+    `INSERT INTO training.webhooks (id, entity, url, events, secret, key_id)
+     SELECT $1, $2, 'http://127.0.0.1:9/', $3, '', (SELECT id FROM auth.api_keys WHERE entity = $2 LIMIT 1)`,
+    [hook.id, world.entity, ['training_job.queued', 'training_job.running']],
+  )
+  const replay = { after_position: 0 }
+  const sent = await world.rest.call<{ replayed: number }>('POST', `/v1/preview/webhooks/${hook.id}/replay`, replay)
+  expect(sent.replayed).toBeGreaterThan(1)
+  const deliveries = `/v1/preview/webhooks/${hook.id}/deliveries?limit=1`
+  expect(await read(`${deliveries}&max_total=1000`)).toMatchObject({ total: sent.replayed, data: [{}] })
+  expect(await read(`${deliveries}&max_total=1`)).toMatchObject({ total: 1 })
+  // A project counts once, with runs and traces or with one of them.
+  await world.rest.call('POST', '/call/start', {
+    start: {
+      project_id: `${world.entity}/traced`,
+      op_name: 'op',
+      started_at: '2026-11-21T10:00:00Z',
+      attributes: {},
+      inputs: {},
+    },
+  })
+  const projects = (await read('/v1/preview/projects?limit=100')).data.length
+  expect(projects).toBeGreaterThan(1)
+  expect(await read('/v1/preview/projects?limit=1&max_total=1000')).toMatchObject({ total: projects })
+  expect(await read('/v1/preview/projects?limit=1&max_total=1')).toMatchObject({ total: 1 })
 })

@@ -3,7 +3,7 @@ import { errors } from '../../errors/table.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../rest-api.ts'
 import { readSecret, type AuthDeps } from './authenticate.ts'
-import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
+import { countedListOf, countedPageQuery, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { checkTraceProject } from '../trace-project.ts'
 import { presentKey } from './present.ts'
 import { keyCreateSchema, keyRotateSchema, keySchema, keyTraceProjectSchema, newKeySchema } from './schema.ts'
@@ -45,8 +45,16 @@ export function routeKeys(api: RestApi, deps: KeyDeps): void {
 
   api.get(
     '/v1/preview/keys',
-    { ...usual, summary: "List the entity's keys, oldest first", query: pageQuery, answer: listOf(keySchema) },
-    async ({ caller, query }) => presentPage(await listKeys(pool, caller.entity, query), query.limit, presentKey),
+    {
+      ...usual,
+      summary: "List the entity's keys, oldest first",
+      query: countedPageQuery,
+      answer: countedListOf(keySchema),
+    },
+    async ({ caller, query }) => {
+      const { rows, total } = await listKeys(pool, caller.entity, query)
+      return withTotal(presentPage(rows, query.limit, presentKey), total)
+    },
   )
 
   api.get(

@@ -1,6 +1,7 @@
 import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import {
+  countApiKeys,
   findApiKey,
   listApiKeys,
   makeApiKey,
@@ -14,7 +15,7 @@ import { waitForLeases } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
-import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
+import { resolveCursor, type CountedPageQuery } from '../../../lib/http/page.ts'
 import { digestKey, generateKey, prefixOf } from './secret.ts'
 
 /** How long a replaced key still works by default. */
@@ -51,9 +52,14 @@ export async function getKey(pool: Pool, entity: string, id: string): Promise<Ap
 }
 
 /** Lists one key more than the limit, which shows whether more follow. */
-export async function listKeys(pool: Pool, entity: string, { after, limit }: PageQuery): Promise<ApiKeyRow[]> {
+export async function listKeys(
+  pool: Pool,
+  entity: string,
+  { after, limit, max_total: maxTotal }: CountedPageQuery,
+): Promise<{ rows: ApiKeyRow[]; total: number | undefined }> {
   const place = await resolveCursor(after, (id) => findApiKey(pool, entity, id))
-  return listApiKeys(pool, entity, { after: place?.id, limit: limit + 1 })
+  const rows = await listApiKeys(pool, entity, { after: place?.id, limit: limit + 1 })
+  return { rows, total: maxTotal === undefined ? undefined : await countApiKeys(pool, entity, maxTotal) }
 }
 
 /**

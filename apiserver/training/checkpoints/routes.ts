@@ -1,6 +1,6 @@
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { isRetry } from '../../../lib/http/retry.ts'
-import { listOf, orderedPageQuery, presentPage } from '../../../lib/http/page.ts'
+import { countedListOf, countedOrderedPageQuery, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { listCheckpointFiles } from './files.ts'
 import { presentCheckpoint, presentCheckpointDetails } from './present.ts'
 import {
@@ -19,10 +19,15 @@ const path = '/v1/preview/models/{model_id}/checkpoints'
 export function routeCheckpoints(api: RestApi, deps: CheckpointDeps): void {
   api.get(
     path,
-    { tag, summary: "List a model's checkpoints", query: orderedPageQuery, answer: listOf(checkpointSchema) },
+    {
+      tag,
+      summary: "List a model's checkpoints",
+      query: countedOrderedPageQuery,
+      answer: countedListOf(checkpointSchema),
+    },
     async ({ caller, params, query }) => {
-      const rows = await listModelCheckpoints(deps.pool, caller.entity, params.model_id, query)
-      return presentPage(rows, query.limit, presentCheckpoint)
+      const { rows, total } = await listModelCheckpoints(deps.pool, caller.entity, params.model_id, query)
+      return withTotal(presentPage(rows, query.limit, presentCheckpoint), total)
     },
   )
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { waitForLeases } from '../../../db/changes.ts'
 import { deleteCheckpoints } from '../../../db/deletion/checkpoints.ts'
 import {
+  countCheckpoints,
   findCheckpoint,
   findCheckpointStep,
   listCheckpoints,
@@ -13,7 +14,7 @@ import {
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
-import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
+import { resolveCursor, type CountedOrderedPageQuery } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { StepsDeletionAnswer } from './schema.ts'
 import { readStepReference } from './steps.ts'
@@ -29,11 +30,12 @@ export async function listModelCheckpoints(
   pool: Pool,
   entity: string,
   modelId: string,
-  { after, limit, order }: OrderedPageQuery,
-): Promise<ListedCheckpoint[]> {
+  { after, limit, order, max_total: maxTotal }: CountedOrderedPageQuery,
+): Promise<{ rows: ListedCheckpoint[]; total: number | undefined }> {
   const { id } = await getModel(pool, entity, modelId)
   const step = await resolveCursor(after, (cursor) => findCheckpointStep(pool, id, cursor))
-  return listCheckpoints(pool, id, { after: step, order, limit: limit + 1 })
+  const rows = await listCheckpoints(pool, id, { after: step, order, limit: limit + 1 })
+  return { rows, total: maxTotal === undefined ? undefined : await countCheckpoints(pool, id, maxTotal) }
 }
 
 /** Finds a checkpoint of a model. Step 0 is served like any other, but has no files. */

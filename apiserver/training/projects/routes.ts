@@ -1,9 +1,9 @@
 import { Type } from 'typebox'
-import { listTrainedProjects } from '../../../db/projects/projects.ts'
-import { listTraceProjects } from '../../../db/tracing/projects.ts'
+import { listTrainedProjects, nameTrainedProjects } from '../../../db/projects/projects.ts'
+import { listTraceProjects, nameTraceProjects } from '../../../db/tracing/projects.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
+import { countedListOf, countedPageQuery, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import type { ErasureDeps } from '../erasures/service.ts'
 import { mergeProjects, type Project } from './merge.ts'
@@ -22,14 +22,14 @@ const projectSchema = Type.Object({
 })
 
 const projectListSchema = Type.Object({
-  ...listOf(projectSchema).properties,
+  ...countedListOf(projectSchema).properties,
   has_all_traces: Type.Boolean({
     description: 'false while the database of traces is unavailable: projects that have only traces are missing then',
   }),
 })
 
 const projectListQuery = Type.Object({
-  ...pageQuery.properties,
+  ...countedPageQuery.properties,
   after: Type.Optional(Type.String({ maxLength: 256, pattern: '^[^\\u0000]*$', description: 'the name of a project' })),
 })
 
@@ -38,19 +38,32 @@ export function routeProjects(api: RestApi, { pool, tracing }: ErasureDeps): voi
   api.get(
     '/v1/preview/projects',
     { tag: 'Projects', summary: 'List projects by name', query: projectListQuery, answer: projectListSchema },
-    async ({ caller: { entity }, query: { after, limit } }) => {
+    async ({ caller: { entity }, query: { after, limit, max_total: maxTotal } }) => {
       const page = { after, limit: limit + 1 }
       const [trained, traced] = await Promise.all([
         listTrainedProjects(pool, entity, page),
         listTraceProjects(tracing, entity, page).catch(ignoreUnavailable),
       ])
       const projects = mergeProjects(trained, traced, page.limit)
+      const list = presentPage(projects, limit, (row) => presentProject(entity, row))
       return {
-        ...presentPage(projects, limit, (row) => presentProject(entity, row)),
+        ...withTotal(
+          list,
+          maxTotal === undefined ? undefined : await countProjects({ pool, tracing }, entity, maxTotal),
+        ),
         has_all_traces: traced !== undefined,
       }
     },
   )
+}
+
+/** Counts the projects, up to `most`. */
+async function countProjects({ pool, tracing }: ErasureDeps, entity: string, most: number): Promise<number> {
+  const [trained, traced] = await Promise.all([
+    nameTrainedProjects(pool, entity, most),
+    nameTraceProjects(tracing, entity, most).catch(ignoreUnavailable),
+  ])
+  return Math.min(most, new Set([...trained, ...(traced ?? [])]).size)
 }
 
 /** Training does not wait for the database of traces. */

@@ -1,6 +1,6 @@
 import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { listOf, pageQuery, presentPage } from '../../../lib/http/page.ts'
+import { countedListOf, countedPageQuery, listOf, pageQuery, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { presentDelivery, presentWebhook } from './present.ts'
 import { openAnswer, sealAnswer } from './secret-answers.ts'
 import {
@@ -115,12 +115,13 @@ function routeDeliveries(api: RestApi, pool: Pool): void {
     {
       ...reading,
       summary: "List a webhook's deliveries of the last week, newest first",
-      query: pageQuery,
-      answer: listOf(deliverySchema),
+      query: countedPageQuery,
+      answer: countedListOf(deliverySchema),
     },
     async ({ caller, params, query }) => {
       const address = { entity: caller.entity, id: params.webhook_id }
-      return presentPage(await listWebhookDeliveries(pool, address, query), query.limit, presentDelivery)
+      const { rows, total } = await listWebhookDeliveries(pool, address, query)
+      return withTotal(presentPage(rows, query.limit, presentDelivery), total)
     },
   )
 

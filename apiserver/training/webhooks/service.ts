@@ -3,6 +3,7 @@ import { errors } from '../../errors/table.ts'
 import { randomBytes } from 'node:crypto'
 import { numberOutbox } from '../../../db/webhooks/outbox.ts'
 import {
+  countDeliveries,
   findDelivery,
   listDeliveries,
   replayAfter,
@@ -29,7 +30,7 @@ import type { Outbound } from '../../../lib/outbound/outbound.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
-import { resolveCursor, type PageQuery } from '../../../lib/http/page.ts'
+import { resolveCursor, type CountedPageQuery, type PageQuery } from '../../../lib/http/page.ts'
 import { defaultEvents, type Replay, type WebhookCreate } from './schema.ts'
 
 /** What creating webhooks needs. */
@@ -115,11 +116,12 @@ export async function rotateSecret(
 export async function listWebhookDeliveries(
   pool: Pool,
   address: WebhookAddress,
-  { after, limit }: PageQuery,
-): Promise<DeliveryRow[]> {
+  { after, limit, max_total: maxTotal }: CountedPageQuery,
+): Promise<{ rows: DeliveryRow[]; total: number | undefined }> {
   const { id } = await getWebhook(pool, address)
   const cursor = await resolveCursor(after, (delivery) => findDelivery(pool, id, delivery))
-  return listDeliveries(pool, id, { before: cursor?.position, limit: limit + 1 })
+  const rows = await listDeliveries(pool, id, { before: cursor?.position, limit: limit + 1 })
+  return { rows, total: maxTotal === undefined ? undefined : await countDeliveries(pool, id, maxTotal) }
 }
 
 /** Sends one delivery again, whatever its state. */
