@@ -1,4 +1,4 @@
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query'
+import { queryOptions } from '@tanstack/react-query'
 import type { Call, Feedback } from '../logic/calls.ts'
 import type { CallsRequest } from '../logic/call-query.ts'
 import { ApiError, callApi, sendTo } from './client.ts'
@@ -40,34 +40,34 @@ export async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<
   return calls
 }
 
-const callsPageSize = 200
+export const callsPageSize = 200
 
 /**
- * The pages of a table of calls. Later pages leave out what began after the first page was read, so that no row appears
- * twice or moves.
+ * A page of a table of calls, from 0 on. Pages after the first leave out what began after that one was read, so that no row
+ * appears twice or moves. A page that nobody looks at any more is given up, and forgotten soon.
  */
-export function callsQuery(body: CallsQuery) {
-  return infiniteQueryOptions({
-    queryKey: ['calls', body],
+export function callsPageQuery(body: CallsQuery, index: number, newest?: string) {
+  return queryOptions({
+    queryKey: ['calls', 'page', body, index, newest ?? null],
     staleTime: Infinity,
-    initialPageParam: { offset: 0, newest: undefined as string | undefined },
-    queryFn: ({ signal, pageParam: { offset, newest } }) =>
-      readCalls({ ...limitTo(body, newest), limit: callsPageSize, offset }, signal),
-    getNextPageParam: (last, pages) =>
-      last.length < callsPageSize ? undefined : { offset: pages.length * callsPageSize, newest: newestOf(pages) },
+    gcTime: 30_000,
+    queryFn: ({ signal }) =>
+      readCalls({ ...readUntil(body, newest), limit: callsPageSize, offset: index * callsPageSize }, signal),
   })
 }
 
-/** When the newest call of the first pages began. */
-export function newestOf(pages: readonly Call[][]): string | undefined {
-  return pages[0]?.reduce<string | undefined>(
+/** When the newest of some calls began. */
+export function newestOf(calls: readonly Call[]): string | undefined {
+  return calls.reduce<string | undefined>(
     (newest, call) => (newest === undefined || call.started_at > newest ? call.started_at : newest),
     undefined,
   )
 }
 
-function limitTo(body: CallsQuery, newest: string | undefined): CallsQuery {
-  if (newest === undefined || body.sort_by[0]?.field !== 'started_at') return body
+/** Leaves out what began later, if the newest calls are first. In other orders, a new call may be anywhere. */
+export function readUntil(body: CallsQuery, newest: string | undefined): CallsQuery {
+  const [key] = body.sort_by
+  if (newest === undefined || key?.field !== 'started_at' || key.direction === 'asc') return body
   return { ...body, query: addCondition(body.query, { $lte: [{ $getField: 'started_at' }, { $literal: newest }] }) }
 }
 
@@ -175,18 +175,6 @@ export async function giveFeedback(projectId: string, callId: string, given: { e
 export async function removeFeedback(projectId: string, id: string): Promise<void> {
   const query = { $expr: { $eq: [{ $getField: 'id' }, { $literal: id }] } }
   await callApi('POST /traces/feedback/purge', { body: { project_id: projectId, query } })
-}
-
-/** Downloads the answer to a request as a file. */
-export async function downloadAnswer(address: string, body: unknown, name: string): Promise<void> {
-  const response = await sendTo('POST', address, body)
-  const url = URL.createObjectURL(await response.blob())
-  const link = document.createElement('a')
-  link.href = url
-  link.download = name
-  link.click()
-  // The browser has begun to read it.
-  setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }
 
 /** Copies a call into a data set of its project. */

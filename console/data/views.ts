@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { nameView, type SavedView, type ViewDefinition } from '../logic/saved-view.ts'
+import { readDefinition, type SavedView } from '../logic/saved-view.ts'
 import { callApi } from './client.ts'
 
 /** The saved views of a project's calls. */
@@ -13,19 +13,19 @@ export function viewsQuery(projectId: string) {
       const { objs } = await callApi('POST /traces/objs/query', { body, signal })
       return objs.flatMap(({ object_id: name, val }) => {
         const { label, view_type: type, definition } = (val ?? {}) as Partial<SavedView> & { view_type?: string }
-        return type === 'traces' && definition ? [{ name, label: label ?? name, definition }] : []
+        return type === 'traces' && definition
+          ? [{ name, label: label ?? name, definition: readDefinition(definition) }]
+          : []
       })
     },
   })
 }
 
-/** Publishes a view under the name that its label has, and returns that name. */
-export async function saveView(projectId: string, label: string, definition: ViewDefinition): Promise<string> {
-  const name = nameView(label)
+/** Publishes a view: a new one, or what a person has changed of it. */
+export async function saveView(projectId: string, { name, label, definition }: SavedView): Promise<void> {
   const val = { name, label, view_type: 'traces', definition }
   const obj = { project_id: projectId, object_id: name, val, builtin_object_class: 'SavedView' }
   await callApi('POST /traces/obj/create', { body: { obj } })
-  return name
 }
 
 export async function deleteView(projectId: string, name: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { joinPath, splitPath } from './calls.ts'
+import { isObject, joinPath, splitPath } from './calls.ts'
 import { readRequest, writeRequest, type CallFilters } from './call-query.ts'
 import { callColumns, writeFilters, writeSortBy, type CallSearch } from './call-search.ts'
 import { writeList, type Order } from './search.ts'
@@ -18,6 +18,20 @@ export interface ViewDefinition {
   cols?: Record<string, boolean> | null
   columns?: { path?: (string | number)[] | null; label?: string | null }[] | null
   sort_by?: { field: string; direction: 'asc' | 'desc' }[] | null
+}
+
+const classMembers = new Set(['_type', '_class_name', '_bases'])
+
+/** A definition as a client has written it. The server stores with each part of it of which class it is. */
+export function readDefinition(stored: unknown): ViewDefinition {
+  return removeClasses(stored) as ViewDefinition
+}
+
+function removeClasses(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(removeClasses)
+  if (!isObject(value)) return value
+  const own = Object.entries(value).filter(([name]) => !classMembers.has(name))
+  return Object.fromEntries(own.map(([name, member]) => [name, removeClasses(member)]))
 }
 
 /** What a table shows. */
@@ -65,11 +79,16 @@ const names: Readonly<Record<string, string>> = {
   'summary.weave.latency_ms': 'latency',
 }
 
-/** The name of the object of a view. Labels whose letters a name cannot have differ by their digest. */
-export function nameView(label: string): string {
-  const words = label.toLowerCase().match(/[a-z0-9]+/g) ?? ['view']
-  const isPlain = /^[a-z0-9 -]+$/i.test(label)
-  return [words.join('-').slice(0, 100), ...(isPlain ? [] : [digest(label)])].join('-')
+/**
+ * The name of the object of a view: that of the view with this label, or one made of the label. Labels whose letters a name
+ * cannot have differ by their digest, and so does a label whose name another view has kept.
+ */
+export function nameView(label: string, views: readonly Pick<SavedView, 'name' | 'label'>[] = []): string {
+  const own = views.find((view) => view.label === label)
+  if (own) return own.name
+  const words = (label.toLowerCase().match(/[a-z0-9]+/g) ?? ['view']).join('-').slice(0, 100)
+  const isPlain = /^[a-z0-9 -]+$/i.test(label) && !views.some(({ name }) => name === words)
+  return isPlain ? words : `${words}-${digest(label)}`
 }
 
 /** FNV-1a, in few characters. */

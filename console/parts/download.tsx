@@ -1,4 +1,6 @@
+import { useMutation } from '@tanstack/react-query'
 import { basePath } from '../data/base.ts'
+import { downloadAnswer } from '../data/download.ts'
 import controls from './controls.module.css'
 
 interface DownloadProps {
@@ -32,5 +34,24 @@ export function DownloadAnswer({ name, address }: { name: string; address: strin
     <a className={controls.quiet} href={basePath + address} download={`${name}.json`} title="Download what is shown">
       ↓ JSON
     </a>
+  )
+}
+
+/** Saves what a request answers with, one JSON text a line: all rows of a table of which the page has some. */
+export function DownloadLines({ name, address, body }: { name: string; address: string; body: unknown }) {
+  const saving = useMutation({ mutationFn: () => downloadAnswer(address, body, `${name}.jsonl`) })
+  return (
+    <>
+      {saving.error && <span role="alert">{saving.error.message}</span>}
+      <button
+        type="button"
+        className={controls.quiet}
+        onClick={() => saving.mutate()}
+        disabled={saving.isPending}
+        title="Download what is shown"
+      >
+        ↓ JSONL
+      </button>
+    </>
   )
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef, type CSSProperties, type ReactNode } from 'react'
 import { useWindowVirtualizer } from '@tanstack/react-virtual'
+import type { RowList } from '../logic/paged-rows.ts'
 import type { Order } from '../logic/search.ts'
 import classes from './table.module.css'
 
@@ -16,22 +17,20 @@ export interface Column<Row> {
 interface TableProps<Row> {
   label: string
   columns: readonly Column<Row>[]
-  rows: readonly Row[]
+  rows: RowList<Row>
   keyOf: (row: Row) => string
   order?: Order
   onOrder?: (column: string) => void
   /** The row that is selected, by its key. */
   selected?: string | undefined
-  /** How many rows there are, if more than these. */
-  total?: number
-  /** Called while the last rows are near the screen. */
-  onEnd?: (() => void) | undefined
+  /** Called with the places of the rows that are near the screen. */
+  onRange?: (first: number, last: number) => void
 }
 
 const rowHeight = 32
 
 /** A table that draws only the rows that are near the screen. The first column stays while others scroll sideways. */
-export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, selected, total, onEnd }: TableProps<Row>) {
+export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, selected, onRange }: TableProps<Row>) {
   const body = useRef<HTMLDivElement>(null)
   const virtual = useWindowVirtualizer({
     count: rows.length,
@@ -43,19 +42,17 @@ export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, select
   })
   const tracks = { '--tracks': columns.map(({ width }) => width).join(' ') } as CSSProperties
   const items = virtual.getVirtualItems()
-  const isAtEnd = (items.at(-1)?.index ?? 0) >= rows.length - 1
+  const [first, last] = [items[0]?.index ?? 0, items.at(-1)?.index ?? 0]
+  useEffect(() => onRange?.(first, last), [first, last, onRange])
   useEffect(() => {
-    if (isAtEnd) onEnd?.()
-  }, [isAtEnd, rows.length, onEnd])
+    const index = selected === undefined ? -1 : rows.findIndex((row) => keyOf(row) === selected)
+    if (index >= 0) virtual.scrollToIndex(index)
+    // Who scrolls away from it may do so.
+    // oxlint-disable-next-line react-hooks/exhaustive-deps
+  }, [selected])
   return (
     <div className={classes.scroll}>
-      <div
-        role="table"
-        aria-label={label}
-        aria-rowcount={(total ?? rows.length) + 1}
-        className={classes.table}
-        style={tracks}
-      >
+      <div role="table" aria-label={label} aria-rowcount={rows.length + 1} className={classes.table} style={tracks}>
         <div role="row" aria-rowindex={1} className={classes.head}>
           {columns.map((column) => (
             <Head key={column.id} column={column} order={order} onOrder={onOrder} />
@@ -63,21 +60,22 @@ export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, select
         </div>
         <div ref={body} role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
-            const row = rows[index]!
-            const key = keyOf(row)
+            const row = rows.at(index)
+            const key = row && keyOf(row)
             const place = { transform: `translateY(${start - virtual.options.scrollMargin}px)` }
             return (
               <div
-                key={key}
+                key={key ?? index}
                 role="row"
                 aria-rowindex={index + 2}
-                data-selected={key === selected}
+                data-selected={key !== undefined && key === selected}
+                aria-busy={!row}
                 className={classes.row}
                 style={place}
               >
                 {columns.map(({ id, isNumber, cell }) => (
                   <div key={id} role="cell" className={classes.cell} data-number={isNumber}>
-                    {cell(row)}
+                    {row && cell(row)}
                   </div>
                 ))}
               </div>

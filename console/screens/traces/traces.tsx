@@ -1,9 +1,9 @@
 import { useCallback, useMemo } from 'react'
-import { useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { baseUrl } from '../../data/base.ts'
-import { callStatisticsQuery, callsQuery, newCallsQuery, newestOf, shownCallsRequest } from '../../data/calls.ts'
+import { callsPageQuery, callStatisticsQuery, newCallsQuery, readUntil, shownCallsRequest } from '../../data/calls.ts'
 import type { Answer } from '../../data/client.ts'
-import { costOf, type Call } from '../../logic/calls.ts'
+import { costOf } from '../../logic/calls.ts'
 import { isFiltered, writeFilters } from '../../logic/call-search.ts'
 import { writeRequest } from '../../logic/call-query.ts'
 import { countOf, formatCount } from '../../logic/numbers.ts'
@@ -12,11 +12,11 @@ import { writeSnippets } from '../../logic/snippets.ts'
 import { AsCommand } from '../../parts/command.tsx'
 import { FilterField } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
-import { Download } from '../../parts/download.tsx'
+import { Download, DownloadLines } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
 import { WithPeek } from '../../parts/peek.tsx'
 import { useRowKeys } from '../../parts/row-keys.ts'
-import { Empty, Failure, Loading } from '../../parts/state.tsx'
+import { Answered, Empty } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
 import { TracesTabs } from './traces-tabs.tsx'
 import { ColumnChoice } from './column-choice.tsx'
@@ -24,6 +24,7 @@ import { listColumns } from './columns.tsx'
 import { Facets, SetFilters } from './facets.tsx'
 import { TimeHistogram } from './histogram.tsx'
 import { CallPeek } from './peek.tsx'
+import { useCallPages } from './use-call-pages.ts'
 import { useTraces, type TracesState } from './use-traces.ts'
 import { Views } from './views.tsx'
 import classes from './traces.module.css'
@@ -41,15 +42,14 @@ export function CallsScreen() {
 /** A table of calls, with what it can be filtered by, and a call beside it. */
 function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string }) {
   const state = useTraces(rootsOnly)
-  const { project, projectId, filters, body, change } = state
+  const { project, projectId, filters, body, search, change } = state
   const statistics = useQuery(callStatisticsQuery(project, statisticsBody(state)))
-  const pages = useInfiniteQuery(callsQuery(body))
-  const minCost = Number(state.search.cost ?? 0)
-  const loaded = useMemo(() => joinPages(pages.data?.pages ?? []), [pages.data])
-  const rows = useMemo(
-    () => (minCost > 0 ? loaded.filter((call) => (costOf(call) ?? 0) >= minCost) : loaded),
-    [loaded, minCost],
-  )
+  const minCost = Number(search.cost ?? 0)
+  const pages = useCallPages(body, { counted: statistics.data?.calls, minCost })
+  const { column, descending } = state.order
+  // In other orders, the newest call is not on the first page.
+  const newest = column === 'started' && descending ? pages.newest : (statistics.data?.to ?? undefined)
+  const request = shownCallsRequest(readUntil(body, pages.newest))
   return (
     <Page
       title={title}
@@ -57,8 +57,15 @@ function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string })
       tabs={<TracesTabs />}
       actions={
         <>
-          <Download name={`${project}-calls`} rows={rows} />
-          <AsCommand requests={[shownCallsRequest({ ...body, limit: Math.max(loaded.length, 1) })]} />
+          {minCost > 0 ? (
+            <Download
+              name={`${project}-calls`}
+              rows={() => pages.loaded.filter((call) => (costOf(call) ?? 0) >= minCost)}
+            />
+          ) : (
+            <DownloadLines name={`${project}-calls`} {...request} />
+          )}
+          <AsCommand requests={[request]} />
         </>
       }
     >
@@ -69,9 +76,9 @@ function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string })
           onChange={(text) => change({ ...writeFilters({ ...filters, text }), peek: undefined })}
         />
         <Facets state={state} statistics={statistics.data} />
-        <ColumnChoice state={state} calls={loaded} />
+        <ColumnChoice state={state} calls={pages.loaded} />
         <Views state={state} />
-        <Shown statistics={statistics.data} loaded={loaded.length} shown={rows.length} isFiltered={minCost > 0} />
+        <Shown statistics={statistics.data} pages={pages} isOfCost={minCost > 0} />
       </div>
       <SetFilters state={state} />
       {statistics.data && statistics.data.calls > 0 && statistics.data.from !== null && (
@@ -81,20 +88,9 @@ function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string })
           onRange={(range) => change({ ...writeFilters({ ...filters, ...range }), peek: undefined })}
         />
       )}
-      {pages.error && loaded.length === 0 ? (
-        <Failure error={pages.error} onRetry={() => void pages.refetch()} />
-      ) : pages.isPending ? (
-        <Loading rows={12} />
-      ) : (
-        <Rows
-          key={projectId}
-          state={state}
-          rows={rows}
-          newest={newestOf(pages.data?.pages ?? [])}
-          total={statistics.data?.calls}
-          onEnd={pages.hasNextPage && !pages.isFetchingNextPage ? () => void pages.fetchNextPage() : undefined}
-        />
-      )}
+      <Answered result={pages.result} rows={12}>
+        {() => <Rows key={projectId} state={state} pages={pages} newest={newest} />}
+      </Answered>
     </Page>
   )
 }
@@ -105,55 +101,45 @@ function statisticsBody({ filters, projectId }: TracesState) {
   return { ...request, ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
 }
 
-function joinPages(pages: readonly Call[][]): Call[] {
-  return [...new Map(pages.flat().map((call) => [call.id, call])).values()]
+type Pages = ReturnType<typeof useCallPages>
+
+interface ShownProps {
+  statistics: Statistics | undefined
+  pages: Pages
+  isOfCost: boolean
 }
 
-function Shown({
-  statistics,
-  loaded,
-  shown,
-  isFiltered: hasCost,
-}: {
-  statistics: Statistics | undefined
-  loaded: number
-  shown: number
-  isFiltered: boolean
-}) {
+function Shown({ statistics, pages: { rows, loaded }, isOfCost }: ShownProps) {
   if (!statistics) return <p role="status" className={controls.count} />
-  const more = statistics.is_whole ? '' : 'more than '
-  const all = `${more}${countOf(statistics.calls, 'call')}`
-  const text = loaded >= statistics.calls && statistics.is_whole ? all : `${formatCount(loaded)} of ${all}`
+  const all = `${statistics.is_whole ? '' : 'more than '}${countOf(statistics.calls, 'call')}`
+  const ofCost = `${formatCount(rows.length)} with this cost among ${formatCount(loaded.length)} of `
   return (
     <p role="status" className={controls.count}>
-      {hasCost ? `${formatCount(shown)} with this cost among ${text}` : text}
+      {isOfCost && ofCost}
+      {all}
     </p>
   )
 }
 
-function Rows({
-  state,
-  rows,
-  newest,
-  total,
-  onEnd,
-}: {
+interface RowsProps {
   state: TracesState
-  rows: readonly Call[]
+  pages: Pages
+  /** When the newest call began. */
   newest: string | undefined
-  total: number | undefined
-  onEnd: (() => void) | undefined
-}) {
+}
+
+function Rows({ state, pages: { rows, move }, newest }: RowsProps) {
   const { search, filters, order, paths, hidden, change } = state
   const open = useCallback((id: string | undefined) => change({ peek: id }), [change])
   useRowKeys(rows, search.peek, open)
   const columns = useMemo(() => listColumns({ paths, hidden, onOpen: open }), [paths, hidden, open])
   if (rows.length === 0) return <Nothing state={state} newest={newest} isFiltered={isFiltered(filters)} />
+  const place = rows.findIndex(({ id }) => id === search.peek)
   const peek = search.peek !== undefined && (
     <CallPeek
       state={state}
       id={search.peek}
-      endedAt={rows.find(({ id }) => id === search.peek)?.ended_at}
+      endedAt={place < 0 ? undefined : rows.at(place)?.ended_at}
       onClose={() => open(undefined)}
     />
   )
@@ -168,8 +154,7 @@ function Rows({
         order={order}
         onOrder={(column) => change({ sort: nextOrder(order, column) })}
         selected={search.peek}
-        {...(total !== undefined && { total: Math.max(total, rows.length) })}
-        onEnd={onEnd}
+        onRange={move}
       />
     </WithPeek>
   )
@@ -185,7 +170,8 @@ function Nothing({
   isFiltered: boolean
 }) {
   const { project } = state
-  if (hasFilter || state.search.cost !== undefined) return <Empty title="No call fits the filter" />
+  if (state.search.cost !== undefined) return <Empty title="No call of those that were read has this cost" />
+  if (hasFilter) return <Empty title="No call fits the filter" />
   const { text } = writeSnippets(baseUrl, project, '').find(({ name }) => name === 'weave')!
   return (
     <>
@@ -210,7 +196,7 @@ function NewCalls({ state, newest }: { state: TracesState; newest: string | unde
   })
   if (count === 0) return null
   const show = () => {
-    void queries.resetQueries({ queryKey: ['calls', body], exact: true })
+    void queries.resetQueries({ queryKey: callsPageQuery(body, 0).queryKey, exact: true })
     void queries.invalidateQueries(callStatisticsQuery(project, statisticsBody(state)))
   }
   return (

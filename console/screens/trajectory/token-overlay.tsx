@@ -91,7 +91,7 @@ function Legend({ scale: { low, middle, high }, name }: { scale: Scale; name: Ov
     <figure className={classes.legend} aria-label={`Scale of ${name}`}>
       {low !== '' && (
         <>
-          <span>− {low}</span>
+          <span>{/^[−+]/.test(low) ? low : `− ${low}`}</span>
           <span className={classes.ramp} data-side="low" />
         </>
       )}
@@ -99,7 +99,7 @@ function Legend({ scale: { low, middle, high }, name }: { scale: Scale; name: Ov
       {high !== '' && (
         <>
           <span className={classes.ramp} data-side="high" />
-          <span>+ {high}</span>
+          <span>{/^[−+]/.test(high) ? high : `+ ${high}`}</span>
         </>
       )}
     </figure>
