@@ -7,14 +7,21 @@ export interface Snippet {
 export function writeSnippets(origin: string, project: string, baseModel: string): Snippet[] {
   const name = JSON.stringify(project)
   return [
-    { name: 'ART', text: writeArt(origin, name, baseModel) },
+    { name: 'ART', text: writeTraining(origin, { project, name: 'mine', base_model: baseModel }) },
     { name: 'openai', text: writeOpenAi(origin, baseModel) },
     { name: 'weave', text: writeWeave(origin, name) },
     { name: 'curl', text: writeCurl(origin, baseModel) },
   ]
 }
 
-function writeArt(origin: string, project: string, baseModel: string): string {
+interface Trained {
+  project: string
+  name: string
+  base_model: string
+}
+
+/** A program that trains a run by one step. It makes the run if there is none. */
+export function writeTraining(origin: string, { project, name, base_model: baseModel }: Trained): string {
   return `# pip install openpipe-art==0.5.18 "openai<3" "polars<2" wandb pyarrow numpy
 # export TRAINYARD_API_KEY=... WANDB_API_KEY=$TRAINYARD_API_KEY WANDB_BASE_URL=${origin}
 import asyncio, os, art
@@ -22,7 +29,8 @@ from art.serverless.backend import ServerlessBackend
 
 async def main():
     backend = ServerlessBackend(api_key=os.environ["TRAINYARD_API_KEY"], base_url="${origin}/v1")
-    model = art.TrainableModel(name="mine", project=${project}, base_model="${baseModel}")
+    model = art.TrainableModel(
+        name=${JSON.stringify(name)}, project=${JSON.stringify(project)}, base_model=${JSON.stringify(baseModel)})
     await model.register(backend)
     messages = [{"role": "user", "content": "Name a colour."}]
     client, name = model.openai_client(), model.get_inference_name()

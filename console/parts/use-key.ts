@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'react'
+import { useEffect, useLayoutEffect, useRef } from 'react'
 import { readKey, type KeyName } from '../logic/keys.ts'
 
 /** The key that was pressed before the last one: `g` and a letter go to a page. */
@@ -8,7 +8,8 @@ addEventListener('keydown', ({ key }) => ([before, last] = [last, key]), { captu
 /** Does something when a key of the table is pressed, while `isOn`. */
 export function useKey(name: KeyName, act: () => void, isOn = true): void {
   const latest = useRef(act)
-  useEffect(() => {
+  // A key may follow the last one before the next frame.
+  useLayoutEffect(() => {
     latest.current = act
   })
   useEffect(() => {

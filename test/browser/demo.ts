@@ -1,5 +1,7 @@
+import { readFileSync } from 'node:fs'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { prompts } from '../../local/demo/rewards.ts'
+import { ModelRows } from '../support/model-rows.ts'
 import type { Stack } from '../support/stack.ts'
 import { createRun, type Rollout, type TestRun, type World } from './world.ts'
 
@@ -140,4 +142,23 @@ export async function makeDemo(world: World, stack: Stack, project = 'demo'): Pr
     trajectory: listed.data[0]!.id,
     calls: await traceCalls(world, project),
   }
+}
+
+/** Trains a run whose checkpoint has token statistics. Returns its name and its trajectories. */
+export async function trainMeasured(world: World, stack: Stack, project: string) {
+  const run = await createRun(world, stack, project, 'measured')
+  const rollout = (prompt: string, answer: string, reward: number): Rollout => ({ prompt, answer, reward })
+  // The file has statistics of as many tokens.
+  const rollouts = [
+    rollout('Which colour is warm?', 'Red is nice.', 1),
+    rollout('Which colour is warm?', 'Blue it is now.', 0),
+    rollout('Name a warm colour.', 'Red is nice.', 1),
+  ]
+  await run.train(rollouts, { loss: 1, reward: 0.5 })
+  const { id } = await world.rest.call<{ id: string }>('GET', `/v1/preview/models/${run.id}/checkpoints/latest`)
+  const file = new URL('../../apiserver/training/trajectories/tokens/token-statistics.parquet', import.meta.url)
+  await new ModelRows(world.database.pool, stack.artifacts).addStatistics(id, readFileSync(file))
+  const path = `/v1/preview/models/${run.id}/trajectories`
+  const { data } = await world.rest.call<{ data: { id: string }[] }>('GET', path)
+  return { id: run.id, name: run.name, trajectories: data.map((row) => row.id) }
 }

@@ -4,6 +4,8 @@ import type { Demo } from './demo.ts'
 export interface Route {
   path: string
   shows: string
+  /** It shows nothing that is read for it alone, or nothing that exists. */
+  isStill?: true
 }
 
 /** Every route of the console that needs a session. */
@@ -15,7 +17,7 @@ export function listRoutes(entity: string, { project, run, jobs, trajectory, cal
     { path: home, shows: 'Last runs' },
     { path: `/${entity}/empty`, shows: 'is empty' },
     { path: `${home}/runs`, shows: run.name },
-    { path: `${home}/compare?runs=${run.name},other-20261121050211`, shows: 'Compare 2 runs' },
+    { path: `${home}/compare?runs=${run.name},other-20261121050211`, shows: 'entropy' },
     { path: ofRun, shows: 'entropy' },
     { path: `${ofRun}/trajectories?step=6`, shows: 'in 12 groups' },
     { path: `${ofRun}/trajectories?step=6&order=push&peek=${trajectory}`, shows: 'You answer in one short sentence.' },
@@ -32,16 +34,16 @@ export function listRoutes(entity: string, { project, run, jobs, trajectory, cal
     { path: `/${entity}/settings/keys`, shows: 'Last used' },
     { path: `/${entity}/settings/limits`, shows: 'Unfinished jobs' },
     { path: `/${entity}/settings/webhooks`, shows: 'No webhooks yet' },
-    { path: '/authorize?ref=weave', shows: 'A key for your program' },
+    { path: '/authorize?ref=weave', shows: 'A key for your program', isStill: true },
     { path: `${home}/weave`, shows: 'answer_question' },
     { path: `${home}/weave/calls?op=look_up&status=error&peek=${calls.tool}`, shows: 'KeyError: orange' },
     { path: `/${entity}/empty/weave/traces`, shows: 'No traces yet' },
-    { path: `${home}/weave/threads/talk`, shows: 'Show the thread talk' },
+    { path: `${home}/weave/threads/talk`, shows: 'Show the thread talk', isStill: true },
     { path: `${home}/r/call/${calls.root}`, shows: 'Orange is warm.' },
-    { path: `${home}/weave/calls/${calls.root}?errors=1&tab=inputs+and+output`, shows: 'question' },
+    { path: `${home}/weave/calls/${calls.root}?errors=1&tab=inputs+and+output`, shows: 'warm?' },
     { path: `${home}/weave/calls/${calls.root}?tab=usage`, shows: 'Completion tokens' },
     { path: `${home}/weave/calls/${calls.root}?tab=feedback`, shows: 'No feedback yet.' },
     { path: `${home}/weave/calls/${calls.tool}`, shows: 'This call is large' },
-    { path: `${home}/nothing/of/this`, shows: 'There is no such page' },
+    { path: `${home}/nothing/of/this`, shows: 'There is no such page', isStill: true },
   ]
 }

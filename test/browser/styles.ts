@@ -8,11 +8,26 @@ export interface Styles {
   hues: string[]
   /** The texts of cells of tables whose digits have different widths. */
   untabular: string[]
+  /** The paddings, margins and gaps that are not of the scale of spaces, with their elements. */
+  spaces: string[]
 }
 
 // It runs in the page. A colour with little chroma is a grey.
 const script = `(() => {
-  const sizes = new Set(), hues = new Set(), untabular = []
+  const sizes = new Set(), hues = new Set(), untabular = [], spaces = new Set()
+  const root = getComputedStyle(document.documentElement)
+  const scale = [0, ...Array.from({ length: 7 }, (_, step) => parseFloat(root.getPropertyValue('--space-' + step)))]
+  const sides = ['top', 'right', 'bottom', 'left'].flatMap((side) => ['padding-' + side, 'margin-' + side])
+  const addSpaces = (element) => {
+    const styles = element.computedStyleMap()
+    for (const name of [...sides, 'row-gap', 'column-gap']) {
+      const value = styles.get(name)
+      // Others are words, such as auto. Those of an element itself place data: a time, a depth.
+      const isPlaced = element.style.getPropertyValue(name) !== ''
+      if (value.unit !== undefined && !isPlaced && !scale.includes(Math.abs(value.value)))
+        spaces.add(element.localName + '.' + element.className + ' has ' + name + ' ' + value)
+    }
+  }
   const minChroma = 56
   const nameHue = (colour) => {
     const [red, green, blue, alpha = 1] = colour.match(/[\\d.]+/g).map(Number)
@@ -25,6 +40,7 @@ const script = `(() => {
   for (const element of document.querySelectorAll('body, body *')) {
     const style = getComputedStyle(element)
     if (!element.checkVisibility() || element.closest('figure svg, [data-series], canvas')) continue
+    if (element instanceof HTMLElement) addSpaces(element)
     const ownText = [...element.childNodes].some((node) => node.nodeType === 3 && node.data.trim() !== '')
     if (ownText) sizes.add(style.fontSize)
     const drawn = [ownText && style.color, style.backgroundColor, style.borderTopWidth !== '0px' && style.borderTopColor]
@@ -32,7 +48,7 @@ const script = `(() => {
     if (ownText && element.closest('[role=cell], td, dd') && /\\d/.test(element.textContent) && !style.fontVariantNumeric.includes('tabular-nums'))
       untabular.push(element.textContent.slice(0, 40))
   }
-  return { sizes: [...sizes], hues: [...hues], untabular }
+  return { sizes: [...sizes], hues: [...hues], untabular, spaces: [...spaces] }
 })()`
 
 export function readStyles(page: Page): Promise<Styles> {

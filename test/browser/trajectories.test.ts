@@ -1,12 +1,11 @@
-import { readFileSync } from 'node:fs'
 import { text } from 'node:stream/consumers'
 import type { Locator, Page } from 'playwright-core'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { createConsoleLink } from '../../apiserver/accounts/admin/console-command.ts'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { findViolations, useBrowser } from '../support/browser.ts'
-import { ModelRows } from '../support/model-rows.ts'
 import { useStack } from '../support/stack.ts'
-import { makeDemo, type Demo } from './demo.ts'
+import { makeDemo, trainMeasured, type Demo } from './demo.ts'
 import { createRun, makeTrajectory, useWorld, type Rollout } from './world.ts'
 
 const stack = useStack()
@@ -24,7 +23,10 @@ const open = (path: string, more: { statuses?: number[] } = {}) =>
   browser.open({ url: world.server.url, path, key: world.key, ...more })
 
 test('six clicks lead to the prompt that rose most, to both its trajectories by token, and to why a job waits', async () => {
-  const page = await open('/')
+  const { entity, server, database } = world
+  const link = await createConsoleLink(database.pool, { entity, role: 'member', url: server.url })
+  // Before the login, nobody is logged in.
+  const page = await browser.open({ url: server.url, path: link.slice(server.url.length), statuses: [401] })
   let clicks = 0
   const click = async (target: Locator) => {
     clicks++
@@ -62,23 +64,8 @@ describe('the tokens of a trajectory', () => {
   let ofRun: string
 
   beforeAll(async () => {
-    const run = await createRun(world, stack, demo.project, 'measured')
-    const rollout = (prompt: string, answer: string, reward: number): Rollout => ({ prompt, answer, reward })
-    // The file has statistics of as many tokens.
-    const rollouts = [
-      rollout('A', 'Red is nice.', 1),
-      rollout('A', 'Blue it is now.', 0),
-      rollout('B', 'Red is nice.', 1),
-    ]
-    await run.train(rollouts, { loss: 1, reward: 0.5 })
-    const { id } = await world.rest.call<{ id: string }>('GET', `/v1/preview/models/${run.id}/checkpoints/latest`)
-    const file = new URL('../../apiserver/training/trajectories/tokens/token-statistics.parquet', import.meta.url)
-    await new ModelRows(world.database.pool, stack.artifacts).addStatistics(id, readFileSync(file))
-    const { data } = await world.rest.call<{ data: { id: string }[] }>(
-      'GET',
-      `/v1/preview/models/${run.id}/trajectories`,
-    )
-    ids = data.map((row) => row.id)
+    const run = await trainMeasured(world, stack, demo.project)
+    ids = run.trajectories
     ofRun = `${home}/runs/${run.name}/trajectories`
   })
 

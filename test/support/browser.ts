@@ -81,6 +81,15 @@ function watch(
   })
 }
 
+/** Whether a text comes to be seen in a page. */
+export function appears(page: Page, text: string): Promise<boolean> {
+  const found = page.locator('#root').getByText(text).filter({ visible: true }).first()
+  return found.waitFor().then(
+    () => true,
+    () => false,
+  )
+}
+
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 interface AxeResult {

@@ -5,9 +5,10 @@ import { sessionQuery } from '../../data/session.ts'
 import { describeSize, formatBytes, formatMetric } from '../../logic/numbers.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
 import { Download } from '../../parts/download.tsx'
-import { Answered, Empty } from '../../parts/state.tsx'
+import { Answered } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { CheckpointActions } from './checkpoint-actions.tsx'
+import { NoneYet } from './none-yet.tsx'
 import { useModel } from './use-model.ts'
 import classes from './checkpoints.module.css'
 
@@ -26,7 +27,9 @@ export function CheckpointsTab() {
     <Answered result={checkpoints} rows={8}>
       {({ items, ...size }) =>
         items.length === 0 ? (
-          <Empty title="No checkpoints yet">Each training job that succeeds makes one.</Empty>
+          <NoneYet title="No checkpoints yet">
+            Each training job that succeeds makes one. This program sends a job.
+          </NoneYet>
         ) : (
           <>
             <div className={classes.count}>

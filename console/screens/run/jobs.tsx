@@ -7,8 +7,9 @@ import { describeSize } from '../../logic/numbers.ts'
 import { formatDuration } from '../../logic/time.ts'
 import { Age, StateBadge } from '../../parts/badges.tsx'
 import { Download } from '../../parts/download.tsx'
-import { Answered, Empty } from '../../parts/state.tsx'
+import { Answered } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { NoneYet } from './none-yet.tsx'
 import { useModel } from './use-model.ts'
 import classes from './checkpoints.module.css'
 
@@ -23,7 +24,7 @@ export function JobsTab() {
     <Answered result={jobs} rows={8}>
       {({ items, ...size }) =>
         items.length === 0 ? (
-          <Empty title="No training jobs yet">Each call of train makes one.</Empty>
+          <NoneYet title="No training jobs yet">Each call of train makes one.</NoneYet>
         ) : (
           <>
             <div className={classes.count}>

@@ -13,7 +13,7 @@ import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
 import { WithPeek } from '../../parts/peek.tsx'
 import { useRowKeys } from '../../parts/row-keys.ts'
-import { Answered, Empty } from '../../parts/state.tsx'
+import { Answered } from '../../parts/state.tsx'
 import { GroupList } from './group-list.tsx'
 import { Matches } from './matches.tsx'
 import { TrajectoryPeek } from './peek.tsx'
@@ -21,6 +21,7 @@ import { Rises } from './rises.tsx'
 import { Summary } from './summary.tsx'
 import { StepSlider } from './step-slider.tsx'
 import { TrajectoryTable } from './trajectory-table.tsx'
+import { NoneYet } from './none-yet.tsx'
 import { useModel } from './use-model.ts'
 import classes from './trajectories.module.css'
 
@@ -173,9 +174,9 @@ function Shown({ items, size }: { items: Trajectory[]; size: ListSize }) {
   useRowKeys(rows, peek, open)
   if (items.length === 0) {
     return (
-      <Empty title={`No trajectories at step ${state.step}`}>
+      <NoneYet title={`No trajectories at step ${state.step}`}>
         A step has the trajectories that its job was trained on, and those that were logged while it was the newest.
-      </Empty>
+      </NoneYet>
     )
   }
   const metrics = listMetrics(items)

@@ -1,11 +1,13 @@
 import { useCallback, useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { baseUrl } from '../../data/base.ts'
 import { usePolling } from '../../data/live.ts'
 import { wholeListQuery } from '../../data/queries.ts'
 import { activeStates } from '../../logic/jobs.ts'
 import { describeSize, formatCount, type ListSize } from '../../logic/numbers.ts'
 import { filterRuns, newestFirst, putFirst, runColumns, sortRuns, type Run } from '../../logic/runs.ts'
+import { writeTraining } from '../../logic/snippets.ts'
 import { nextOrder, readList, readOrder, toggle, writeList } from '../../logic/search.ts'
 import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { AsCommand } from '../../parts/command.tsx'
@@ -87,8 +89,11 @@ function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
   const columns = listColumns({ picked, pick, isFull: picked.length >= maxCompared, hidden })
   if (runs.length === 0)
     return (
-      <Empty title="No runs yet" command="npm run demo">
-        A run is there as soon as a client creates a model in {project}.
+      <Empty
+        title="No runs yet"
+        command={writeTraining(baseUrl, { project, name: 'mine', base_model: 'trainyard/tiny-chat' })}
+      >
+        A run is there as soon as a client creates a model in {project}. This program does.
       </Empty>
     )
   return (

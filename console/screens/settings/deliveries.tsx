@@ -1,6 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { baseUrl } from '../../data/base.ts'
 import { callApi } from '../../data/client.ts'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
+import { writeCurl } from '../../logic/command.ts'
 import { describeSize } from '../../logic/numbers.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
 import controls from '../../parts/controls.module.css'
@@ -61,7 +63,16 @@ export function Deliveries({ id, isAdmin, onClose }: DeliveriesProps) {
               </button>
             </div>
             {items.length === 0 ? (
-              <Empty title="Nothing was sent in the last week" />
+              <Empty
+                title="Nothing was sent in the last week"
+                command={writeCurl(baseUrl, {
+                  method: 'POST',
+                  address: `/v1/preview/webhooks/${id}/replay`,
+                  body: { after_position: 0 },
+                })}
+              >
+                The next change is sent at once. This sends those of the last week.
+              </Empty>
             ) : (
               <Table
                 label="Deliveries"

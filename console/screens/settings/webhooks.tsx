@@ -1,8 +1,10 @@
 import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useSearch } from '@tanstack/react-router'
+import { baseUrl } from '../../data/base.ts'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { sessionQuery } from '../../data/session.ts'
+import { writeCurl } from '../../logic/command.ts'
 import { countOf, describeSize } from '../../logic/numbers.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
 import controls from '../../parts/controls.module.css'
@@ -53,7 +55,7 @@ function Webhooks({ isAdmin }: { isAdmin: boolean }) {
               )}
             </div>
             {items.length === 0 ? (
-              <Empty title="No webhooks yet">
+              <Empty title="No webhooks yet" command={writeCurl(baseUrl, newWebhook)}>
                 A webhook sends a POST to your server when a training job or a model changes its state.
               </Empty>
             ) : (
@@ -74,6 +76,8 @@ function Webhooks({ isAdmin }: { isAdmin: boolean }) {
     </>
   )
 }
+
+const newWebhook = { method: 'POST', address: '/v1/preview/webhooks', body: { url: 'https://example.com/hook' } }
 
 interface Actions {
   isAdmin: boolean
