@@ -152,6 +152,16 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'kueue',
+          include: ['test/kueue/*.test.ts'],
+          globalSetup: ['test/support/control-setup.ts'],
+          testTimeout: 600_000,
+          // Kueue's controller may have to be built first.
+          hookTimeout: 3_600_000,
+        },
+      },
+      {
+        test: {
           name: 'hostile',
           include: ['test/hostile/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],

@@ -32,6 +32,7 @@ const commands = {
   'test:upgrade': 'test/upgrade.ts',
   'test:backup': 'test/backup.ts',
   'test:kubernetes-versions': 'test/kubernetes-versions.ts',
+  'test:kueue': 'test/kueue.ts',
   'build:console': 'console/build.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
@@ -53,6 +54,7 @@ const startsAStack = new Set([
   'test:upgrade',
   'test:backup',
   'test:kubernetes-versions',
+  'test:kueue',
   'restore',
   'bench',
 ])

@@ -1,0 +1,3 @@
+import { runSuites, runVitest } from './support/suites.ts'
+
+await runSuites([[{ name: 'kueue', run: (suite) => runVitest(suite, { project: 'kueue' }) }]])

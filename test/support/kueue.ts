@@ -1,0 +1,85 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { layoutOf } from '../../local/stack/layout.ts'
+import { certificatesOf } from '../../local/stack/programs/certificates.ts'
+import { eventually } from './eventually.ts'
+import { findFreePort } from './free-port.ts'
+import { installGoTool } from './go-tool.ts'
+import type { Stack } from './stack.ts'
+
+const goModule = 'sigs.k8s.io/kueue'
+export const kueueApi = 'kueue.x-k8s.io/v1beta2'
+
+/**
+ * Starts the real controller of Kueue beside a stack, with its definitions. It manages the Jobs that name a queue. Returns
+ * what ends it. Its webhooks are left out: kube-apiserver could
+ * not reach them here, and they only check objects and fill in what these tests write themselves.
+ */
+export async function startKueue(stack: Stack): Promise<() => Promise<void>> {
+  const program = await installGoTool({ program: 'kueue', package: `${goModule}/cmd/kueue`, folder: 'kueue' })
+  const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-kueue-'))
+  await addDefinitions(stack)
+  const [webhookPort, healthPort] = [await findFreePort(), await findFreePort()]
+  const configFile = path.join(folder, 'config.json')
+  const certDir = await linkCertificates(stack, folder)
+  await writeFile(configFile, JSON.stringify(configure({ webhookPort, healthPort, certDir })))
+  const logFile = path.join(folder, 'log')
+  const log = await open(logFile, 'w')
+  const child = spawn(program, ['--config', configFile, '--feature-gates', 'VisibilityOnDemand=false'], {
+    stdio: ['ignore', log.fd, log.fd],
+    env: { ...process.env, KUBECONFIG: stack.kubeconfig },
+  })
+  const exited = once(child, 'exit')
+  await log.close()
+  const stop = async () => {
+    child.kill('SIGKILL')
+    await exited
+    await rm(folder, { recursive: true })
+  }
+  try {
+    await eventually(async () => {
+      if (child.exitCode !== null) throw new Error(await readFile(logFile, 'utf8'))
+      const { ok } = await fetch(`http://127.0.0.1:${healthPort}/readyz`)
+      if (!ok) throw new Error('Kueue is not ready')
+    })
+    return stop
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+/** The definitions are in the Go module. */
+async function addDefinitions({ kubectl }: Stack): Promise<void> {
+  const cwd = path.join(import.meta.dirname, 'kueue')
+  const { stdout } = await promisify(execFile)('go', ['list', '-m', '-f', '{{.Dir}}', goModule], { cwd })
+  const definitions = path.join(stdout.trim(), 'config/components/crd/bases')
+  // Some are larger than the annotation of a client-side apply may be.
+  await kubectl('apply', '--server-side', '-f', definitions)
+  await kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s')
+}
+
+/** The certificate of the stack's API server, under the names that Kueue reads. */
+async function linkCertificates({ stateFolder }: Stack, folder: string): Promise<string> {
+  const { apiserver, apiserverKey } = certificatesOf(layoutOf(stateFolder))
+  await symlink(apiserver, path.join(folder, 'tls.crt'))
+  await symlink(apiserverKey, path.join(folder, 'tls.key'))
+  return folder
+}
+
+function configure({ webhookPort, healthPort, certDir }: { webhookPort: number; healthPort: number; certDir: string }) {
+  return {
+    apiVersion: 'config.kueue.x-k8s.io/v1beta2',
+    kind: 'Configuration',
+    health: { healthProbeBindAddress: `127.0.0.1:${healthPort}` },
+    metrics: { bindAddress: '0' },
+    webhook: { host: '127.0.0.1', port: webhookPort, certDir },
+    leaderElection: { leaderElect: false },
+    internalCertManagement: { enable: false },
+    integrations: { frameworks: ['batch/job'] },
+  }
+}
