@@ -111,6 +111,6 @@ export class ChangeFeed implements Lease {
 export async function waitForLeases(pool: Pool): Promise<void> {
   // A change that we read may be committed but not yet notified. Its notification comes before ours, and ours is
   // acknowledged.
-  await pool.query({ name: 'notify_changes', text: 'SELECT pg_notify($1, $2)', values: [channel, ''] })
+  await pool.query('SELECT pg_notify($1, $2)', [channel, ''])
   await delay(leaseMs + marginMs)
 }

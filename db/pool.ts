@@ -3,6 +3,7 @@ import type { Logger } from '../lib/log.ts'
 import type { Database, DatabaseUrl } from './address.ts'
 import { connectionConfig } from './connection-config.ts'
 import { PooledClient } from './pooled-client.ts'
+import { PreparingClient } from './preparing-client.ts'
 
 export type Pool = CountingPool
 export type Connection = Pick<pg.PoolClient, 'query'>
@@ -67,6 +68,7 @@ export function createPool(database: string | Database, log: Logger, max = 10, m
 function directConfig(url: DatabaseUrl, more: pg.PoolConfig): pg.PoolConfig {
   return {
     idle_in_transaction_session_timeout: idleTransactionMs,
+    Client: PreparingClient,
     ...more,
     ...connectionConfig(url),
     options: serverKeepalives,
@@ -106,7 +108,9 @@ export function createTracePool(database: string | Database, log: Logger, max: n
   // Poolers keep these two for each of their clients. The pool waits for the promise, of which its types do not know.
   const onConnect: (client: pg.ClientBase) => unknown = (client) =>
     client.query("SET timezone = 'UTC'; SET datestyle = 'ISO'")
-  return createPool(database, log, max, { types, onConnect, idle_in_transaction_session_timeout: idleStreamMs })
+  // Clients of the API compose its statements. The frequent ones have names.
+  const own = { Client: pg.Client, idle_in_transaction_session_timeout: idleStreamMs }
+  return createPool(database, log, max, { types, onConnect, ...own })
 }
 
 /** Converts `2026-01-31 12:00:00.12+00`, the form of Postgres, to `2026-01-31T12:00:00.120000Z`. */

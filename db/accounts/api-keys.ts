@@ -78,12 +78,11 @@ export const selectKnownKey = `api_keys.id AS "keyId", entity, role, ${traceProj
 
 /** Finds the key with this SHA-256, unless it is revoked or has expired. */
 export async function findKey(pool: Pool, digest: Buffer): Promise<KnownKey | undefined> {
-  const { rows } = await pool.query<KnownKey>({
-    name: 'find_key',
-    text: `SELECT ${selectKnownKey}, expires_at AS "expiresAt"
+  const { rows } = await pool.query<KnownKey>(
+    `SELECT ${selectKnownKey}, expires_at AS "expiresAt"
      FROM auth.api_keys LEFT JOIN auth.entities USING (entity) WHERE digest = $1 AND ${usableKey}`,
-    values: [digest],
-  })
+    [digest],
+  )
   return rows[0]
 }
 
@@ -228,10 +227,9 @@ export interface UsableKey {
 
 /** Lists the usable keys among these. */
 export async function listUsableKeys(pool: Pool, ids: string[]): Promise<UsableKey[]> {
-  const { rows } = await pool.query<UsableKey>({
-    name: 'list_usable_keys',
-    text: `SELECT id, expires_at AS "expiresAt" FROM auth.api_keys WHERE id = ANY ($1::uuid[]) AND ${usableKey}`,
-    values: [ids],
-  })
+  const { rows } = await pool.query<UsableKey>(
+    `SELECT id, expires_at AS "expiresAt" FROM auth.api_keys WHERE id = ANY ($1::uuid[]) AND ${usableKey}`,
+    [ids],
+  )
   return rows
 }

@@ -27,9 +27,8 @@ export interface UsageBatch {
 
 /** Adds a whole batch, or nothing. */
 export async function addChatUsage(pool: Pool, { process, number, rows }: UsageBatch): Promise<void> {
-  await pool.query({
-    name: 'add_chat_usage',
-    text: `WITH fresh AS (
+  await pool.query(
+    `WITH fresh AS (
        INSERT INTO training.usage_writers (process, batch, written_at) VALUES ($1, $2, now())
        ON CONFLICT (process) DO UPDATE SET batch = excluded.batch, written_at = excluded.written_at
        WHERE usage_writers.batch < excluded.batch RETURNING process
@@ -45,8 +44,8 @@ export async function addChatUsage(pool: Pool, { process, number, rows }: UsageB
        requests = known.requests + excluded.requests,
        prompt_tokens = known.prompt_tokens + excluded.prompt_tokens,
        completion_tokens = known.completion_tokens + excluded.completion_tokens`,
-    values: [process, number, JSON.stringify(rows)],
-  })
+    [process, number, JSON.stringify(rows)],
+  )
 }
 
 /** Deletes the rows of processes that have not written for a day: they have ended. */

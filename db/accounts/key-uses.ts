@@ -5,13 +5,12 @@ import type { Pool } from '../pool.ts'
  * several keys could deadlock with their writers.
  */
 export async function recordKeyUses(pool: Pool, keyIds: string[]): Promise<void> {
-  await pool.query({
-    name: 'record_key_uses',
-    text: `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
+  await pool.query(
+    `UPDATE auth.api_keys SET last_used_at = clock_timestamp()
      WHERE id IN (
        SELECT id FROM auth.api_keys
        WHERE id = ANY ($1) AND (last_used_at IS NULL OR last_used_at < clock_timestamp() - interval '1 minute')
        FOR NO KEY UPDATE SKIP LOCKED)`,
-    values: [keyIds],
-  })
+    [keyIds],
+  )
 }

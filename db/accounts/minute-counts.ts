@@ -8,9 +8,8 @@ export async function returnPoints(
   pool: Pool,
   { key, points, expiresAtMs }: { key: string; points: number; expiresAtMs: number },
 ): Promise<void> {
-  await pool.query({
-    name: 'return_points',
-    text: `UPDATE auth.request_counts SET points = greatest(0, points - $2) WHERE key = $1 AND abs(expire - $3) < $4`,
-    values: [key, points, Math.round(expiresAtMs), sameWindowMs],
-  })
+  await pool.query(
+    `UPDATE auth.request_counts SET points = greatest(0, points - $2) WHERE key = $1 AND abs(expire - $3) < $4`,
+    [key, points, Math.round(expiresAtMs), sameWindowMs],
+  )
 }

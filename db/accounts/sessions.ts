@@ -32,12 +32,11 @@ export interface SessionTimes {
 
 /** Finds the session with this SHA-256, unless it or its key has ended. */
 export async function findSession(pool: Pool, digest: Buffer): Promise<KnownSession | undefined> {
-  const { rows } = await pool.query<KnownSession>({
-    name: 'find_session',
-    text: `SELECT s.id AS "sessionId", ${selectKnownKey}, ${endsAt} AS "expiresAt" ${from}
+  const { rows } = await pool.query<KnownSession>(
+    `SELECT s.id AS "sessionId", ${selectKnownKey}, ${endsAt} AS "expiresAt" ${from}
       WHERE s.digest = $1 AND ${isUsable}`,
-    values: [digest],
-  })
+    [digest],
+  )
   return rows[0]
 }
 
@@ -98,13 +97,12 @@ export async function deleteSession(pool: Pool, id: string): Promise<void> {
 
 /** Records that sessions were used, at most every five minutes for each. */
 export async function recordSessionUses(pool: Pool, ids: string[]): Promise<void> {
-  await pool.query({
-    name: 'record_session_uses',
-    text: `UPDATE auth.sessions SET used_at = clock_timestamp() WHERE id IN (
+  await pool.query(
+    `UPDATE auth.sessions SET used_at = clock_timestamp() WHERE id IN (
       SELECT id FROM auth.sessions WHERE id = ANY ($1::uuid[]) AND used_at < clock_timestamp() - ${usedWithin}
         AND used_at > clock_timestamp() - interval '${sessionHours.idle} hours' FOR NO KEY UPDATE SKIP LOCKED)`,
-    values: [ids],
-  })
+    [ids],
+  )
 }
 
 /** Stores a login code of a key, and removes old ones. */

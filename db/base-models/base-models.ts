@@ -27,30 +27,25 @@ const columns = selectColumns(baseModelColumns)
 export async function findBaseModel(pool: Pool, name: string): Promise<BaseModelRow | undefined> {
   // Postgres accepts no NUL in a text, so no name contains one.
   if (name.includes('\0')) return undefined
-  const { rows } = await pool.query<BaseModelRow>({
-    name: 'find_base_model',
-    text: `SELECT ${columns} FROM training.base_models WHERE $1 = ANY (names) ORDER BY name LIMIT 1`,
-    values: [name],
-  })
+  const { rows } = await pool.query<BaseModelRow>(
+    `SELECT ${columns} FROM training.base_models WHERE $1 = ANY (names) ORDER BY name LIMIT 1`,
+    [name],
+  )
   return rows[0]
 }
 
 /** Lists all base models by name. */
 export async function listBaseModels(pool: Pool): Promise<BaseModelRow[]> {
-  const { rows } = await pool.query<BaseModelRow>({
-    name: 'list_base_models',
-    text: `SELECT ${columns} FROM training.base_models ORDER BY name`,
-  })
+  const { rows } = await pool.query<BaseModelRow>(`SELECT ${columns} FROM training.base_models ORDER BY name`)
   return rows
 }
 
 /** Lists the resource names of these under which no base model is registered. */
 export async function listUnregistered(pool: Pool, crNames: string[]): Promise<string[]> {
-  const { rows } = await pool.query<{ crName: string }>({
-    name: 'list_unregistered_base_models',
-    text: `SELECT wanted AS "crName" FROM unnest($1::text[]) AS wanted
+  const { rows } = await pool.query<{ crName: string }>(
+    `SELECT wanted AS "crName" FROM unnest($1::text[]) AS wanted
      WHERE NOT EXISTS (SELECT FROM training.base_models WHERE cr_name = wanted)`,
-    values: [crNames],
-  })
+    [crNames],
+  )
   return rows.map(({ crName }) => crName)
 }

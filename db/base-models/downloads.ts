@@ -8,12 +8,11 @@ export interface Download {
 
 /** Records how far a pod's download is. */
 export async function recordDownload(pool: Pool, podUid: string, { doneBytes, totalBytes }: Download): Promise<void> {
-  await pool.query({
-    name: 'record_download',
-    text: `INSERT INTO training.model_downloads (pod_uid, done_bytes, total_bytes) VALUES ($1, $2, $3)
+  await pool.query(
+    `INSERT INTO training.model_downloads (pod_uid, done_bytes, total_bytes) VALUES ($1, $2, $3)
      ON CONFLICT (pod_uid) DO UPDATE SET done_bytes = $2, total_bytes = $3, reported_at = now()`,
-    values: [podUid, doneBytes, totalBytes],
-  })
+    [podUid, doneBytes, totalBytes],
+  )
 }
 
 /** The unfinished downloads of these pods, by the pods' uids. */

@@ -27,12 +27,11 @@ export async function findModelByName(pool: Pool, { entity, project, name }: Mod
 
 /** Lists the names of an entity's newest visible models. */
 export async function listNewestModels(pool: Pool, entity: string, limit: number): Promise<ModelName[]> {
-  const { rows } = await pool.query<ModelName>({
-    name: 'list_newest_models',
-    text: `SELECT entity, project, name FROM training.models
+  const { rows } = await pool.query<ModelName>(
+    `SELECT entity, project, name FROM training.models
      WHERE entity = $1 AND hidden_at IS NULL AND deleted_at IS NULL ORDER BY created_at DESC, id DESC LIMIT $2`,
-    values: [entity, limit],
-  })
+    [entity, limit],
+  )
   return rows
 }
 

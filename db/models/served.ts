@@ -26,9 +26,8 @@ export async function findServedModel(
   { entity, project, name }: ModelName,
   { step, alias }: ServedStep,
 ): Promise<ServedModelRow | undefined> {
-  const { rows } = await pool.query<ServedModelRow>({
-    name: 'find_served_model',
-    text: `SELECT m.id AS "modelId", m.base_model AS "baseModel", b.cr_name AS "baseModelCrName", wanted.step, c.id AS "checkpointId"
+  const { rows } = await pool.query<ServedModelRow>(
+    `SELECT m.id AS "modelId", m.base_model AS "baseModel", b.cr_name AS "baseModelCrName", wanted.step, c.id AS "checkpointId"
      FROM training.models m
      LEFT JOIN LATERAL (
        SELECT CASE WHEN $5::text IS NULL THEN ${namedStep('m.id', '$4::integer')}
@@ -41,7 +40,7 @@ export async function findServedModel(
        ORDER BY step DESC LIMIT 1
      ) c ON true
      WHERE m.entity = $1 AND m.project = $2 AND m.name = $3 AND m.hidden_at IS NULL AND m.deleted_at IS NULL`,
-    values: [entity, project, name, step, alias],
-  })
+    [entity, project, name, step, alias],
+  )
   return rows[0]
 }

@@ -19,7 +19,8 @@ beforeAll(async () => {
   jobs = await DedicatedJobs.start(stack)
   const { namespace } = jobs
   const apiVersion = kueueApi
-  const quota = { 'nvidia.com/gpu': 2, 'trainyard.test/nothing': 1 }
+  const plenty = { cpu: '100', memory: '1Ti' }
+  const quota = { 'nvidia.com/gpu': 2, 'trainyard.test/nothing': 1, ...plenty }
   await stack.apply({ apiVersion, kind: 'ResourceFlavor', metadata: { name: namespace }, spec: {} })
   await stack.apply({
     apiVersion,

@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
@@ -12,6 +12,8 @@ import { installGoTool } from './go-tool.ts'
 import type { Stack } from './stack.ts'
 
 const goModule = 'sigs.k8s.io/kueue'
+// Kueue reads the certificate of its metrics below /etc, whatever its configuration says. It gets an /etc of its own.
+const withEtc = ['--user', '--map-root-user', '--mount', 'sh', '-c', 'mount --bind "$0" /etc && exec "$@"']
 export const kueueApi = 'kueue.x-k8s.io/v1beta2'
 
 /**
@@ -25,11 +27,13 @@ export async function startKueue(stack: Stack): Promise<() => Promise<void>> {
   await addDefinitions(stack)
   const [webhookPort, healthPort] = [await findFreePort(), await findFreePort()]
   const configFile = path.join(folder, 'config.json')
-  const certDir = await linkCertificates(stack, folder)
+  const ownEtc = path.join(folder, 'etc')
+  const certDir = await linkCertificates(stack, path.join(ownEtc, 'kueue/metrics/certs'))
   await writeFile(configFile, JSON.stringify(configure({ webhookPort, healthPort, certDir })))
   const logFile = path.join(folder, 'log')
   const log = await open(logFile, 'w')
-  const child = spawn(program, ['--config', configFile, '--feature-gates', 'VisibilityOnDemand=false'], {
+  const command = [program, '--config', configFile, '--feature-gates', 'VisibilityOnDemand=false']
+  const child = spawn('unshare', [...withEtc, ownEtc, ...command], {
     stdio: ['ignore', log.fd, log.fd],
     env: { ...process.env, KUBECONFIG: stack.kubeconfig },
   })
@@ -65,6 +69,7 @@ async function addDefinitions({ kubectl }: Stack): Promise<void> {
 
 /** The certificate of the stack's API server, under the names that Kueue reads. */
 async function linkCertificates({ stateFolder }: Stack, folder: string): Promise<string> {
+  await mkdir(folder, { recursive: true })
   const { apiserver, apiserverKey } = certificatesOf(layoutOf(stateFolder))
   await symlink(apiserver, path.join(folder, 'tls.crt'))
   await symlink(apiserverKey, path.join(folder, 'tls.key'))
