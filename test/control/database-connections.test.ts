@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { createPool, createTracePool, type Pool } from '../../db/pool.ts'
+import { createLogger } from '../../lib/log.ts'
 import { useApiServer } from '../support/api-server.ts'
 import { createHelm, parseManifests } from '../support/helm.ts'
 import { useStack } from '../support/stack.ts'
@@ -94,4 +96,26 @@ test('a process opens no more connections than its settings say', async () => {
   expect(busiest).toBeLessThanOrEqual(poolSum + others['trainyard-apiserver']!)
   // All of the pool for requests, and those that listen.
   expect(busiest).toBeGreaterThanOrEqual(pools.TRAINYARD_DATABASE_CONNECTIONS + 2)
+})
+
+const log = createLogger('test', 'silent')
+
+/** How many statements the only connection of a pool has prepared, after it has executed some a number of times. */
+async function countPrepared(pool: Pool, texts: string[], times: number): Promise<number> {
+  for (const text of texts) for (let time = 0; time < times; time++) await pool.query(text, ['a'])
+  const { rows } = await pool.query<{ count: number }>('SELECT count(*) FROM pg_prepared_statements')
+  return rows[0]!.count
+}
+
+test('a connection prepares the statements that it repeats, up to a limit; those of traces it does not', async () => {
+  const { databaseUrl } = own.database
+  const [pool, traces] = [createPool(databaseUrl, log, 1), createTracePool(databaseUrl, log, 1)]
+  onTestFinished(async () => void (await Promise.all([pool.end(), traces.end()])))
+  const repeated = 'SELECT $1::text AS a'
+  expect(await countPrepared(pool, [repeated], 4)).toBe(0)
+  expect(await countPrepared(pool, [repeated], 1)).toBe(1)
+  expect((await pool.query(repeated, ['b'])).rows).toEqual([{ a: 'b' }])
+  const many = Array.from({ length: 300 }, (_, number) => `SELECT $1::text AS a${number}`)
+  expect(await countPrepared(pool, many, 5)).toBe(256)
+  expect(await countPrepared(traces, [repeated], 9)).toBe(0)
 })

@@ -24,6 +24,13 @@ export const databaseMutations: Mutation[] = [
     test: 'test/postgres/pooler.test.ts',
   },
   {
+    fault: 'a connection prepares any number of statements',
+    file: 'db/preparing-client.ts',
+    find: 'if (seen.number >= maxStatements) return text',
+    replace: '',
+    test: 'test/control/database-connections.test.ts',
+  },
+  {
     fault: 'keys of the store are locked through a pooler',
     file: 'db/store/held-keys.ts',
     find: 'await pool.sessions.connect()',
