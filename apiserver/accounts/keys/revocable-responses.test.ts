@@ -8,7 +8,7 @@ import { RevocableResponses } from './revocable-responses.ts'
 /** Records which keys the database is asked for. A key that is not in `usable` is revoked. */
 function watchedAnswers(lease: Lease, usable: Record<string, Date | null> = { key: null }) {
   const asked: string[][] = []
-  const query = ({ values: [keyIds] }: { values: [string[]] }) => {
+  const query = (_text: string, [keyIds]: [string[]]) => {
     asked.push(keyIds)
     const known = keyIds.filter((id) => usable[id] !== undefined)
     return Promise.resolve({ rows: known.map((id) => ({ id, expiresAt: usable[id] })) })
