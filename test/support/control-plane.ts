@@ -23,6 +23,7 @@ const groups = [
 /** The control plane of a checkout, beside others on the same database. */
 export interface ControlPlane {
   rest: Rest
+  restUrl: string
   baseModel: string
   statusUrl: string
   stop: () => Promise<void>
@@ -57,6 +58,7 @@ export async function startControlPlane(
   onTestFinished(operator.remove)
   return {
     rest: createRest({ ...stack, url: server.url, baseModel }, key),
+    restUrl: server.url,
     baseModel,
     statusUrl: status.url,
     stop: async () => void (await Promise.all([server.stop(), status.stop(), operator.stop()])),
@@ -78,7 +80,7 @@ interface TrainOptions {
 
 /** A model's job and its pretended trainer. No request may fail. */
 export async function trainOnce(
-  { rest, baseModel, statusUrl }: Omit<ControlPlane, 'stop'>,
+  { rest, baseModel, statusUrl }: Omit<ControlPlane, 'stop' | 'restUrl'>,
   { token, modelId, follow = async () => {} }: TrainOptions,
 ): Promise<void> {
   const post = async (url: string, body: object) => {
