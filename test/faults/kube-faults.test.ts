@@ -1,0 +1,103 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
+import { apiVersion } from '../../crds/names.ts'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { openKubeFront, type KubeFront } from '../support/kube-front.ts'
+import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { startOperator, type RunningOperator } from '../support/operator-process.ts'
+import { isDeep } from '../support/random-cases.ts'
+import { useStack } from '../support/stack.ts'
+
+const stack = useStack()
+const namespace = `kube-${randomUUID().slice(0, 8)}`
+let database: TestDatabase
+let front: KubeFront
+let operator: RunningOperator
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  await createNamespace(stack, namespace)
+  front = await openKubeFront(stack)
+  const { kubeconfig } = front
+  operator = await startOperator({ kubeconfig }, { databaseUrl: database.databaseUrl, namespace })
+  await applyBaseModel('base')
+})
+
+afterAll(async () => {
+  await operator?.remove()
+  await front?.close()
+  await removeNamespace(stack, namespace)
+  await database?.drop()
+})
+
+async function applyBaseModel(name: string): Promise<void> {
+  const spec = {
+    names: [name],
+    source: { path: 'models/none' },
+    engine: { replicas: 0 },
+    trainer: { warm: { min: 0 } },
+  }
+  await stack.apply({ apiVersion, kind: 'BaseModel', metadata: { name, namespace }, spec } satisfies BaseModel)
+}
+
+async function applyModel(name: string): Promise<void> {
+  const spec = { entity: 'kube', project: 'tests', name, baseModelRef: { name: 'base' } }
+  await stack.apply({ apiVersion, kind: 'Model', metadata: { name, namespace }, spec } satisfies Model)
+}
+
+async function applyJob(name: string): Promise<void> {
+  const inputRef = { uri: 'artifact:///payloads/kube/a.json', digest: '0'.repeat(64) }
+  const spec = { modelRef: { name }, method: 'RL' as const, inputRef }
+  await stack.apply({ apiVersion, kind: 'TrainingJob', metadata: { name, namespace }, spec } satisfies TrainingJob)
+}
+
+const read = (kind: string, name: string, field: string) =>
+  stack.kubectl('get', kind, name, '-n', namespace, '-o', `jsonpath={.status.${field}}`)
+const waitForModel = (name: string, timeoutMs?: number) =>
+  eventually(async () => expect(await read('models.trainyard.dev', name, 'id')).not.toBe(''), timeoutMs)
+const waitForJob = (name: string) => eventually(async () => expect(await read('tj', name, 'phase')).toBe('Queued'))
+const askReady = async () => {
+  const response = await fetch(`${operator.url}/ready`)
+  return { status: response.status, why: ((await response.json()) as { not_ready?: string }).not_ready }
+}
+
+test('a restart of kube-apiserver: the operator goes on from where it was, and keeps its Lease', async () => {
+  await applyModel('before')
+  await waitForModel('before')
+  await front.down()
+  await applyModel('during')
+  await applyJob('during')
+  await front.up()
+  await waitForModel('during')
+  await waitForJob('during')
+  expect(operator.pid).toBeGreaterThan(0)
+  expect(await Promise.race([operator.exited, Promise.resolve('runs')])).toBe('runs')
+})
+
+test('a 403 on one kind: the others go on, the operator says what it lacks, and goes on by itself', async () => {
+  await applyModel('allowed')
+  await waitForModel('allowed')
+  front.forbid('trainingjobs')
+  await applyJob('allowed')
+  await applyModel('beside')
+  await waitForModel('beside')
+  await eventually(async () =>
+    expect(await askReady()).toEqual({ status: 503, why: expect.stringContaining('cannot list TrainingJob') }),
+  )
+  expect(await read('tj', 'allowed', 'phase')).toBe('Pending')
+  front.forbid(undefined)
+  await waitForJob('allowed')
+  await eventually(async () => expect(await askReady()).toEqual({ status: 200 }))
+})
+
+// It takes the time of a watch.
+test.runIf(isDeep())(
+  'a watch that is silently dead is replaced within its time, and what it missed is done',
+  async () => {
+    front.silenceWatches()
+    await applyModel('unheard')
+    await waitForModel('unheard', 90_000)
+  },
+)
