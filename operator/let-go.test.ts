@@ -52,3 +52,19 @@ test('a resource that has been let go is left to the others', async () => {
   await letGoInVain(1_000, ['somebody/else'])
   expect(server.requests).toEqual([])
 })
+
+test('a resource that something still uses stays, for a minute if nobody can tell', async () => {
+  const give = (ageMs: number, isFree: () => Promise<boolean>) => {
+    const deletionTimestamp = new Date(Date.now() - ageMs).toISOString()
+    const metadata = { name: 'email', uid: 'u', finalizers: [finalizer], deletionTimestamp }
+    server.put(path, { metadata })
+    const deletion = { kind: 'TrainingJob', resource: { metadata, spec: {} }, record: undefined, isFree } as const
+    return letGo({ client, namespace: 'ns', log }, deletion)
+  }
+  expect(await give(100_000, () => Promise.resolve(false))).toBe(false)
+  const fail = () => Promise.reject(new Error('the database is away'))
+  await expect(give(30_000, fail)).rejects.toThrow('the database is away')
+  expect(server.requests).toEqual([])
+  expect(await give(61_000, fail)).toBe(true)
+  expect(server.requests).toEqual([`PATCH ${customPath('TrainingJob', 'ns')}/email`])
+})

@@ -18,6 +18,8 @@ export interface Deletion {
   resource: KubeObject & { spec: object }
   /** Records the deletion in the database. Undefined if it changes nothing there. */
   record: (() => Promise<void>) | undefined
+  /** Whether nothing uses it any more, after its deletion was recorded. By default nothing does. */
+  isFree?: () => Promise<boolean>
 }
 
 // After this time a resource is let go, also if its deletion could not be recorded. It is then made again.
@@ -37,27 +39,44 @@ export async function ensureFinalizer<T extends KubeObject>(
 
 /**
  * Lets a deleted resource go, after its deletion was recorded. If its whole namespace or kind is being removed, nobody
- * has deleted the resource itself, and nothing is recorded.
+ * has deleted the resource itself, and nothing is recorded. Returns false if something still uses it.
  */
-export async function letGo(deps: Deps, deletion: Deletion): Promise<void> {
+export async function letGo(deps: Deps, deletion: Deletion): Promise<boolean> {
   const { resource, kind } = deletion
-  if (!hasFinalizer(resource, finalizer)) return
+  if (!hasFinalizer(resource, finalizer)) return true
   const { name } = resource.metadata
   if (deletion.record) await recordUnlessLeaving(deps, { ...deletion, record: deletion.record })
+  if (!(await isFree(deletion))) return false
   await removeFinalizer(deps.client, customPath(kind, deps.namespace, name), { object: resource, finalizer })
+  return true
+}
+
+/** After the deadline, a resource waits for nobody who cannot be asked. */
+async function isFree({ resource, ...deletion }: Deletion): Promise<boolean> {
+  if (!deletion.isFree) return true
+  try {
+    return await deletion.isFree()
+  } catch (error) {
+    if (!isLate(resource)) throw error
+    return true
+  }
+}
+
+function isLate({ metadata: { deletionTimestamp = '' } }: KubeObject): boolean {
+  return Date.now() - Date.parse(deletionTimestamp) >= deadlineMs
 }
 
 async function recordUnlessLeaving(
   deps: Deps,
   { kind, resource, record }: Deletion & { record: () => Promise<void> },
 ): Promise<void> {
-  const { name, deletionTimestamp = '' } = resource.metadata
+  const { name } = resource.metadata
   try {
     if (await isLeaving(deps, kind, resource.spec)) {
       deps.log.warn({ kind, name }, 'a resource goes with its namespace or its kind; that deletes nothing else')
     } else await record()
   } catch (error) {
-    if (Date.now() - Date.parse(deletionTimestamp) < deadlineMs) throw error
+    if (!isLate(resource)) throw error
     deps.log.error({ kind, name, error }, 'the deletion of a resource could not be recorded; it will be made again')
   }
 }

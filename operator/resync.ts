@@ -1,4 +1,5 @@
-import { conditions } from '../crds/names.ts'
+import { isTerminal } from '../crds/job-states.ts'
+import { conditions, labels } from '../crds/names.ts'
 import { decideLostAttempts, listLostPods } from '../db/jobs/lost-attempts.ts'
 import { listRegisteredBaseModels } from '../db/base-models/resources.ts'
 import { listKnownPods } from '../db/engines/loaded-adapters.ts'
@@ -91,13 +92,13 @@ async function addPublishing({ pool }: ResyncDeps, { publishing }: Controllers):
   for (const id of await listPublishingJobs(pool)) publishing.addRoutinely(id)
 }
 
-/** Adds the jobs with unfinished rows and the resources without a row, each once in a while. */
+/** Adds the jobs with unfinished rows and the unfinished resources, which may have no row, each once in a while. */
 async function addJobs(deps: ResyncDeps, controllers: Controllers, round: number): Promise<void> {
   const { pool, tenants, trainingJobs } = deps
   const unfinished = await listUnfinishedJobs(pool, tenants.namespaces)
-  const isPending = ({ status }: TrainingJob) => status === undefined || status.phase === 'Pending'
-  const pending = sortByAge(trainingJobs.list().filter(isPending))
-  const keys = new Set([...unfinished.map(keyOfRow), ...pending.map(keyOf)])
+  const isUnfinished = ({ status }: TrainingJob) => !isTerminal(status?.phase ?? 'Pending')
+  const resources = sortByAge(trainingJobs.list().filter(isUnfinished))
+  const keys = new Set([...unfinished.map(keyOfRow), ...resources.map(keyOf)])
   for (const key of pickInTurn([...keys], round)) controllers.trainingJobs.addRoutinely(key)
 }
 
@@ -145,8 +146,11 @@ async function addModels({ models }: ResyncDeps, controllers: Controllers): Prom
   }
 }
 
-/** Adds all base models: there are few, and their pods may need a replacement after some time. */
-async function addBaseModels({ pool, namespace, baseModels }: ResyncDeps, controllers: Controllers): Promise<void> {
-  for (const name of await listRegisteredBaseModels(pool, namespace)) controllers.baseModels.addRoutinely(name)
-  for (const { metadata } of baseModels.list()) controllers.baseModels.addRoutinely(metadata.name ?? '')
+/** Adds all base models, also those of which only pods are left: there are few, and their pods may need a replacement. */
+async function addBaseModels(deps: ResyncDeps, controllers: Controllers): Promise<void> {
+  const { pool, namespace, baseModels, pods } = deps
+  const ofPods = pods.list().map(({ metadata }) => metadata.labels?.[labels.baseModel] ?? '')
+  const present = baseModels.list().map(({ metadata }) => metadata.name ?? '')
+  const names = new Set([...(await listRegisteredBaseModels(pool, namespace)), ...present, ...ofPods])
+  for (const name of names) controllers.baseModels.addRoutinely(name)
 }

@@ -10,6 +10,8 @@ export interface Holders {
   training: number
   /** The oldest of them that is of the same entity. */
   own: { id: string; state: JobState } | null
+  /** The reason why no trainer of its base model can begin; null if one can. */
+  trainerTrouble: string | null
 }
 
 /** Finds what a waiting job waits for. Nothing of other entities is told but a number. */
@@ -27,7 +29,8 @@ export async function findHolders(pool: Pool, jobId: string): Promise<Holders> {
              WHERE e.model_id = own.model_id AND e.state ${unfinished} AND e.arrival < own.arrival
              ORDER BY e.arrival LIMIT 1) AS "ofModel",
        (SELECT count(*)::integer FROM busy) AS training,
-       (SELECT ${describe('b')} FROM busy b, own WHERE b.entity = own.entity ORDER BY b.arrival LIMIT 1) AS own`,
+       (SELECT ${describe('b')} FROM busy b, own WHERE b.entity = own.entity ORDER BY b.arrival LIMIT 1) AS own,
+       (SELECT b.trainer_trouble FROM training.base_models b, own WHERE b.name = own.base_model) AS "trainerTrouble"`,
     [jobId],
   )
   return rows[0]!

@@ -7,6 +7,7 @@ export interface Pod extends KubeObject {
     annotations?: Record<string, string>
     creationTimestamp?: string
     deletionTimestamp?: string
+    ownerReferences?: object[]
   }
   spec?: { nodeName?: string; containers?: { name: string; resources?: ContainerResources }[] }
   status?: PodStatus

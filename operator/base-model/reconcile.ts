@@ -5,6 +5,7 @@ import { describeTrainedOn } from '../../crds/trained-on.ts'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
 import { findDownloads } from '../../db/base-models/downloads.ts'
 import { registerBaseModel, unregisterBaseModel } from '../../db/base-models/resources.ts'
+import { recordTrainerTrouble } from '../../db/base-models/trainer-trouble.ts'
 import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createObject, deleteObject, patchStatus, readObject } from '../../lib/kube/apply.ts'
@@ -15,7 +16,7 @@ import { customPath } from '../../crds/paths.ts'
 import { isReady, uidOf, type Pod } from '../../lib/kube/objects.ts'
 import { podPath } from '../../lib/kube/paths.ts'
 import { listPods } from '../component-pods.ts'
-import { isColocated } from './colocation.ts'
+import { findTrainerComponent, isColocated } from './colocation.ts'
 import { decideEngines, decideTrainers, forgetDemand } from './demand.ts'
 import { applyEngineAccess, type EngineAccessDeps } from './engine-access.ts'
 import { engineName } from './engine-deployment.ts'
@@ -25,6 +26,7 @@ import { describeConflict } from './conflict.ts'
 import { diffPodSecurity } from './pod-security.ts'
 import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
 import type { Scales } from './scales.ts'
+import { findTrainerTrouble } from './trainer-trouble.ts'
 import { describeBaseModel, describeRejected, type BaseModelStatus } from './status.ts'
 
 /** What the reconciliation of base models needs. */
@@ -54,6 +56,7 @@ export async function reconcileBaseModel(deps: BaseModelDeps, name: string): Pro
   }
   const wanted = await decideWanted(deps, baseModel)
   const outcome = await reconcileChildren(deps, baseModel, wanted)
+  await recordTrouble(deps, baseModel)
   const failure = outcome instanceof Error ? outcome : undefined
   await writeStatus(deps, baseModel, await measureBaseModel(deps, baseModel, { wanted, failure }))
   if (outcome instanceof Error) throw outcome
@@ -102,12 +105,25 @@ function register({ pool, namespace }: BaseModelDeps, { metadata, spec }: BaseMo
   })
 }
 
-async function unregister({ client, pool, namespace, log, scales }: BaseModelDeps, name: string): Promise<void> {
+async function unregister(deps: BaseModelDeps, name: string): Promise<void> {
+  const { client, pool, namespace, log, scales } = deps
   const baseModel = await readObject<BaseModel>(client, customPath('BaseModel', namespace, name))
   if (baseModel && baseModel.metadata.deletionTimestamp === undefined) return
+  await deleteStrays(deps, name)
   forgetDemand(scales, name)
   await markDraining(pool, { namespace, name }, [])
   if (await unregisterBaseModel(pool, namespace, name)) log.info({ baseModel: name }, 'base model unregistered')
+}
+
+/** Kubernetes deletes the trainers of a base model with it, but not those that it does not own. */
+async function deleteStrays({ client, namespace, pods, log, events }: BaseModelDeps, name: string): Promise<void> {
+  const isStray = ({ metadata }: Pod) =>
+    metadata.deletionTimestamp === undefined && (metadata.ownerReferences ?? []).length === 0
+  for (const pod of listPods(pods, name, 'trainer').filter(isStray)) {
+    await deleteObject(client, podPath(namespace, pod.metadata.name), uidOf(pod))
+    events.recordDrift('pod_unwanted')
+    log.warn({ baseModel: name, pod: pod.metadata.name }, 'a trainer without its base model was deleted')
+  }
 }
 
 async function reconcileTrainers(
@@ -171,6 +187,13 @@ async function measureBaseModel(
     untrainedLayers: await findUntrainedLayers(deps.pool, baseModel.spec.names[0] ?? ''),
     now: new Date(),
   })
+}
+
+/** For those whose jobs wait for a trainer. */
+async function recordTrouble({ pool, pods, namespace }: BaseModelDeps, baseModel: BaseModel): Promise<void> {
+  const { name: crName = '' } = baseModel.metadata
+  const trainers = listPods(pods, crName, findTrainerComponent(baseModel))
+  await recordTrainerTrouble(pool, { namespace, crName }, findTrainerTrouble(trainers))
 }
 
 /** The uids of pods that may be downloading. */

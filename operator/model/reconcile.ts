@@ -86,7 +86,8 @@ export async function reconcileModel(given: ModelDeps & ModelWorkers, key: strin
   }
   const resource = deps.statuses.findLatest(cached)
   if (resource.metadata.deletionTimestamp !== undefined) {
-    return letGo(deps, { kind: 'Model', resource, record: () => recordDeletion(deps, resource) })
+    await letGo(deps, { kind: 'Model', resource, record: () => recordDeletion(deps, resource) })
+    return
   }
   const plan = await converge(deps, resource)
   if (plan.do === 'delete') return deleteResource(deps, resource)

@@ -33,8 +33,8 @@ export type JobPlan =
   | { do: 'delete' }
   | { do: 'none'; wait?: StatusReason; requeueAfterMs?: number; fetchInputOf?: string }
 
-// How often it is looked whether the trainer's pod is lost. That it has dropped the job, it says.
-const stoppingMs = 1_000
+/** How often it is looked whether the trainer's pod is lost. That it has dropped the job, it says. */
+export const stoppingMs = 1_000
 
 /** Whether a job's state is terminal. */
 export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {

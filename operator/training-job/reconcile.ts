@@ -14,7 +14,7 @@ import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } fr
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { executePlan } from './execute.ts'
 import { findOwnJob, findSameJob, idsOf, readFresh } from './find-job.ts'
-import { isFinished, planJob, type JobFacts, type JobPlan } from './plan.ts'
+import { isFinished, planJob, stoppingMs, type JobFacts, type JobPlan } from './plan.ts'
 import { hasDropped } from './stopping.ts'
 import { writeStatus } from './write-status.ts'
 
@@ -39,13 +39,7 @@ export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, 
     return restoreLost(deps, key)
   }
   const resource = deps.statuses.findLatest(cached)
-  if (resource.metadata.deletionTimestamp !== undefined) {
-    await deletePods(deps, key)
-    // A terminal phase never changes. Most resources are deleted after it.
-    const isOver = isTerminal(resource.status?.phase ?? 'Pending')
-    const record = isOver ? undefined : () => recordDeletion(deps, resource)
-    return letGo(deps, { kind: 'TrainingJob', resource, record })
-  }
+  if (resource.metadata.deletionTimestamp !== undefined) return reconcileDeleted(deps, key, resource)
   const reach = async () => {
     const first = await observe(deps, resource)
     return { first, reached: await converge(deps, first) }
@@ -66,6 +60,16 @@ export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, 
 
 // Node's timers accept at most 2^31 ms.
 const maxWaitMs = 24 * 3600_000
+
+/** Cancels the job of a resource that is being deleted. The resource stays until the job's GPUs are free. */
+async function reconcileDeleted(deps: JobDeps, key: string, resource: TrainingJob): Promise<Requeue | void> {
+  await deletePods(deps, key)
+  // A terminal phase never changes. Most resources are deleted after it.
+  const isOver = isTerminal(resource.status?.phase ?? 'Pending')
+  const record = isOver ? undefined : () => recordDeletion(deps, resource)
+  const isFree = async () => !hasPods(deps, key) && (isOver || (await observe(deps, resource)).stoppingIn === undefined)
+  if (!(await letGo(deps, { kind: 'TrainingJob', resource, record, isFree }))) return { afterMs: stoppingMs }
+}
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
 async function restoreLost(deps: JobDeps, key: string): Promise<void> {

@@ -46,7 +46,7 @@ async function operate(prepare: (namespace: string) => Promise<unknown> = async 
       trainer: { resources: nowhere },
     },
   })
-  return namespace
+  return { namespace, pool: database.pool }
 }
 
 const readJson = async <T>(...args: string[]) => JSON.parse(await stack.kubectl(...args, '-o', 'json')) as T
@@ -72,8 +72,16 @@ async function failPod(namespace: string, { metadata }: Pod): Promise<void> {
   await stack.kubectl('patch', 'pod', metadata.name ?? '', '-n', namespace, ...args)
 }
 
+test('what keeps the trainers from starting is recorded for those whose jobs wait', async () => {
+  const { pool } = await operate()
+  await eventually(async () => {
+    const { rows } = await pool.query('SELECT trainer_trouble FROM training.base_models')
+    expect(rows).toEqual([{ trainer_trouble: 'InsufficientGPU' }])
+  })
+})
+
 test('a trainer that its node does not take comes back later each time, and the BaseModel says why', async () => {
-  const namespace = await operate()
+  const { namespace } = await operate()
   const first = await waitForTrainer(namespace)
   await failPod(namespace, first)
   const second = await waitForTrainer(namespace)
@@ -143,7 +151,7 @@ async function rejectPods(namespace: string): Promise<() => number> {
 
 test('a refusal that words itself differently each time is repeated with growing delays', async () => {
   let count = () => 0
-  const namespace = await operate(async (place) => {
+  const { namespace } = await operate(async (place) => {
     count = await rejectPods(place)
   })
   await eventually(async () => {

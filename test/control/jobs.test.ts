@@ -159,6 +159,9 @@ describe('a job', () => {
     const waitingOf = async (id: string) => (await read(id))['waiting']
     expect(await waitingOf(jobs[3]!)).toMatchObject({ ahead: 2, holder: { job_id: jobs[0], state: 'Queued' } })
     expect(await waitingOf(jobs[2]!)).toMatchObject({ position: 2, ahead: 1, holder: null })
+    await own.database.pool.query(`UPDATE training.base_models SET trainer_trouble = 'InsufficientGPU'`)
+    expect(await waitingOf(jobs[2]!)).toMatchObject({ reason: 'InsufficientGPU', position: 2 })
+    await own.database.pool.query('UPDATE training.base_models SET trainer_trouble = NULL')
     await rows.claim()
     expect(await waitingOf(jobs[0]!)).toBeNull()
     expect(await waitingOf(jobs[2]!)).toMatchObject({ ahead: 0, holder: { job_id: jobs[0], state: 'Starting' } })

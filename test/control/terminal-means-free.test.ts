@@ -148,9 +148,27 @@ test('rule 2: it holds too for a job that is cancelled before its first status i
   await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
 })
 
+test('rule 2: a resource that is deleted stays until its trainer has dropped the job', async () => {
+  const job = await startJob('deleted')
+  await stack.kubectl('delete', 'tj', job.name, ...inNamespace, '--wait=false')
+  await eventually(async () => {
+    const { rows } = await database.pool.query('SELECT state FROM training.jobs WHERE id = $1', [job.id])
+    expect(rows).toEqual([{ state: 'Cancelled' }])
+  })
+  // Its trainer was not told yet, and is looked at once a second.
+  await expect(eventually(() => expectGone(job.name), 3_000)).rejects.toThrow()
+  expect(await post(`${job.attempt}/heartbeat`, {})).toMatchObject({ status: 409 })
+  expect(await post(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
+  await eventually(() => expectGone(job.name))
+})
+
 test('rule 2: a trainer whose pod is gone holds no GPU', async () => {
   const job = await startJob('gone')
   await cancel(job)
   await stack.kubectl('delete', 'pod', pod, ...inNamespace, '--force', '--grace-period=0')
   await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
 })
+
+async function expectGone(name: string): Promise<void> {
+  await expect(readStatus(name)).rejects.toThrow('NotFound')
+}

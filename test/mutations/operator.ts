@@ -37,6 +37,34 @@ export const operatorMutations: Mutation[] = [
     test: 'test/control/terminal-means-free.test.ts',
   },
   {
+    fault: 'a deleted job goes while its trainer still computes',
+    file: 'operator/training-job/reconcile.ts',
+    find: '.stoppingIn === undefined)',
+    replace: '.job !== null)',
+    test: 'test/control/terminal-means-free.test.ts',
+  },
+  {
+    fault: 'a resource whose row was lost is not looked at',
+    file: 'operator/resync.ts',
+    find: "!isTerminal(status?.phase ?? 'Pending')",
+    replace: "(status?.phase ?? 'Pending') === 'Pending'",
+    test: 'test/control/drift.test.ts',
+  },
+  {
+    fault: 'a trainer without its base model stays',
+    file: 'operator/base-model/reconcile.ts',
+    find: '(metadata.ownerReferences ?? []).length === 0',
+    replace: '(metadata.ownerReferences ?? []).length > 0',
+    test: 'test/control/drift.test.ts',
+  },
+  {
+    fault: 'a trainer that only needs time counts as one that cannot start',
+    file: 'operator/base-model/trainer-trouble.ts',
+    find: '!isStarting(why)',
+    replace: 'why.reason !== undefined',
+    test: 'operator/base-model/trainer-trouble.test.ts',
+  },
+  {
     fault: 'engines are stopped before the delay',
     file: 'operator/base-model/scale.ts',
     find: 'nowMs - atMs < delayMs',
@@ -382,8 +410,8 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a resource that the database does not let go is never gone',
     file: 'operator/let-go.ts',
-    find: '< deadlineMs) throw error',
-    replace: '< Infinity) throw error',
+    find: '>= deadlineMs',
+    replace: '>= Infinity',
     test: 'operator/let-go.test.ts',
   },
   {

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { Holders } from '../../../db/jobs/holders.ts'
 import { describeWaiting } from './waiting.ts'
 
-const nobody = { ofModel: null, training: 0, own: null }
+const nobody = { ofModel: null, training: 0, own: null, trainerTrouble: null }
 const queue = { ahead: 0, firstAhead: null, place: 2, hasBaseModel: true }
 const describe = (changes: Partial<typeof queue>, holders: Partial<Holders> = {}) =>
   describeWaiting({ state: 'Queued', mode: 'Warm', queue: { ...queue, ...changes } }, { ...nobody, ...holders })
@@ -38,6 +38,15 @@ test.each<[Partial<Holders>, string, string | null]>([
   const waiting = describe({}, holders)
   expect(waiting).toMatchObject({ reason: 'WaitingForTrainer', position: 2, ahead: 1 })
   expect([waiting?.sentence.includes(words), waiting?.holder?.job_id ?? null]).toEqual([true, id])
+})
+
+test.each([
+  ['InsufficientGPU', 'no node of the cluster has a free GPU'],
+  ['DownloadFailed', 'an administrator sees more'],
+])('trainers that cannot start are named with what they lack: %s', (trainerTrouble, words) => {
+  const waiting = describe({}, { trainerTrouble })
+  expect(waiting).toMatchObject({ reason: trainerTrouble, position: 2, ahead: 1, holder: null })
+  expect(waiting?.sentence).toContain(`No trainer can start (${trainerTrouble}): ${words}`)
 })
 
 test('without a base model it waits for an administrator', () => {

@@ -52,7 +52,7 @@ export function describeWaiting(
     }
   return {
     ...inLine,
-    reason: reasons.waitingForTrainer,
+    reason: holders.trainerTrouble ?? reasons.waitingForTrainer,
     sentence: sayTrainer(place, holders),
     holder: presentHolder(holders.own),
   }
@@ -67,8 +67,22 @@ function sayModel(ahead: number, { ofModel }: Holders): string {
   )
 }
 
-function sayTrainer(place: number, { training, own }: Holders): string {
+/** What the reasons of pods mean. Their own messages are for administrators: they name nodes and images. */
+const troubles: Record<string, string> = {
+  InsufficientGPU: 'no node of the cluster has a free GPU for it',
+  Unschedulable: 'no node of the cluster takes it',
+  ImagePullBackOff: 'its image cannot be fetched',
+  MissingSecretOrConfig: 'a Secret or a ConfigMap that it reads is missing',
+  CrashLoopBackOff: 'it ends again and again',
+  OOMKilled: 'it needs more memory than it may have',
+}
+
+function sayTrainer(place: number, { training, own, trainerTrouble }: Holders): string {
   const line = `It has place ${place} in the queue for a trainer of its base model.`
+  if (trainerTrouble !== null) {
+    const why = troubles[trainerTrouble] ?? 'an administrator sees more in the status of the base model'
+    return `${line} No trainer can start (${trainerTrouble}): ${why}. It begins when one has started.`
+  }
   if (training === 0) return `${line} No trainer has a job now: it begins when one has started.`
   const jobs = training === 1 ? '1 job' : `${training} jobs`
   const ofOwn = own ? ', at least one of them of your entity' : ', all of other entities'
