@@ -42,13 +42,16 @@ export async function readCalls(body: CallsQuery, signal: AbortSignal): Promise<
 
 export const callsPageSize = 200
 
+/** The beginning of the keys of all pages of a table. */
+export const callsPagesKey = (body: CallsQuery) => ['calls', 'page', body] as const
+
 /**
  * A page of a table of calls, from 0 on. Pages after the first leave out what began after that one was read, so that no row
  * appears twice or moves. A page that nobody looks at any more is given up, and forgotten soon.
  */
 export function callsPageQuery(body: CallsQuery, index: number, newest?: string) {
   return queryOptions({
-    queryKey: ['calls', 'page', body, index, newest ?? null],
+    queryKey: [...callsPagesKey(body), index, newest ?? null],
     staleTime: Infinity,
     gcTime: 30_000,
     queryFn: ({ signal }) =>

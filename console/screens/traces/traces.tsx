@@ -1,7 +1,7 @@
 import { useCallback, useMemo } from 'react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { baseUrl } from '../../data/base.ts'
-import { callsPageQuery, callStatisticsQuery, newCallsQuery, readUntil, shownCallsRequest } from '../../data/calls.ts'
+import { callsPagesKey, callStatisticsQuery, newCallsQuery, readUntil, shownCallsRequest } from '../../data/calls.ts'
 import type { Answer } from '../../data/client.ts'
 import { costOf } from '../../logic/calls.ts'
 import { isFiltered, writeFilters } from '../../logic/call-search.ts'
@@ -196,7 +196,7 @@ function NewCalls({ state, newest }: { state: TracesState; newest: string | unde
   })
   if (count === 0) return null
   const show = () => {
-    void queries.resetQueries({ queryKey: callsPageQuery(body, 0).queryKey, exact: true })
+    void queries.resetQueries({ queryKey: callsPagesKey(body) })
     void queries.invalidateQueries(callStatisticsQuery(project, statisticsBody(state)))
   }
   return (
