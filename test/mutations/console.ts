@@ -64,4 +64,25 @@ export const consoleMutations: Mutation[] = [
     replace: "closest('dialog')",
     test: 'test/browser/trajectories.test.ts',
   },
+  {
+    fault: 'a table reads the pages after the rows on the screen, and not those before them',
+    file: 'console/logic/paged-rows.ts',
+    find: 'first - near',
+    replace: 'first + near',
+    test: 'console/logic/paged-rows.test.ts',
+  },
+  {
+    fault: 'a table whose oldest calls are first ends with its first page',
+    file: 'console/data/calls.ts',
+    find: " || key.direction === 'asc'",
+    replace: '',
+    test: 'test/browser/traces.test.ts',
+  },
+  {
+    fault: 'a saved view is read with the classes of its parts',
+    file: 'console/logic/saved-view.ts',
+    find: '!classMembers.has(name)',
+    replace: "name !== ''",
+    test: 'console/logic/saved-view.test.ts',
+  },
 ]
