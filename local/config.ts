@@ -21,6 +21,8 @@ export interface LocalConfig {
   outbound: { dataHosts: string[]; webhookHosts: string[]; privateNetworks: string[] }
   /** Whether base models get engines and trainers. Some tests do not need them. */
   withPods: boolean
+  /** How many operators run: one works, and the others wait for its Lease. */
+  operators: number
   /** The device of engines and trainers. The GPU packages take much longer to install, so they are not the default. */
   accelerator: Accelerator
   /** Tests run another version of kube-apiserver than the installed one. */
@@ -44,6 +46,7 @@ export function readLocalConfig(env: NodeJS.ProcessEnv = process.env): LocalConf
       privateNetworks: splitList(env['TRAINYARD_PRIVATE_NETWORKS']),
     },
     withPods: true,
+    operators: 1,
     accelerator: readAccelerator(env['TRAINYARD_ACCELERATOR'] || 'cpu'),
     auditLogs: env['TRAINYARD_TEST_AUDIT_LOGS'] || undefined,
   }

@@ -37,8 +37,8 @@ async function startAndDeploy(request: BringUpRequest, running: SupervisorRecord
     running ? joinMachinery({ stateFolder, phase, signal }, running) : startMachinery({ ...request, phase }),
   )
   const { controlPlane } = installation
-  const { repository, withPods, outbound, accelerator } = config
-  const chart = { repository, stateFolder, controlPlane, settings, withPods, outbound, accelerator, signal }
+  const { repository, withPods, operators, outbound, accelerator } = config
+  const chart = { repository, stateFolder, controlPlane, settings, withPods, operators, outbound, accelerator, signal }
   const kubectl = { kubectl: controlPlane.kubectl, stateFolder, signal }
   await board.run('installing Trainyard into it', async (phase) => {
     phase.update('database and key')

@@ -21,6 +21,9 @@ const log = pino(
   { level: 'error' },
   { write: (line) => errors.push((JSON.parse(line) as { trouble: string }).trouble) },
 )
+/** How many removals are counted as drift. */
+let counted = 0
+const events = { recordDrift: (_: string, count = 1) => void (counted += count) }
 let ours: TestDatabase
 let theirs: TestDatabase
 let root: string
@@ -37,6 +40,7 @@ afterEach(() => vi.restoreAllMocks())
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'guard-'))
   errors.length = 0
+  counted = 0
   for (const { pool } of [ours, theirs]) {
     await pool.query(`TRUNCATE training.garbage, training.models, training.store_marks, tracing.store_marks CASCADE;
       UPDATE training.installation SET id = gen_random_uuid(), trouble = NULL, claim_wanted = false`)
@@ -46,7 +50,7 @@ beforeEach(async () => {
 
 /** The operator's work in the first hours of an installation: a new guard lists the store at once. */
 async function operate({ pool }: TestDatabase, hours = 2, artifacts: ArtifactStore = new FolderStore(root)) {
-  const deps = { pool, tracing: pool, artifacts, log }
+  const deps = { pool, tracing: pool, artifacts, log, events }
   let guard = new StoreGuard(deps)
   for (let hour = 0; hour < hours; hour++) {
     guard = new StoreGuard(deps)
@@ -287,7 +291,7 @@ test('quarantined units can be listed, kept and released', async () => {
     ),
   ])
   await passDays([ours], 9)
-  expect(files.map((file) => existsSync(file))).toEqual([true, false])
+  expect([files.map((file) => existsSync(file)), counted]).toEqual([[true, false], 1])
   expect(await say('release', '--all')).toEqual([
     '1 are released, and removed after seven days in quarantine; "list" shows all.\n',
   ])

@@ -15,14 +15,24 @@ export const podSelectors = {
   engine: 'trainyard.dev/component=engine',
 } as const
 
-/** Kills the main process of a part's pod with SIGKILL. The node agent has recorded its id. */
+/**
+ * Kills the main process of a part's pod with SIGKILL: of the operators, that of the one that works. The node agent has recorded
+ * its id.
+ */
 export async function killPart(stack: Stack, part: keyof typeof podSelectors): Promise<void> {
-  process.kill(await mainPid(stack, podSelectors[part]), 'SIGKILL')
+  const choice = part === 'operator' ? ['--field-selector', `metadata.name=${await readLeader(stack)}`] : []
+  process.kill(await mainPid(stack, podSelectors[part], choice), 'SIGKILL')
 }
 
-/** The process id of the main process of the only pod that a selector finds. */
-export async function mainPid(stack: Stack, selector: string): Promise<number> {
-  const uid = (await stack.kubectl('get', 'pods', '-l', selector, '-o', 'jsonpath={.items[0].metadata.uid}')).trim()
+/** The name of the pod of the operator that has the Lease. */
+function readLeader(stack: Stack): Promise<string> {
+  return stack.kubectl('get', 'lease', 'trainyard-operator', '-o', 'jsonpath={.spec.holderIdentity}')
+}
+
+/** The process id of the main process of the first pod that a selector and more options find. */
+export async function mainPid(stack: Stack, selector: string, options: string[] = []): Promise<number> {
+  const field = 'jsonpath={.items[0].metadata.uid}'
+  const uid = (await stack.kubectl('get', 'pods', '-l', selector, ...options, '-o', field)).trim()
   const folder = path.join(layoutOf(stack.stateFolder).node, 'pods', uid, 'containers')
   const [container] = await readdir(folder)
   const runs = (await readdir(path.join(folder, container!))).filter((name) => /^\d+$/.test(name)).map(Number)

@@ -17,6 +17,7 @@ export interface ChartRequest {
   controlPlane: ControlPlane
   settings: StackSettings
   withPods: boolean
+  operators: number
   outbound: LocalConfig['outbound']
   accelerator: LocalConfig['accelerator']
   signal: AbortSignal
@@ -50,7 +51,7 @@ const noEngines = { holdSeconds: 1 }
 /** The chart's values for one machine: a folder for artifacts, loopback addresses, and one public port. */
 export function chartValues(
   layout: Layout,
-  { settings, ...asked }: Pick<ChartRequest, 'settings' | 'withPods' | 'outbound' | 'accelerator'>,
+  { settings, ...asked }: Pick<ChartRequest, 'settings' | 'withPods' | 'operators' | 'outbound' | 'accelerator'>,
 ): object {
   const { engineKey, webhookKey } = settings.secrets
   return {
@@ -65,6 +66,7 @@ export function chartValues(
       ...quickEnd,
       ...(asked.withPods ? {} : noEngines),
     },
+    operator: { replicas: asked.operators },
     statusServer: { preStopSeconds: 0 },
     baseModels: { 'tiny-chat': tinyChat(asked) },
   }
