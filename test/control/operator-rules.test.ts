@@ -257,7 +257,12 @@ test('in the namespace of a tenant, a resource that names another entity is reje
     }),
   )
   expect(await readTheirs('models.trainyard.dev', 'private')).not.toHaveProperty('id')
-  expect(await readTheirs<TrainingJob>('tj', 'private')).toMatchObject({ phase: 'Pending', reason: 'ModelNotAccepted' })
+  await eventually(async () =>
+    expect(await readTheirs<TrainingJob>('tj', 'private')).toMatchObject({
+      phase: 'Pending',
+      reason: 'ModelNotAccepted',
+    }),
+  )
   const { rows } = await database.pool.query('SELECT entity, cr_name FROM training.models WHERE namespace = $1', [
     tenant,
   ])
