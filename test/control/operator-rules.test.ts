@@ -161,7 +161,8 @@ test('Ready is measured: a trainer that stops being ready shows, with its reason
   await report(false, [{ ...container, state: crashed, lastState }])
   await eventually(async () => expect(await readBase()).toMatchObject({ trainers: { ready: 0, summary: '0/1' } }))
   await applyBoth('crashed')
-  await eventually(async () => expect(await readJob('crashed')).toMatchObject({ reason: 'CrashLoopBackOff' }))
+  // A status may be a minute old.
+  await eventually(async () => expect(await readJob('crashed')).toMatchObject({ reason: 'CrashLoopBackOff' }), 120_000)
 })
 
 test('the attempt of a job whose node is lost is no try, and the job says why', async () => {
