@@ -29,8 +29,8 @@ test.runIf(file !== undefined)(
   async () => {
     const world = await openFragileWorld(stack)
     for (let total = readTotal(file!, ensureSeed()); total.kills < Number(wantedKills);) {
-      const { seed, rounds: number } = total
-      const reached = await runRound(world, { seed, number, most: 8 })
+      const { seed, rounds: number, reached: earlier } = total
+      const reached = await runRound(world, { seed, number, most: 8, earlier })
       addRound(file!, { seed, round: number, reached })
       total = readTotal(file!, seed)
       console.log(`round ${number}: ${reached.length} kills, ${total.kills} in all, at ${total.reached.size} points`)

@@ -18,13 +18,16 @@ interface Round {
   most: number
   /** The names of stories. Default: all. */
   chosen?: readonly string[]
+  /** How often each point was reached before. Those that were reached least have their turn. */
+  earlier?: ReadonlyMap<string, number>
 }
 
 /** Runs stories at the same time while processes die, and checks the history. Returns the points that were reached. */
-export async function runRound(world: FragileWorld, { seed, number, most, chosen }: Round): Promise<string[]> {
+export async function runRound(world: FragileWorld, round: Round): Promise<string[]> {
+  const { number, most, chosen } = round
   const before = listReached(world.orders).length
   for (const part of parts) {
-    const kills = choosePoints(part, { seed, number, most: most * 4 })
+    const kills = choosePoints(part, round)
     giveOrders(world.orders, part, { kills, most, queryFaults: number % 2 === 0 ? queryFaults : 0 })
   }
   const names = chosen ?? Object.keys(stories)
@@ -34,13 +37,13 @@ export async function runRound(world: FragileWorld, { seed, number, most, chosen
   return listReached(world.orders).slice(before)
 }
 
-/** Each round has other points, so that all have their turn. */
-function choosePoints(part: Part, { seed, number, most }: Omit<Round, 'chosen'>): string[] {
+/** More than may be reached, because not every story reaches every point. */
+function choosePoints(part: Part, { seed, number, most, earlier = new Map() }: Round): string[] {
   const own = points.filter((point) => point.part === part).map(({ name }) => name)
-  const place = (name: string) => createHash('sha256').update(`${seed} ${name}`).digest('hex')
-  const shuffled = own.toSorted((a, b) => (place(a) < place(b) ? -1 : 1))
-  const from = (number * most) % shuffled.length
-  return [...shuffled.slice(from), ...shuffled].slice(0, Math.min(most, shuffled.length))
+  const place = (name: string) => createHash('sha256').update(`${seed} ${number} ${name}`).digest('hex')
+  const countOf = (name: string) => earlier.get(name) ?? 0
+  const compare = (a: string, b: string) => countOf(a) - countOf(b) || (place(a) < place(b) ? -1 : 1)
+  return own.toSorted(compare).slice(0, most * 3)
 }
 
 /** What several runs have done together: a file with a line for each round. */
