@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto'
 import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { expect } from 'vitest'
+import { eventually } from '../eventually.ts'
 import { checkHistory } from './check.ts'
 import { giveOrders, listReached } from './orders.ts'
 import { points, type Part } from './points.ts'
@@ -32,9 +34,19 @@ export async function runRound(world: FragileWorld, round: Round): Promise<strin
   }
   const names = chosen ?? Object.keys(stories)
   await Promise.all(names.map((name) => stories[name]!(world)))
+  await waitForErasures(world)
   for (const part of parts) giveOrders(world.orders, part, {})
   await checkHistory(world)
   return listReached(world.orders).slice(before)
+}
+
+/** Requests that died hold their keys of the store for six hours, and an erasure waits for them. None is under way now. */
+async function waitForErasures({ pool }: FragileWorld): Promise<void> {
+  await pool.query("UPDATE training.held_keys SET held_at = held_at - interval '6 hours'")
+  await eventually(async () => {
+    const { rows } = await pool.query('SELECT id FROM training.erasures WHERE finished_at IS NULL')
+    expect(rows).toEqual([])
+  }, 120_000)
 }
 
 /** More than may be reached, because not every story reaches every point. */
