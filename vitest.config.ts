@@ -47,6 +47,7 @@ export default defineConfig({
           name: 'console',
           include: ['test/console/*.test.ts'],
           globalSetup: ['test/support/console-setup.ts'],
+          testTimeout: 120_000,
         },
       },
       {
