@@ -1023,6 +1023,10 @@ export interface TrainingJob {
      */
     priorityClassName?: string
     /**
+     * Its priority among the jobs of its entity that wait for a trainer of the same base model: the highest comes first. Jobs of one model keep their order. It does not matter to other entities. Default: 0.
+     */
+    priority?: number
+    /**
      * The resource is deleted this long after the job's end. The job stays in the REST lists. Without it, the resource is kept.
      */
     ttlSecondsAfterFinished?: number

@@ -65,6 +65,7 @@ test('the TrainingJob resource of a row has the given settings in camelCase, and
 test.each<[string, JobSpecFacts]>([
   ['deadlines', makeJobFacts({ startDeadlineSeconds: 60, activeDeadlineSeconds: 3600 })],
   ['pods of its own', makeJobFacts({ mode: 'Dedicated', suspend: true, queueName: 'gpus', priorityClassName: 'high' })],
+  ['a priority', makeJobFacts({ priority: -5 })],
   ['RL', makeJobFacts({ config: { kimi_k2_tau: 0.5 } })],
   ['SFT, its input not fetched yet', makeJobFacts({ method: 'SFT', inputUri: 'https://a/b', inputDigest: null })],
 ])('a spec has all facts of the row of its job: %s', (_, facts) => {

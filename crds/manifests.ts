@@ -40,6 +40,8 @@ export interface JobSpecFacts {
   queueName: string | null
   /** The PriorityClass of its pods. Dedicated only. */
   priorityClassName: string | null
+  /** Its priority among the jobs of its entity. */
+  priority: number
 }
 
 /** A job's row. */
@@ -84,7 +86,7 @@ export function buildModel(model: ModelFacts): Model {
 /** Builds the spec of a TrainingJob resource from the row of a REST job. */
 export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'modelCrName'>) {
   const { method, inputUri, inputDigest, config, modelCrName } = facts
-  const { startDeadlineSeconds, activeDeadlineSeconds, mode, suspend, queueName, priorityClassName } = facts
+  const { startDeadlineSeconds, activeDeadlineSeconds, mode, suspend, queueName, priorityClassName, priority } = facts
   return {
     modelRef: { name: modelCrName },
     method,
@@ -96,6 +98,7 @@ export function buildJobSpec(facts: JobSpecFacts & Pick<TrainingJobFacts, 'model
     ...(suspend && { suspend }),
     ...(queueName !== null && { queueName }),
     ...(priorityClassName !== null && { priorityClassName }),
+    ...(priority !== 0 && { priority }),
   } satisfies TrainingJob['spec']
 }
 
@@ -115,6 +118,7 @@ export function extractJobFacts(
     suspend: spec.suspend ?? false,
     queueName: spec.queueName ?? null,
     priorityClassName: spec.priorityClassName ?? null,
+    priority: spec.priority ?? 0,
   }
 }
 

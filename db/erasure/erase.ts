@@ -77,6 +77,16 @@ const kinds: ErasedKind[] = [
   { kind: 'runs', table: 'training.runs', condition: `number IN (${runs})` },
   { kind: 'usage', table: 'training.usage', condition: `${owned} AND hour <= $3` },
   { kind: 'requests', table: 'auth.idempotent_requests', condition: `${entityOnly} AND created_at <= $3` },
+  {
+    kind: 'queues',
+    table: 'training.entity_queues',
+    condition: `${entityOnly} AND $3::timestamptz IS NOT NULL`,
+  },
+  {
+    kind: 'queue_corrections',
+    table: 'training.queue_corrections',
+    condition: `${entityOnly} AND $3::timestamptz IS NOT NULL`,
+  },
   { kind: 'limits', table: 'auth.entities', condition: `${entityOnly} AND $3::timestamptz IS NOT NULL` },
 ]
 

@@ -1,4 +1,5 @@
 import type { Connection } from '../pool.ts'
+import { correctCharge } from './fair-order.ts'
 import { held, untrained } from './states.ts'
 
 // A trainer's report counts at most this many tokens in one step.
@@ -14,6 +15,7 @@ const maxTokensPerStep = 1e12
  */
 export async function chargeAttempt(connection: Connection, jobId: string, endsJob: boolean): Promise<void> {
   const { seconds, share } = await endSpan(connection, jobId)
+  await connection.query(correctCharge, [jobId, share])
   await connection.query(
     `INSERT INTO training.usage AS known
        (entity, hour, project, model_id, base_model, key_id, trained_tokens, training_seconds, gpu_seconds)

@@ -6,10 +6,11 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attempts.ts'
 import { failJob } from './endings.ts'
 import { awaitsVerdict } from './lost-attempts.ts'
+import { chargeClaimed, fairFirst, fairOrder } from './fair-order.ts'
 import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
-import { active, held, unfinished } from './states.ts'
+import { held } from './states.ts'
 import { dropOthers } from './stopping-attempts.ts'
 
 /** A trainer process that asks for a job: its base model, its pod, its process in that pod, and its number of GPUs. */
@@ -61,9 +62,11 @@ class ReferenceMissing extends Error {
 }
 
 /**
- * Assigns the oldest job that can run now. The job is Queued for the trainer's base model, no other job of its model is
- * active, and no earlier job of its model is unfinished. Returns undefined if there is none, or if the trainer is
- * draining. A job that has pods of its own is assigned to one of these only, and these get no other.
+ * Assigns the first job in the fair order that can run now. The job is Queued for the trainer's base model, no other job
+ * of its model is active, and no earlier job of its model is unfinished. Returns undefined if there is none, or if the
+ * trainer is draining. A job that has pods of its own is assigned to one of these only, and these get no other.
+ *
+ * `defaultWeight` is the weight of entities that have none of their own.
  *
  * A job that must run alone waits for an idle trainer, and later jobs wait behind it: otherwise a busy trainer would
  * never become idle. A trainer that works on such a job gets no other job.
@@ -75,10 +78,10 @@ class ReferenceMissing extends Error {
  * assigned to it and that it has not reported on. Then it has lost the answer, and gets the same job in the same
  * attempt.
  */
-export async function claimJob(pool: Pool, claimant: Claimant): Promise<Claim | undefined> {
+export async function claimJob(pool: Pool, claimant: Claimant, defaultWeight = 1): Promise<Claim | undefined> {
   for (;;) {
     try {
-      return await withTransaction(pool, (connection) => claimOnce(connection, claimant))
+      return await withTransaction(pool, (connection) => claimOnce(connection, claimant, defaultWeight))
     } catch (error) {
       // The transaction is rolled back, so the job is not assigned. All earlier jobs are over, so the step will never
       // exist.
@@ -94,11 +97,15 @@ function referenceNotThere(step: number): JobFailure {
   return { category: 'User', reason: 'StepNotFound', message, retryable: false }
 }
 
-async function claimOnce(connection: Connection, claimant: Claimant): Promise<Claim | undefined> {
+async function claimOnce(
+  connection: Connection,
+  claimant: Claimant,
+  defaultWeight: number,
+): Promise<Claim | undefined> {
   // One claim per pod at a time. Otherwise a process whose client gave up the first request could get two jobs.
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [claimant.podUid])
   const lostAnswer = await releaseOlderWork(connection, claimant)
-  const jobId = lostAnswer ?? (await startNextJob(connection, claimant))
+  const jobId = lostAnswer ?? (await startNextJob(connection, claimant, defaultWeight))
   return jobId === undefined ? undefined : readClaim(connection, jobId)
 }
 
@@ -121,9 +128,20 @@ async function releaseOlderWork(connection: Connection, claimant: Claimant): Pro
   return given
 }
 
-async function startNextJob(connection: Connection, claimant: Claimant): Promise<string | undefined> {
+// How many jobs of an entity a claim may pass over: they are locked by other claims, or wait for a verdict.
+const maxCandidates = 10
+const mode = `CASE WHEN $5::uuid IS NULL THEN 'Warm' ELSE 'Dedicated' END`
+// A pod of a job's own needs the order of its model only.
+const mayGet = `n.base_model = $1 AND n.deleted_at IS NULL
+  AND ($5::uuid IS NULL OR n.id = (SELECT own.model_id FROM training.jobs own WHERE own.id = $5))`
+
+async function startNextJob(
+  connection: Connection,
+  claimant: Claimant,
+  defaultWeight: number,
+): Promise<string | undefined> {
   const { rows } = await connection.query<{ id: string }>(
-    `WITH claimed AS (UPDATE training.jobs SET
+    `WITH ${fairOrder(mayGet, `t.mode = ${mode} AND t.earlier < ${maxCandidates}`)}, claimed AS (UPDATE training.jobs SET
        state = 'Starting', attempt = attempt + 1, holder_pod = $2, holder_process = $3,
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
        checkpoint_id = gen_random_uuid(), step = next.step, reserved_step = next.step, progress_step = coalesce(next.saved, 0),
@@ -132,25 +150,27 @@ async function startNextJob(connection: Connection, claimant: Claimant): Promise
      FROM (
        SELECT candidate.id, coalesce(candidate.reserved_step, model.last_step + 1) AS step,
          (SELECT p.step FROM training.job_progress p WHERE p.job_id = candidate.id ${newestProgressFirst} LIMIT 1) AS saved,
-         ${goesAlone('candidate')} AS "goesAlone"
-       FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
-       WHERE model.base_model = $1 AND model.deleted_at IS NULL AND candidate.state = 'Queued' AND NOT EXISTS (
-         SELECT FROM training.jobs other
-         WHERE other.model_id = candidate.model_id AND other.state ${unfinished}
-           AND (other.arrival < candidate.arrival OR other.state ${active}))
+         ${goesAlone('candidate')} AS "goesAlone", model.base_model, ordered.next_start, ordered.job_seconds,
+         coalesce((SELECT e.weight FROM auth.entities e WHERE e.entity = candidate.entity), $6) AS weight
+       FROM ordered JOIN training.jobs candidate ON candidate.id = ordered.id
+       JOIN training.models model ON model.id = candidate.model_id
+       WHERE model.deleted_at IS NULL AND candidate.state = 'Queued'
          AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
          AND NOT ${awaitsVerdict('candidate')}
          AND CASE WHEN $5::uuid IS NULL THEN candidate.mode = 'Warm'
            ELSE candidate.id = $5 AND candidate.mode = 'Dedicated' AND NOT candidate.suspend END
-       ORDER BY candidate.arrival LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED FOR SHARE OF model
+       ORDER BY ${fairFirst} LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED FOR SHARE OF model
      ) next
      WHERE jobs.id = next.id AND NOT EXISTS (
        SELECT FROM training.jobs held WHERE held.holder_pod = $2 AND held.state ${held}
          AND (next."goesAlone" OR ${goesAlone('held')}))
-     RETURNING jobs.id, jobs.attempt, jobs.claimed_at)
-     INSERT INTO training.job_attempts (job_id, attempt, pod, claimed_at) SELECT id, attempt, $2, claimed_at FROM claimed
+     RETURNING jobs.id, jobs.attempt, jobs.claimed_at, jobs.mode, jobs.entity, next.base_model, next.next_start,
+       next.job_seconds, next.weight), ${chargeClaimed}
+     INSERT INTO training.job_attempts (job_id, attempt, pod, claimed_at, queue_cost, queue_weight)
+     SELECT claimed.id, claimed.attempt, $2, claimed.claimed_at, charged.cost, charged.weight
+     FROM claimed LEFT JOIN charged ON true
      RETURNING job_id AS id`,
-    [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus, claimant.jobId ?? null],
+    [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus, claimant.jobId ?? null, defaultWeight],
   )
   return rows[0]?.id
 }

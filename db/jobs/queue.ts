@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import { unfinished } from './states.ts'
+import { fairFirst, fairOrder } from './fair-order.ts'
 
 /** The position of a Queued job in its queues. */
 export interface QueuePlace {
@@ -8,8 +8,8 @@ export interface QueuePlace {
   /** The resource name of the first of them, if there is one. */
   firstAhead: string | null
   /**
-   * Its place among the jobs that wait for a trainer of its base model, from 1. Jobs that wait for their model do not
-   * count.
+   * Its place among the jobs that wait for a trainer of its base model, from 1, in the fair order. Jobs that wait for their
+   * model do not count, and have no place of their own.
    */
   place: number
   /** False while no BaseModel trains the models of its base. */
@@ -17,20 +17,12 @@ export interface QueuePlace {
 }
 
 /** SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. */
-const queue = (condition: string) => `WITH line AS (
-    SELECT e.id, e.state, e.arrival, e.mode, n.base_model, row_number() OVER model - 1 AS ahead,
-      first_value(e.cr_name) OVER model AS first_of_model
-    FROM training.jobs e JOIN training.models n ON n.id = e.model_id
-    WHERE e.state ${unfinished} AND ${condition}
-    WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival)
-  ), queue AS (
-    SELECT id, state, ahead, first_of_model, base_model,
-      count(*) FILTER (WHERE ahead = 0 AND state = 'Queued') OVER (PARTITION BY base_model, mode ORDER BY arrival) AS place
-    FROM line
+const queue = (condition: string) => `WITH ${fairOrder(condition)}, queue AS (
+    SELECT ordered.id, row_number() OVER (PARTITION BY base_model, mode ORDER BY ${fairFirst}) AS place FROM ordered
   )
-  SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", place,
+  SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", coalesce(place, 1) AS place,
     EXISTS (SELECT FROM training.base_models b WHERE b.name = base_model) AS "hasBaseModel"
-  FROM queue WHERE state = 'Queued'`
+  FROM line LEFT JOIN queue USING (id) WHERE state = 'Queued'`
 
 type Row = QueuePlace & { id: string }
 

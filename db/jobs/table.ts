@@ -16,6 +16,7 @@ export const jobSpecColumns = {
   suspend: column<boolean>('suspend', 'boolean'),
   queueName: column<string | null>('queue_name', 'text'),
   priorityClassName: column<string | null>('priority_class_name', 'text'),
+  priority: column<number>('priority', 'integer'),
 } satisfies { [Field in keyof JobSpecFacts]: Column<JobSpecFacts[Field]> }
 
 /** The columns of a new job, from REST or from kubectl. */

@@ -11,6 +11,8 @@ const schema = Type.Object({
   ...databaseSettings,
   TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(6),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
+  // Of entities without a weight of their own, as in the apiserver.
+  TRAINYARD_DEFAULT_WEIGHT: Type.Number({ minimum: 1, maximum: 100, default: 1 }),
   // Service accounts of BaseModels that name one, separated by commas.
   TRAINYARD_ENGINE_ACCOUNTS: Type.String({ default: '' }),
   TRAINYARD_TRAINER_ACCOUNTS: Type.String({ default: '' }),

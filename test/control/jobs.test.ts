@@ -56,6 +56,7 @@ describe('a job', () => {
       active_deadline_seconds: null,
       mode: 'Warm',
       queue_name: null,
+      priority: 0,
       suspend: false,
       attempt: 0,
       max_attempts: 6,

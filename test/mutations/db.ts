@@ -4,6 +4,7 @@ const foreignIds = 'test/control/foreign-ids.test.ts'
 const lifeCycle = 'test/control/job-life-cycle.test.ts'
 const reports = 'test/control/job-reports.test.ts'
 const severalJobs = 'test/control/several-jobs.test.ts'
+const fairOrder = 'test/control/fair-order.test.ts'
 const keys = 'test/control/keys.test.ts'
 const checkpoints = 'test/control/checkpoints.test.ts'
 const garbage = 'test/control/garbage.test.ts'
@@ -207,9 +208,9 @@ export const databaseMutations: Mutation[] = [
   },
   {
     fault: 'two jobs of one model run at a time',
-    file: 'db/jobs/claims.ts',
-    find: 'AND (other.arrival < candidate.arrival OR other.state ${active})',
-    replace: "AND other.state = 'Pending' AND other.arrival < candidate.arrival",
+    file: 'db/jobs/fair-order.ts',
+    find: "ahead = 0 AND state = 'Queued' AND NOT is_active",
+    replace: "state = 'Queued'",
     test: lifeCycle,
   },
   {
@@ -220,11 +221,39 @@ export const databaseMutations: Mutation[] = [
     test: severalJobs,
   },
   {
-    fault: 'the job that came last is given out first',
-    file: 'db/jobs/claims.ts',
-    find: 'ORDER BY candidate.arrival LIMIT 1',
-    replace: 'ORDER BY candidate.arrival DESC LIMIT 1',
+    fault: 'of two models, the job that came last is given out first',
+    file: 'db/jobs/fair-order.ts',
+    find: 'ORDER BY priority DESC, arrival) - 1 AS earlier',
+    replace: 'ORDER BY priority DESC, arrival DESC) - 1 AS earlier',
     test: severalJobs,
+  },
+  {
+    fault: 'priorities within an entity do not count',
+    file: 'db/jobs/fair-order.ts',
+    find: 'ORDER BY priority DESC, arrival) - 1 AS earlier',
+    replace: 'ORDER BY arrival) - 1 AS earlier',
+    test: fairOrder,
+  },
+  {
+    fault: 'an entity that was idle has credit for that time',
+    file: 'db/jobs/fair-order.ts',
+    find: 'greatest(coalesce(clocks.now, 0), coalesce(q.virtual_end, 0)',
+    replace: 'greatest(0, coalesce(q.virtual_end, 0)',
+    test: fairOrder,
+  },
+  {
+    fault: 'the GPU seconds of an entity do not count, only its jobs',
+    file: 'db/jobs/charge-attempt.ts',
+    find: '  await connection.query(correctCharge, [jobId, share])\n',
+    replace: '',
+    test: fairOrder,
+  },
+  {
+    fault: 'the weight of an entity does not count',
+    file: 'db/jobs/claims.ts',
+    find: 'WHERE e.entity = candidate.entity), $6) AS weight',
+    replace: 'WHERE e.entity = candidate.entity AND false), $6) AS weight',
+    test: fairOrder,
   },
   {
     fault: 'waiting trainers are not notified of a job',

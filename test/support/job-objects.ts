@@ -31,6 +31,7 @@ export function makeJobFacts(changes: Partial<JobSpecFacts> = {}): JobSpecFacts 
     suspend: false,
     queueName: null,
     priorityClassName: null,
+    priority: 0,
     ...changes,
   }
 }

@@ -41,13 +41,14 @@ const trajectoryRow = {
 /** Rows of models and jobs as apiserver and operator write them, on the test's own base model. */
 export class TrainingRows {
   readonly pool: Pool
-  readonly baseModel = `test/${randomUUID()}`
+  readonly baseModel: string
 
   readonly entity: string
 
-  constructor(pool: Pool, entity = 'team') {
+  constructor(pool: Pool, entity = 'team', baseModel = `test/${randomUUID()}`) {
     this.pool = pool
     this.entity = entity
+    this.baseModel = baseModel
   }
 
   async addModel(project = 'project'): Promise<string> {
@@ -62,15 +63,22 @@ export class TrainingRows {
   /** Adds a job, by default Queued. `connection` may have an open transaction. */
   async addJob(
     modelId: string,
-    job: { state?: string; maxAttempts?: number; config?: object } = {},
+    job: { state?: string; maxAttempts?: number; config?: object; priority?: number } = {},
     connection: Connection = this.pool,
   ): Promise<string> {
     const { rows } = await connection.query<{ id: string }>(
       `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, max_attempts, spec_digest,
-         namespace, cr_name)
+         namespace, cr_name, priority)
        VALUES ($1, 'RL', 'artifact:///payloads/team/0a.json', '0a', $5, $2, $3, '0b',
-         'trainyard', $4) RETURNING id`,
-      [modelId, job.state ?? 'Queued', job.maxAttempts ?? 6, randomUUID(), job.config ?? { learning_rate: 0.001 }],
+         'trainyard', $4, $6) RETURNING id`,
+      [
+        modelId,
+        job.state ?? 'Queued',
+        job.maxAttempts ?? 6,
+        randomUUID(),
+        job.config ?? { learning_rate: 0.001 },
+        job.priority ?? 0,
+      ],
     )
     return rows[0]!.id
   }

@@ -40,6 +40,17 @@ const requestMembers = {
       }),
     ),
   ),
+  priority: Type.Optional(
+    nullable(
+      Type.Integer({
+        minimum: -1000,
+        maximum: 1000,
+        description:
+          'Its priority among the waiting jobs of your entity: the highest comes first, and jobs of one model keep ' +
+          'their order. The default is 0.',
+      }),
+    ),
+  ),
 }
 
 /** Members of the body of POST /v1/preview/training-jobs, besides its trajectories. */
@@ -73,6 +84,7 @@ export const requestedMembers = {
   active_deadline_seconds: nullable(Type.Integer()),
   mode: Type.Enum(['Warm', 'Dedicated']),
   queue_name: nullable(Type.String()),
+  priority: Type.Integer(),
   suspend: Type.Boolean({ description: 'Whether it is suspended, or is to be.' }),
   training_data_url: nullable(Type.String()),
   config: nullable(Type.Object({}, { description: 'Settings of SFT.' })),
@@ -121,11 +133,13 @@ function extractCommon(
   request: Pick<SftRequest, Exclude<keyof typeof requestMembers, 'model_id'>>,
 ): Pick<
   RequestedFields,
-  'startDeadlineSeconds' | 'activeDeadlineSeconds' | 'mode' | 'queueName' | 'priorityClassName' | 'suspend'
+  | ('startDeadlineSeconds' | 'activeDeadlineSeconds' | 'mode')
+  | ('queueName' | 'priority' | 'priorityClassName' | 'suspend')
 > {
   return {
     mode: request.mode ?? null,
     queueName: request.queue_name ?? null,
+    priority: request.priority ?? 0,
     // Only a resource can name it.
     priorityClassName: null,
     suspend: false,
@@ -145,6 +159,7 @@ export function presentRequested(job: JobView): Static<typeof requestedSchema> {
     active_deadline_seconds: job.activeDeadlineSeconds,
     mode: job.mode,
     queue_name: job.queueName,
+    priority: job.priority,
     suspend: job.suspendAsked ?? job.suspend,
     training_data_url: job.trainingDataUrl,
     config: isSft ? job.config : null,

@@ -139,6 +139,11 @@ without the key waits, and says what is missing. A changed key is read without a
 {{- include "trainyard.limitEnv" (dict "root" $root "variable" $variable "name" $name) }}
 {{- end }}
 {{- include "trainyard.storedBytesEnv" . }}
+{{ include "trainyard.weightEnv" . }}
+{{- end }}
+
+{{/* The weight of entities without one of their own. */}}
+{{- define "trainyard.weightEnv" -}}
 - name: TRAINYARD_DEFAULT_WEIGHT
   value: {{ .Values.limits.weight | default 1 | quote }}
 {{- end }}

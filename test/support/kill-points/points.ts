@@ -85,7 +85,7 @@ const effects: Record<Part, readonly (readonly [name: string, kind: Effect['kind
   ],
   'status-server': [
     ['report service', 'sql', /^INSERT INTO training\.report_service/],
-    ['job claimed', 'sql', /^WITH claimed AS/],
+    ['job claimed', 'sql', /^WITH line AS .* claimed AS/],
     ['events', 'sql', /^INSERT INTO training\.events/],
     ['log', 'sql', /^INSERT INTO training\.job_logs .* SELECT/],
     ['lease renewed', 'sql', /^UPDATE training\.jobs SET lease_expires_at/],
