@@ -1,12 +1,11 @@
-import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
 import type { UnsentOptions } from '../../lib/kube/credentials.ts'
+import { closeWithConnections, openLocally } from './local-server.ts'
 import type { Stack } from './stack.ts'
 
 /** A way to the real kube-apiserver on which a test makes faults. */
@@ -63,17 +62,8 @@ export async function openKubeFront({ kubeconfig }: Pick<Stack, 'kubeconfig'>): 
       incoming.pipe(outgoing)
     })()
   })
-  const open = async (port: number) => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    return (server.address() as AddressInfo).port
-  }
-  const down = async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
-  const port = await open(0)
+  const down = () => closeWithConnections(server)
+  const port = await openLocally(server)
   const folder = await mkdtemp(path.join(tmpdir(), 'kube-front-'))
   const file = path.join(folder, 'kubeconfig')
   await writeFile(file, describeContext(`http://127.0.0.1:${port}`))
@@ -87,7 +77,7 @@ export async function openKubeFront({ kubeconfig }: Pick<Stack, 'kubeconfig'>): 
       for (const { answer, from } of watches) from.unpipe(answer).resume()
     },
     down,
-    up: async () => void (await open(port)),
+    up: async () => void (await openLocally(server, port)),
     close: async () => {
       if (server.listening) await down()
       await rm(folder, { recursive: true })

@@ -1,7 +1,6 @@
-import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { closeWithConnections, openLocally } from './local-server.ts'
 
 export interface Received {
   path: string
@@ -33,22 +32,13 @@ export async function openReceiver(
     if (status !== 'never') response.writeHead(status).end()
   }
   const server = createServer((request, response) => void receive(request, response))
-  const open = async (port: number) => {
-    server.listen(port, '127.0.0.1')
-    await once(server, 'listening')
-    return (server.address() as AddressInfo).port
-  }
-  const down = async () => {
-    server.closeAllConnections()
-    server.close()
-    await once(server, 'close')
-  }
-  const port = await open(0)
+  const down = () => closeWithConnections(server)
+  const port = await openLocally(server)
   return {
     url: `http://127.0.0.1:${port}`,
     received,
     down,
-    up: async () => void (await open(port)),
+    up: async () => void (await openLocally(server, port)),
     close: async () => {
       if (server.listening) await down()
     },
