@@ -214,7 +214,7 @@ export interface Operations {
   }
   "GET /v1/preview/training-jobs/{training_job_id}/events": {
     path: { "training_job_id": string }
-    query: { "after"?: string; "limit"?: number; "wait"?: number }
+    query: { "after"?: string; "limit"?: number; "order"?: "asc" | "desc"; "wait"?: number }
     body: undefined
     answer: { "object": "list"; "data": { "id": string; "type": string; "data": Record<string, unknown>; "gradient_step": number | null; "created_at": string }[]; "has_more": boolean; "first_id": string; "last_id": string }
   }

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { expect, test } from 'vitest'
-import { writeCurl, writePython } from './command.ts'
+import { listResources, writeCurl, writePython } from './command.ts'
 
 const origin = 'http://127.0.0.1:8080'
 const hostile = `it's $(touch x) "quoted" \\ & \``
@@ -25,4 +25,13 @@ test('the words of JSON become those of Python, but not in texts', () => {
   const text = writePython(origin, [request, { address: '/y?a=b' }])
   expect(text).toContain('print(call("POST", "/x", {"a":True,"b":None,"c":"true null"}))')
   expect(text).toContain('print(call("GET", "/y?a=b"))')
+})
+
+test('resources are listed by the labels of their project, as far as its names are values of labels', () => {
+  expect(listResources('tj', { entity: 'team', project: 'mail' })).toBe(
+    'kubectl get tj -l trainyard.dev/entity=team,trainyard.dev/project=mail',
+  )
+  expect(listResources('tj', { entity: 'team', project: '-a'.repeat(40) })).toBe(
+    'kubectl get tj -l trainyard.dev/entity=team',
+  )
 })

@@ -1,3 +1,5 @@
+export const dayMs = 24 * 3_600_000
+
 /** A length of time in at most two units. */
 export function formatDuration(milliseconds: number): string {
   const seconds = milliseconds / 1000

@@ -1,3 +1,5 @@
+import { dayMs } from './time.ts'
+
 /** The usage of a group on a day. */
 export interface UsageRow {
   day?: string | undefined
@@ -35,7 +37,6 @@ export interface UsageSeries {
 
 // The chart has eight colours; the last one is that of all others.
 const maxSeries = 8
-const dayMs = 24 * 3_600_000
 
 /** The last days until today, in UTC, as the API names them. */
 export function listDays(count: number, now: number): string[] {

@@ -22,14 +22,17 @@ interface EmptyProps {
   heading?: 'h1' | 'h2'
   children?: ReactNode
   command?: string
+  /** A button that leads out of here. */
+  action?: ReactNode
 }
 
-/** A list without anything in it, and the command that fills it. */
-export function Empty({ title, heading: Heading = 'h2', children, command }: EmptyProps) {
+/** A list without anything in it, and the command that fills it or asks for it. */
+export function Empty({ title, heading: Heading = 'h2', children, command, action }: EmptyProps) {
   return (
     <div className={classes.state}>
       <Heading>{title}</Heading>
       {children && <div>{children}</div>}
+      {action}
       {command !== undefined && <Command text={command} />}
     </div>
   )

@@ -22,14 +22,20 @@ export async function findEventPlace(
   return rows[0]
 }
 
-/** Lists a page of a job's events that follow the seq `after` (-1 for all), in order. */
+/** Come before and after every event of a job. */
+export const beforeAllEvents = -1
+export const afterAllEvents = 2_147_483_647
+
+/** Lists a page of a job's events that follow the seq `after` in the given order (ascending by default). */
 export async function listEvents(
   pool: Pool,
   jobId: string,
-  page: { after: number; limit: number },
+  page: { after: number; order?: 'asc' | 'desc'; limit: number },
 ): Promise<EventRow[]> {
+  const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<EventRow>(
-    `SELECT id, seq, type, data, created_at AS "createdAt" FROM training.events WHERE job_id = $1 AND seq > $2 ORDER BY seq LIMIT $3`,
+    `SELECT id, seq, type, data, created_at AS "createdAt" FROM training.events
+     WHERE job_id = $1 AND seq ${comparison} $2 ORDER BY seq ${direction} LIMIT $3`,
     [jobId, page.after, page.limit],
   )
   return rows

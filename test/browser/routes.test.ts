@@ -1,3 +1,4 @@
+import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { appears, findViolations, useBrowser } from '../support/browser.ts'
@@ -10,6 +11,9 @@ import { useWorld } from './world.ts'
 const stack = useStack()
 const world = useWorld(stack)
 const browser = useBrowser()
+
+/** Where pictures of all routes go, in each theme and width. */
+const pictures = process.env['TRAINYARD_PICTURES']
 
 let demo: Demo
 beforeAll(async () => {
@@ -24,12 +28,13 @@ async function visitAll(
   const { entity, key, server } = world
   const page = await browser.open({ url: server.url, path: '/login', key, ...options })
   const faults: string[] = []
-  for (const route of listRoutes(entity, demo)) {
-    const { path, shows } = route
-    await page.goto(path)
-    const isShown = await appears(page, shows)
-    const found = isShown ? await check(page, route) : [`does not show "${shows}"`]
-    faults.push(...found.map((fault) => `${path}: ${fault}`))
+  for (const [index, route] of listRoutes(entity, demo).entries()) {
+    await page.goto(route.path)
+    const isShown = await appears(page, route.shows)
+    const found = isShown ? await check(page, route) : [`does not show "${route.shows}"`]
+    faults.push(...found.map((fault) => `${route.path}: ${fault}`))
+    const name = `${options.theme ?? 'light'}-${options.width ?? 1440}-${index}.png`
+    if (pictures !== undefined) await page.screenshot({ path: path.join(pictures, name) })
   }
   return faults
 }

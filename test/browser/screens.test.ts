@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey } from '../support/api-server.ts'
 import { useBrowser } from '../support/browser.ts'
 import { useStack } from '../support/stack.ts'
@@ -38,6 +39,22 @@ test('the overview has what runs, what ran and what failed, and programs that wo
   await page.getByRole('button', { name: 'curl' }).click()
   const command = await page.locator('pre').filter({ hasText: 'curl' }).last().textContent()
   expect(command).toContain(`${world.server.url}/v1/`)
+})
+
+test('the overview of a project that has only traces leads to them, and to those that failed', async () => {
+  const project_id = `${world.entity}/only-traced`
+  for (const exception of [null, 'KeyError']) {
+    const id = newId()
+    const begun = { project_id, id, trace_id: newId(), op_name: 'answer', started_at: new Date().toISOString() }
+    await world.rest.call('POST', '/call/start', { start: { ...begun, attributes: {}, inputs: {} } })
+    const end = { project_id, id, ended_at: new Date().toISOString(), output: null, summary: {}, exception }
+    await world.rest.call('POST', '/call/end', { end })
+  }
+  const page = await open(`/${world.entity}/only-traced`)
+  await page.getByRole('heading', { name: 'Traces of the last day' }).waitFor()
+  await page.getByRole('link', { name: '2 calls' }).waitFor()
+  await page.getByRole('link', { name: '1 error' }).click()
+  await page.getByText('1 call', { exact: true }).waitFor()
 })
 
 test('runs are sorted, filtered, pinned and compared, by keyboard too', async () => {

@@ -18,6 +18,7 @@ beforeAll(async () => {
   await createRun(world, stack, 'fresh', 'untrained')
 })
 
+const home = () => `/${world.entity}/${demo.project}`
 const open = (more: { key?: string; statuses?: number[] } = {}) =>
   browser.open({ url: world.server.url, path: '/login', key: world.key, ...more })
 
@@ -81,9 +82,32 @@ test('an empty screen has the command that fills it', async () => {
     [`${ofRun}/checkpoints`]: ['No checkpoints yet', 'backend.train'],
     [`${ofRun}/jobs`]: ['No training jobs yet', 'backend.train'],
     [`/${world.entity}/settings/webhooks`]: ['No webhooks yet', '-X POST'],
+    [`${home()}/jobs/${demo.jobs.waiting}`]: ['No events yet', 'text/event-stream'],
+    [`${home()}/jobs/${demo.jobs.waiting}?attempt=1`]: ['Its log is empty', 'text/plain'],
   }
   const check = (path: string) => missing(page, ...(empty[path] ?? []))
   expect(await visit(page, Object.keys(empty), check)).toEqual([])
+})
+
+test('a filter that finds nothing has the command that asks again', async () => {
+  const page = await open()
+  const ofRun = `${home()}/runs/${demo.run.name}`
+  const empty: Record<string, [title: string, command: string]> = {
+    [`${home()}/runs?q=nobody`]: ['No run fits the filter', '/v1/preview/models?project=demo'],
+    [`${home()}/weave/calls?q=nobody`]: ['No call fits the filter', '/traces/calls/stream_query'],
+    [`${home()}/weave/calls?cost=9`]: ['No call of those that were read has this cost', '/traces/calls/stream_query'],
+    [`${ofRun}?q=nobody`]: ['No metric has these words', '/metric-keys'],
+    [`${ofRun}/trajectories?step=6&q=nobody`]: ['No conversation says this', '/trajectory-matches?step=6&text=nobody'],
+    [`${ofRun}/trajectories?step=6&since=900`]: ['No prompt is in step 900', '/trajectories?step=900'],
+  }
+  const check = (path: string) => missing(page, ...empty[path]!)
+  expect(await visit(page, Object.keys(empty), check)).toEqual([])
+  await page.goto(`${home()}/runs?q=nobody`)
+  await page.getByRole('button', { name: 'Clear the filter' }).click()
+  await page.getByText('3 runs').waitFor()
+  await page.goto(`${home()}/weave/calls?q=nobody`)
+  await page.getByRole('button', { name: 'Clear all filters' }).last().click()
+  await page.getByText('3 calls').waitFor()
 })
 
 test('an entity with nothing has the command that begins', async () => {
@@ -96,13 +120,26 @@ test('an entity with nothing has the command that begins', async () => {
   expect(await visit(page, Object.keys(empty), check)).toEqual([])
 })
 
+/** A webhook with deliveries. Nothing is sent: that is the work of the operator, and this server has none. */
+async function addWebhook(): Promise<string> {
+  const id = randomUUID()
+  await world.database.pool.query(
+    `INSERT INTO training.webhooks (id, entity, url, events, secret, key_id)
+     SELECT $1, $2, 'http://127.0.0.1:9/', $3, '', (SELECT id FROM auth.api_keys WHERE entity = $2 LIMIT 1)`,
+    [id, world.entity, ['training_job.queued', 'training_job.running']],
+  )
+  await world.rest.call('POST', `/v1/preview/webhooks/${id}/replay`, { after_position: 0 })
+  return id
+}
+
 test('a list of which a part is shown says of how much', async () => {
   const page = await open()
   // What the server lists, repeated without an end.
   const pages = new Map<string, { data: { id: string }[] }>()
   await page.route(ofScreens, async (route) => {
     const { pathname, searchParams } = new URL(route.request().url())
-    if (route.request().method() !== 'GET' || searchParams.has('state')) return route.continue()
+    const isOther = ['state', 'name'].some((filter) => searchParams.has(filter))
+    if (route.request().method() !== 'GET' || isOther) return route.continue()
     if (!pages.has(pathname)) pages.set(pathname, (await (await route.fetch()).json()) as { data: { id: string }[] })
     const answer = pages.get(pathname)!
     if (answer.data?.[0] === undefined) return route.fulfill({ json: answer })
@@ -110,11 +147,16 @@ test('a list of which a part is shown says of how much', async () => {
     const total = searchParams.has('max_total') ? { total: 8_412 } : {}
     return route.fulfill({ json: { ...answer, data, has_more: true, last_id: data.at(-1)!.id, ...total } })
   })
-  const home = `/${world.entity}/${demo.project}`
+  const ofRun = `${home()}/runs/${demo.run.name}`
   const parts: Record<string, string> = {
     '/': '2,000 of 8,412 projects',
-    [`${home}/runs`]: '2,000 of 8,412 runs',
+    [`${home()}/runs`]: '2,000 of 8,412 runs',
+    [`${ofRun}/checkpoints`]: '2,000 of 8,412 checkpoints',
+    [`${ofRun}/jobs`]: '500 of 8,412 jobs',
+    [`${ofRun}/trajectories?step=6`]: '2,000 of 8,412 trajectories',
+    [`${home()}/jobs/${demo.jobs.succeeded}`]: 'The newest 200 of more events',
     [`/${world.entity}/settings/keys`]: '2,000 of 8,412 keys',
+    [`/${world.entity}/settings/webhooks?hook=${await addWebhook()}`]: '500 of 8,412 deliveries',
   }
   expect(await visit(page, Object.keys(parts), (path) => missing(page, parts[path]!))).toEqual([])
 })
@@ -125,14 +167,13 @@ test('what cannot be read again stays, and says how old it is', async () => {
   let fails = false
   await page.route(ofScreens, (route) => (fails ? route.fulfill(failure) : route.continue()))
   const { entity } = world
-  const home = `/${entity}/${demo.project}`
-  const ofRun = `${home}/runs/${demo.run.name}`
+  const ofRun = `${home()}/runs/${demo.run.name}`
   const shown: Record<string, string> = {
     '/': demo.project,
-    [`${home}/runs`]: demo.run.name,
+    [`${home()}/runs`]: demo.run.name,
     [`${ofRun}/checkpoints`]: '12 checkpoints',
     [`${ofRun}/jobs`]: '12 jobs',
-    [`${home}/jobs/${demo.jobs.running}`]: 'running',
+    [`${home()}/jobs/${demo.jobs.running}`]: 'running',
     [`/${entity}/settings/keys`]: 'Last used',
     [`/${entity}/settings/limits`]: 'Unfinished jobs',
   }

@@ -46,5 +46,10 @@ test('the openai SDK pages through jobs, events and checkpoints in both directio
     [jobs[0]],
   )
   expect(events).toHaveLength(47)
-  expect(await walk(`/preview/training-jobs/${jobs[0]}/events`, {})).toEqual(events.map(({ id }) => id))
+  const ofJob = `/preview/training-jobs/${jobs[0]}/events`
+  expect(await walk(ofJob, {})).toEqual(events.map(({ id }) => id))
+  expect(await walk(ofJob, { order: 'desc' })).toEqual(events.map(({ id }) => id).toReversed())
+  await expect(client.get(`${ofJob}?order=desc&wait=1`)).rejects.toThrow('events that are waited for come in the order')
+  const headers = { accept: 'text/event-stream' }
+  await expect(client.get(`${ofJob}?order=desc`, { headers })).rejects.toThrow('the order asc')
 })

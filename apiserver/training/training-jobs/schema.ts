@@ -3,7 +3,7 @@ import { modelIdSchema } from '../../accounts/names.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { jobPhases } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
-import { orderedPageQuery, pageQuery, totalQuery } from '../../../lib/http/page.ts'
+import { orderedPageQuery, totalQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
 import { requestedMembers } from '../settings/request.ts'
 
@@ -122,7 +122,7 @@ export const eventSchema = Type.Object({
 
 /** Query of GET .../events. */
 export const eventListQuery = Type.Object({
-  ...pageQuery.properties,
+  ...orderedPageQuery.properties,
   wait: Type.Optional(
     Type.Number({
       minimum: 0,

@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { baseUrl } from '../../data/base.ts'
+import { locate } from '../../data/client.ts'
 import { usePolling } from '../../data/live.ts'
 import type { Job } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { revealHidden } from '../../logic/chat.ts'
+import { writeCurl } from '../../logic/command.ts'
 import { isFinal } from '../../logic/jobs.ts'
 import { readInteger } from '../../logic/search.ts'
 import { formatClock } from '../../logic/time.ts'
@@ -11,6 +14,7 @@ import { Segments } from '../../parts/controls.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import classes from './job.module.css'
 
+const operation = 'GET /v1/preview/training-jobs/{training_job_id}/logs'
 const route = '/inside/$entity/$project/jobs/$job'
 
 /** The log of an attempt: of the newest, or of the one that the address names. */
@@ -18,8 +22,9 @@ export function Logs({ job }: { job: Job }) {
   const { attempt } = useSearch({ from: route })
   const chosen = readInteger(attempt)
   const polling = usePolling()
+  const { address } = locate(operation, { path: { training_job_id: job.id } })
   const logs = useQuery({
-    ...apiQuery('GET /v1/preview/training-jobs/{training_job_id}/logs', {
+    ...apiQuery(operation, {
       path: { training_job_id: job.id },
       query: { limit: 1000, ...(chosen !== undefined && { attempt: chosen }) },
     }),
@@ -31,7 +36,9 @@ export function Logs({ job }: { job: Job }) {
       <Answered result={logs} rows={5}>
         {({ data, has_more }) =>
           data.length === 0 ? (
-            <Empty title="Its log is empty">A trainer writes it while it works on the job.</Empty>
+            <Empty title="Its log is empty" command={writeCurl(baseUrl, { address, accept: 'text/plain' })}>
+              A trainer writes it while it works on the job. The command reads it.
+            </Empty>
           ) : (
             <ol className={classes.logs} tabIndex={0} aria-label="Log">
               {data.map(({ id, time, level, text }) => (

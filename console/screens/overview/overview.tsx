@@ -2,83 +2,98 @@ import { useState } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { baseUrl } from '../../data/base.ts'
+import { locate } from '../../data/client.ts'
 import { usePolling } from '../../data/live.ts'
 import { metricsQuery } from '../../data/metrics.ts'
-import type { Job, Model } from '../../data/models.ts'
+import type { Model } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
-import { isFinal, shareDone } from '../../logic/jobs.ts'
-import { countOf, formatCompact, formatMetric } from '../../logic/numbers.ts'
+import { listResources } from '../../logic/command.ts'
+import { activeStates } from '../../logic/jobs.ts'
+import { formatCompact, formatMetric } from '../../logic/numbers.ts'
 import { writeSnippets } from '../../logic/snippets.ts'
-import { formatDuration } from '../../logic/time.ts'
-import { Age, Sparkline, StateBadge, useNow } from '../../parts/badges.tsx'
+import { dayMs, formatDuration } from '../../logic/time.ts'
+import { Age, Sparkline } from '../../parts/badges.tsx'
 import { AsCommand, Command } from '../../parts/command.tsx'
 import { Segments } from '../../parts/controls.tsx'
-import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
 import { Page, Section } from '../../parts/page.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
+import { jobsQuery, ListedJobs } from './jobs.tsx'
+import { TracesOfDay, useTraces } from './traces-of-day.tsx'
 import classes from './overview.module.css'
 
 const route = '/inside/$entity/$project/'
 
 /** A project at a glance: what runs, what ran last, what failed, and how to begin. */
 export function OverviewScreen() {
-  const { entity, project } = useParams({ from: route })
+  const params = useParams({ from: route })
+  const { entity, project } = params
   const refetchInterval = usePolling()
   const models = useQuery({
-    ...apiQuery('GET /v1/preview/models', { query: { project, order: 'desc', limit: 10 } }),
+    ...apiQuery('GET /v1/preview/models', { query: modelsOf(project) }),
     refetchInterval,
   })
-  const jobs = useQuery({
-    ...apiQuery('GET /v1/preview/training-jobs', { query: { project, order: 'desc', limit: 50 } }),
-    refetchInterval,
-  })
+  const active = useQuery({ ...jobsQuery(project, activeStates), refetchInterval })
+  const failed = useQuery({ ...jobsQuery(project, ['Failed']), refetchInterval })
+  const traces = useTraces(project, refetchInterval)
+  const jobs = [...(active.data?.data ?? []), ...(failed.data?.data ?? [])]
   const requests = [
-    { address: `/v1/preview/models?project=${project}&order=desc` },
-    { address: `/v1/preview/training-jobs?project=${project}&order=desc` },
+    locate('GET /v1/preview/models', { query: modelsOf(project) }),
+    ...[activeStates, ['Failed']].map((states) =>
+      locate('GET /v1/preview/training-jobs', { query: { project, state: states.join(','), order: 'desc' } }),
+    ),
   ]
   return (
     <Page
       title={project}
       actions={
         <>
-          <Download name={project} rows={[...(models.data?.data ?? []), ...(jobs.data?.data ?? [])]} />
-          <AsCommand requests={requests} kubectl="kubectl get models.trainyard.dev,trainingjobs" />
+          <Download name={project} rows={[...(models.data?.data ?? []), ...jobs]} />
+          <AsCommand requests={requests} kubectl={listResources('models.trainyard.dev,trainingjobs', params)} />
         </>
       }
     >
       <Answered result={models}>
         {({ data }) =>
-          data.length === 0 ? (
+          data.length === 0 && traces.ever === 0 ? (
             <Beginning entity={entity} project={project} />
           ) : (
             <>
               <Usage project={project} />
-              <Answered result={jobs} rows={3}>
-                {(page) => <Jobs jobs={page.data} models={data} />}
-              </Answered>
-              <Section
-                title="Last runs"
-                aside={
-                  <Link to="/$entity/$project/runs" params={{ entity, project }}>
-                    All runs
-                  </Link>
-                }
-              >
-                <ul className={classes.runs}>
-                  {data.map((model) => (
-                    <RunLine key={model.id} model={model} />
-                  ))}
-                </ul>
-              </Section>
+              <ListedJobs result={active} title={(count) => `${count} at work`} models={data} />
+              <ListedJobs result={failed} title={(count) => `${count} failed in the last day`} models={data} />
+              {traces.ofDay !== undefined && <TracesOfDay {...traces.ofDay} />}
+              {data.length > 0 && <LastRuns models={data} />}
               <Section title="Use it from code">
-                <Snippets project={project} baseModel={data[0]!.base_model} />
+                <Snippets project={project} baseModel={data[0]?.base_model ?? 'trainyard/tiny-chat'} />
               </Section>
             </>
           )
         }
       </Answered>
     </Page>
+  )
+}
+
+const modelsOf = (project: string) => ({ project, order: 'desc' as const, limit: 10 })
+
+function LastRuns({ models }: { models: readonly Model[] }) {
+  const params = useParams({ from: route })
+  return (
+    <Section
+      title="Last runs"
+      aside={
+        <Link to="/$entity/$project/runs" params={params}>
+          All runs
+        </Link>
+      }
+    >
+      <ul className={classes.runs}>
+        {models.map((model) => (
+          <RunLine key={model.id} model={model} />
+        ))}
+      </ul>
+    </Section>
   )
 }
 
@@ -102,8 +117,6 @@ function Snippets({ project, baseModel }: { project: string; baseModel: string }
   )
 }
 
-const dayMs = 24 * 3_600_000
-
 /** What the project used in the last thirty days. */
 function Usage({ project }: { project: string }) {
   const [from] = useState(() => new Date(Date.now() - 30 * dayMs).toISOString())
@@ -124,59 +137,6 @@ function Usage({ project }: { project: string }) {
         </div>
       ))}
     </dl>
-  )
-}
-
-/** The jobs that have not ended, and those that failed in the last day. */
-function Jobs({ jobs, models }: { jobs: readonly Job[]; models: readonly Model[] }) {
-  const now = useNow(60_000)
-  const active = jobs.filter(({ state }) => !isFinal(state))
-  const failed = jobs.filter(({ state, finished_at }) => state === 'Failed' && Date.parse(finished_at!) > now - dayMs)
-  return (
-    <>
-      {active.length > 0 && (
-        <Section title={`${countOf(active.length, 'job')} at work`}>
-          <JobLines jobs={active} models={models} />
-        </Section>
-      )}
-      {failed.length > 0 && (
-        <Section title={`${countOf(failed.length, 'failure')} in the last day`}>
-          <JobLines jobs={failed} models={models} />
-        </Section>
-      )}
-    </>
-  )
-}
-
-function JobLines({ jobs, models }: { jobs: readonly Job[]; models: readonly Model[] }) {
-  const { entity, project } = useParams({ from: route })
-  return (
-    <ul className={classes.jobs}>
-      {jobs.map((job) => (
-        <li key={job.id}>
-          <Link to="/$entity/$project/jobs/$job" params={{ entity, project, job: job.id }}>
-            <StateBadge state={job.state} />
-            <b>{models.find(({ id }) => id === job.model_id)?.name ?? job.model_id.slice(0, 8)}</b>
-            <JobNote job={job} />
-            <Age time={job.created_at} />
-          </Link>
-        </li>
-      ))}
-    </ul>
-  )
-}
-
-/** The most important fact of a job: why it failed or waits, or how far it is. */
-function JobNote({ job }: { job: Job }) {
-  const share = shareDone(job.progress)
-  if (job.state === 'Failed') return <span className={classes.failure}>{job.failure?.message}</span>
-  if (job.queue) return <span>{job.queue.message}</span>
-  if (share === undefined) return <span />
-  return (
-    <span className={classes.progress}>
-      <progress className={controls.meter} aria-label="Gradient steps" max={1} value={share} />
-      {job.progress.step} of {job.progress.total_steps}
-    </span>
   )
 }
 

@@ -1,9 +1,12 @@
 import { useMemo } from 'react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { baseUrl } from '../../data/base.ts'
+import { locate } from '../../data/client.ts'
 import { usePolling } from '../../data/live.ts'
 import { metricKeysQuery, metricsQuery, type Metric, type MetricRange } from '../../data/metrics.ts'
 import { wholeListQuery } from '../../data/queries.ts'
+import { writeCurl } from '../../logic/command.ts'
 import {
   axes,
   axisOf,
@@ -27,6 +30,8 @@ import { NoneYet } from './none-yet.tsx'
 import { useModel } from './use-model.ts'
 import classes from './charts.module.css'
 
+const keysOperation = 'GET /v1/preview/models/{model_id}/metric-keys'
+const keysOf = (id: string) => ({ path: { model_id: id } })
 const route = '/inside/$entity/$project/runs/$run/'
 const from = '/$entity/$project/runs/$run'
 
@@ -88,7 +93,11 @@ function Charts({ modelId, metrics }: { modelId: string; metrics: readonly Metri
         <Download name={`${modelId}-metrics`} rows={rows} />
         <p className={classes.hint}>Drag to zoom, click a point for its trajectories</p>
       </div>
-      {charts.length === 0 && <Empty title="No metric has these words" />}
+      {charts.length === 0 && (
+        <Empty title="No metric has these words" command={writeCurl(baseUrl, locate(keysOperation, keysOf(modelId)))}>
+          The command lists all metrics of the run.
+        </Empty>
+      )}
       <div className={classes.charts}>
         {charts.map((chart) => (
           <RunChart

@@ -1,7 +1,9 @@
 import { useEffect } from 'react'
 import { useInfiniteQuery } from '@tanstack/react-query'
-import { matchesQuery, type Match, type MatchFilter } from '../../data/matches.ts'
+import { baseUrl } from '../../data/base.ts'
+import { matchesQuery, matchesRequest, type Match, type MatchFilter } from '../../data/matches.ts'
 import { revealHidden } from '../../logic/chat.ts'
+import { writeCurl } from '../../logic/command.ts'
 import { countOf, formatCount, formatMetric } from '../../logic/numbers.ts'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
@@ -49,7 +51,11 @@ export function Matches({ text, filter, selected, onOpen }: MatchesProps) {
         </p>
         <Download name={`${model.name}-matches`} rows={found} />
       </div>
-      {found.length === 0 && !hasNextPage && <Empty title="No conversation says this" />}
+      {found.length === 0 && !hasNextPage && (
+        <Empty title="No conversation says this" command={writeCurl(baseUrl, matchesRequest(model.id, text, filter))}>
+          The command searches again, which finds trajectories that come later. Other steps and splits may say it.
+        </Empty>
+      )}
       <ul className={classes.matches}>
         {found.map((match) => (
           <li key={match.id}>

@@ -1,8 +1,11 @@
 import { useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
+import { baseUrl } from '../../data/base.ts'
+import { locate } from '../../data/client.ts'
 import type { Trajectory } from '../../data/models.ts'
 import { wholeListQuery } from '../../data/queries.ts'
+import { writeCurl } from '../../logic/command.ts'
 import { compareSteps, type Rise } from '../../logic/groups.ts'
 import { countOf, formatMetric } from '../../logic/numbers.ts'
 import { Signed } from '../../parts/badges.tsx'
@@ -18,17 +21,14 @@ interface RisesProps {
   filter: object
 }
 
+const operation = 'GET /v1/preview/models/{model_id}/trajectories'
 const maxRows = 2_000
 
 /** The prompts of two steps, those whose reward rose most first. */
 export function Rises({ since, step, filter }: RisesProps) {
   const model = useModel()
-  const rowsOf = (of: number) =>
-    wholeListQuery(
-      'GET /v1/preview/models/{model_id}/trajectories',
-      { path: { model_id: model.id }, query: { ...filter, step: of } },
-      maxRows,
-    )
+  const partsOf = (of: number) => ({ path: { model_id: model.id }, query: { ...filter, step: of } })
+  const rowsOf = (of: number) => wholeListQuery(operation, partsOf(of), maxRows)
   const [earlier, later] = [useQuery(rowsOf(since)), useQuery(rowsOf(step))]
   const rises = useMemo(
     () => earlier.data && later.data && compareSteps(earlier.data.items, later.data.items),
@@ -40,7 +40,12 @@ export function Rises({ since, step, filter }: RisesProps) {
     <Answered result={{ data: rises, error, refetch: later.refetch }} rows={8}>
       {(found) =>
         found.length === 0 ? (
-          <Empty title={`No prompt is in step ${since} and in step ${step}`} />
+          <Empty
+            title={`No prompt is in step ${since} and in step ${step}`}
+            command={[since, step].map((of) => writeCurl(baseUrl, locate(operation, partsOf(of)))).join('\n')}
+          >
+            The prompts of two steps are compared. The commands list the trajectories of each.
+          </Empty>
         ) : (
           <>
             <div className={classes.listHead}>

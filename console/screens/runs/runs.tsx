@@ -2,8 +2,10 @@ import { useCallback, useMemo } from 'react'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { baseUrl } from '../../data/base.ts'
+import { locate } from '../../data/client.ts'
 import { usePolling } from '../../data/live.ts'
 import { wholeListQuery } from '../../data/queries.ts'
+import { listResources, writeCurl } from '../../logic/command.ts'
 import { activeStates } from '../../logic/jobs.ts'
 import { describeSize, formatCount, type ListSize } from '../../logic/numbers.ts'
 import { filterRuns, newestFirst, putFirst, runColumns, sortRuns, type Run } from '../../logic/runs.ts'
@@ -25,16 +27,20 @@ const maxCompared = 8
 
 /** The runs of a project: all that have a model. */
 export function RunsScreen() {
-  const { project } = useParams({ from: route })
+  const { entity, project } = useParams({ from: route })
   const { result, size } = useRuns(project)
   return (
     <Page
       title="Runs"
-      trail={<span>{project}</span>}
+      trail={
+        <Link to="/$entity/$project" params={{ entity, project }}>
+          {project}
+        </Link>
+      }
       actions={
         <AsCommand
-          requests={[{ address: `/v1/preview/models?project=${project}&order=desc` }]}
-          kubectl="kubectl get models.trainyard.dev"
+          requests={[modelsRequest(project)]}
+          kubectl={listResources('models.trainyard.dev', { entity, project })}
         />
       }
     >
@@ -44,6 +50,8 @@ export function RunsScreen() {
     </Page>
   )
 }
+
+const modelsRequest = (project: string) => locate('GET /v1/preview/models', { query: { project, order: 'desc' } })
 
 /** The models of a project with the states of their oldest unfinished jobs, which are at work before others. */
 function useRuns(project: string) {
@@ -114,7 +122,17 @@ function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
         <Compare picked={picked} />
       </div>
       {shown.length === 0 ? (
-        <Empty title="No run fits the filter" />
+        <Empty
+          title="No run fits the filter"
+          command={writeCurl(baseUrl, modelsRequest(project))}
+          action={
+            <button type="button" className={controls.button} onClick={() => change({ q: undefined, base: undefined })}>
+              Clear the filter
+            </button>
+          }
+        >
+          The command lists all runs of the project.
+        </Empty>
       ) : (
         <Table
           label="Runs"

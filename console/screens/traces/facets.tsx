@@ -168,7 +168,8 @@ function FeedbackChoice({ filters, onChange }: FormProps) {
 }
 
 /** What is set and has no control of its own: each can be taken off. */
-export function SetFilters({ state: { filters, change } }: { state: TracesState }) {
+export function SetFilters({ state }: { state: TracesState }) {
+  const { filters, change } = state
   const set = (changes: Partial<Filters>) => change({ ...writeFilters({ ...filters, ...changes }), peek: undefined })
   if (!isFiltered(filters)) return null
   const without = (name: string) =>
@@ -190,19 +191,20 @@ export function SetFilters({ state: { filters, change } }: { state: TracesState 
           a condition ✕
         </button>
       ))}
-      <button
-        type="button"
-        onClick={() =>
-          change({
-            ...writeFilters({ ...noFilters, rootsOnly: filters.rootsOnly }),
-            cost: undefined,
-            view: undefined,
-            peek: undefined,
-          })
-        }
-      >
-        Clear all filters ✕
-      </button>
+      <ClearFilters state={state} />
     </div>
+  )
+}
+
+export function ClearFilters({ state: { filters, change }, className }: { state: TracesState; className?: string }) {
+  const none = writeFilters({ ...noFilters, rootsOnly: filters.rootsOnly })
+  return (
+    <button
+      type="button"
+      className={className}
+      onClick={() => change({ ...none, cost: undefined, view: undefined, peek: undefined })}
+    >
+      Clear all filters ✕
+    </button>
   )
 }

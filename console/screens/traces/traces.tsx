@@ -1,9 +1,11 @@
 import { useCallback, useMemo } from 'react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
 import { baseUrl } from '../../data/base.ts'
 import { callsPagesKey, callStatisticsQuery, newCallsQuery, readUntil, shownCallsRequest } from '../../data/calls.ts'
 import type { Answer } from '../../data/client.ts'
 import { costOf } from '../../logic/calls.ts'
+import { writeCurl } from '../../logic/command.ts'
 import { isFiltered, writeFilters } from '../../logic/call-search.ts'
 import { writeRequest } from '../../logic/call-query.ts'
 import { countOf, formatCount } from '../../logic/numbers.ts'
@@ -21,7 +23,7 @@ import { Table } from '../../parts/table.tsx'
 import { TracesTabs } from './traces-tabs.tsx'
 import { ColumnChoice } from './column-choice.tsx'
 import { listColumns } from './columns.tsx'
-import { Facets, SetFilters } from './facets.tsx'
+import { ClearFilters, Facets, SetFilters } from './facets.tsx'
 import { TimeHistogram } from './histogram.tsx'
 import { CallPeek } from './peek.tsx'
 import { useCallPages } from './use-call-pages.ts'
@@ -53,7 +55,11 @@ function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string })
   return (
     <Page
       title={title}
-      trail={<span>{project}</span>}
+      trail={
+        <Link to="/$entity/$project" params={{ entity: state.entity, project }}>
+          {project}
+        </Link>
+      }
       tabs={<TracesTabs />}
       actions={
         <>
@@ -170,8 +176,18 @@ function Nothing({
   isFiltered: boolean
 }) {
   const { project } = state
-  if (state.search.cost !== undefined) return <Empty title="No call of those that were read has this cost" />
-  if (hasFilter) return <Empty title="No call fits the filter" />
+  if (hasFilter || state.search.cost !== undefined)
+    return (
+      <Empty
+        title={
+          state.search.cost === undefined ? 'No call fits the filter' : 'No call of those that were read has this cost'
+        }
+        command={writeCurl(baseUrl, shownCallsRequest(state.body))}
+        action={<ClearFilters state={state} className={controls.button!} />}
+      >
+        The command asks again, which finds calls that come later.
+      </Empty>
+    )
   const { text } = writeSnippets(baseUrl, project, '').find(({ name }) => name === 'weave')!
   return (
     <>

@@ -6,6 +6,7 @@ import type { RestApi } from '../../../accounts/rest-api.ts'
 import { turnOf } from '../../../accounts/limits/turn.ts'
 import type { RequestContext } from '../../../accounts/context.ts'
 import { Type } from 'typebox'
+import { unprocessable, valueError } from '../../../../lib/http/http-error.ts'
 import { listOf, presentPage } from '../../../../lib/http/page.ts'
 import { streamEvents } from './stream.ts'
 import { findEvents, listJobEvents, type EventPlace, type EventDeps } from './service.ts'
@@ -30,7 +31,7 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
       description:
         'With `Accept: text/event-stream`, the events are sent as they happen, until the last one. A new stream ' +
         'continues after the event that `Last-Event-ID` (or `after`) names. Streams and waits (`wait`) count ' +
-        'towards the limit `event_streams`.',
+        'towards the limit `event_streams`, and have the order `asc`.',
       query: eventListQuery,
       answer: listOf(eventSchema),
       otherAnswers: { [eventStream]: Type.String() },
@@ -38,7 +39,9 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
     async ({ ctx, caller, params, query }) => {
       const wantsStream = ctx.accepts('json', eventStream) === eventStream
       const lastEventId = wantsStream ? ctx.get('Last-Event-ID') : ''
-      const wanted = { jobId: params.training_job_id, after: lastEventId || query.after }
+      if (query.order === 'desc' && (wantsStream || query.wait))
+        throw unprocessable(valueError(['query', 'order'], 'events that are waited for come in the order asc'))
+      const wanted = { jobId: params.training_job_id, after: lastEventId || query.after, order: query.order }
       const place = await findEvents(deps.pool, turnOf(caller), wanted)
       if (wantsStream || query.wait) await deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])

@@ -1,5 +1,11 @@
 import { notFound } from '../../../../lib/http/http-error.ts'
-import { findEventPlace, listEvents, type EventRow } from '../../../../db/jobs/events.ts'
+import {
+  afterAllEvents,
+  beforeAllEvents,
+  findEventPlace,
+  listEvents,
+  type EventRow,
+} from '../../../../db/jobs/events.ts'
 import { hasJob } from '../../../../db/jobs/views.ts'
 import type { Pool } from '../../../../db/pool.ts'
 import type { EventHub } from './hub.ts'
@@ -14,15 +20,13 @@ export interface EventDeps {
   pool: Pool
 }
 
-// Comes before every event of a job.
-const beginning = -1
-
 /** A position in a job's events. */
 export interface EventPlace {
   jobId: string
   turn: Turn
-  /** A seq; -1 for the beginning. */
+  /** A seq, or what comes before all. */
   after: number
+  order: 'asc' | 'desc'
   /** Whether it is after the last event, so that no more will come. */
   ended: boolean
 }
@@ -33,18 +37,19 @@ export function isTerminal({ type }: Pick<EventRow, 'type'>): boolean {
 }
 
 /**
- * Finds the events of a job of the entity that follow the event `after`.
+ * Finds the events of a job of the entity that follow the event `after` in an order.
  *
  * @throws {HttpError} 404 without such a job, 422 if it has no such event
  */
 export async function findEvents(
   pool: Pool,
   turn: Turn,
-  { jobId, after }: { jobId: string; after: string | undefined },
+  { jobId, after, order }: { jobId: string; after: string | undefined; order: 'asc' | 'desc' },
 ): Promise<EventPlace> {
   if (!isUuid(jobId) || !(await hasJob(pool, turn.key, jobId))) throw notFound('Training job', jobId)
   const place = await resolveCursor(after, (id) => findEventPlace(pool, jobId, id))
-  return { jobId, turn, after: place?.seq ?? beginning, ended: place !== undefined && isTerminal(place) }
+  const start = order === 'asc' ? beforeAllEvents : afterAllEvents
+  return { jobId, turn, after: place?.seq ?? start, order, ended: place !== undefined && isTerminal(place) }
 }
 
 /**
@@ -53,10 +58,10 @@ export async function findEvents(
  */
 export async function listJobEvents(
   deps: EventDeps,
-  { jobId, turn, after, ended }: EventPlace,
+  { jobId, turn, after, order, ended }: EventPlace,
   { limit, wait = 0, left }: Pick<EventListQuery, 'limit' | 'wait'> & { left: AbortSignal },
 ): Promise<EventRow[]> {
-  const read = () => listEvents(deps.pool, jobId, { after, limit: limit + 1 })
+  const read = () => listEvents(deps.pool, jobId, { after, order, limit: limit + 1 })
   if (wait === 0 || ended) return read()
   const follower = deps.events.follow({ jobId, turn, after, patient: false, left })
   const events = await follower.next(wait * 1000)
