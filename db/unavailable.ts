@@ -13,9 +13,13 @@ const stateCodes = /^(08...|57P0[123]|28P01|57014|40P01|40001|55P03|53300|53100|
 const driverMessages =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error)/
 
+/** Postgres could not be used for so long that what was asked must begin anew. */
+export class DatabaseUnavailable extends Error {}
+
 /** Whether a query failed because Postgres cannot be used for now, and not because of the query. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
+  if (error instanceof DatabaseUnavailable) return true
   const { code = '', syscall = 'connect' } = error as { code?: string; syscall?: string }
   if (networkCodes.has(code)) return networkCalls.test(syscall)
   return stateCodes.test(code) || driverMessages.test(error.message) || explainConnectionError(error) !== undefined

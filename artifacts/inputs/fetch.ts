@@ -57,17 +57,21 @@ async function fetchInput(
 
 async function keepFetched(deps: FetchDeps, entity: string, { file, digest, size }: Spooled): Promise<StoredInput> {
   const key = keyOf('blob', { entity, object: digest })
-  const { uri } = await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
-    const known = await renewBlob(deps.pool, entity, { digest, size })
-    if (known !== undefined && (await deps.artifacts.stat(known))) {
-      await rm(file, { force: true })
-      return { uri: artifactUri(known) }
-    }
-    const stored = await deps.artifacts.adopt(key, file, { digest, size })
-    await insertBlob(deps.pool, entity, { digest, size })
-    return stored
+  return whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, {
+    store: async () => {
+      const known = await renewBlob(deps.pool, entity, { digest, size })
+      if (known !== undefined && (await deps.artifacts.stat(known))) {
+        await rm(file, { force: true })
+        return { uri: artifactUri(known), isNew: false }
+      }
+      const { uri } = await deps.artifacts.adopt(key, file, { digest, size })
+      return { uri, isNew: true }
+    },
+    commit: async ({ uri, isNew }) => {
+      if (isNew) await insertBlob(deps.pool, entity, { digest, size })
+      return { uri, digest }
+    },
   })
-  return { uri, digest }
 }
 
 async function openRemote(

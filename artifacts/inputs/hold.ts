@@ -17,8 +17,8 @@ export async function whileHoldingInput<T>(
 ): Promise<T> {
   const key = artifactKey(uri)
   if (key === undefined) return commit()
-  return whileHoldingKey({ pool, schema: 'training' }, key, async () => {
-    if (await artifacts.stat(key)) return commit()
-    throw new InputError('InputNotFound', 'it was just deleted; upload it again')
-  })
+  const requireThere = async () => {
+    if (!(await artifacts.stat(key))) throw new InputError('InputNotFound', 'it was just deleted; upload it again')
+  }
+  return whileHoldingKey({ pool, schema: 'training' }, key, { store: requireThere, commit })
 }

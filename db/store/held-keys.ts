@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { repeat } from '../../lib/repeat.ts'
 import type { Connection, Pool } from '../pool.ts'
-import { isDatabaseUnavailable } from '../unavailable.ts'
+import { DatabaseUnavailable, isDatabaseUnavailable } from '../unavailable.ts'
 
 /** The database that records held keys of the artifact store. It also has the rows that refer to those keys. */
 export interface KeyHolds {
@@ -8,53 +9,115 @@ export interface KeyHolds {
   schema: 'training' | 'tracing'
 }
 
-// Longer than any request. A hold that a crash has left expires after this time.
-const maxHold = "interval '6 hours'"
+// The hold of a process that dies, or is cut off from Postgres, ends after this time. The clock is that of Postgres.
+const holdFor = "interval '1 minute'"
+const renewMs = 10_000
+// No commit begins later than this after the last renewal, so that the hold outlasts it, also without another renewal.
+const maxUnrenewedMs = 30_000
 
-/**
- * Holds a key while `write` stores an object under it and commits the row that refers to it. Until then nobody removes
- * the object. Waits for a running removal of the key.
- */
-export async function whileHoldingKey<T>(holds: KeyHolds, key: string, write: () => Promise<T>): Promise<T> {
-  const holders = [await holdKey(holds, key)]
-  return releaseAfter(holds, holders, write)
+/** What is written under a held key: first the object, then the row that refers to it. */
+export interface HeldWrite<S, T> {
+  store: () => Promise<S>
+  commit: (stored: S) => Promise<T>
 }
 
 /**
- * Releases keys after `write`. If the database is unavailable, the row may be committed anyway, so the keys stay held.
+ * Holds a key while an object is stored under it and the row that refers to it is committed. Until then nobody removes the
+ * object. Waits for a running removal of the key.
  */
-export async function releaseAfter<T>(holds: KeyHolds, holders: string[], write: () => Promise<T>): Promise<T> {
+export async function whileHoldingKey<S, T>(holds: KeyHolds, key: string, write: HeldWrite<S, T>): Promise<T> {
+  return writeHeld([await KeyHold.acquire(holds, key)], write)
+}
+
+/**
+ * Stores objects under held keys, to which `store` may add, commits the rows that refer to them, and releases the keys. If
+ * the database is unavailable, the rows may be committed anyway, so the keys stay held until their time is over.
+ *
+ * @throws {DatabaseUnavailable} without a commit if a key may no longer be held
+ */
+export async function writeHeld<S, T>(held: KeyHold[], { store, commit }: HeldWrite<S, T>): Promise<T> {
   let isSettled = true
   try {
-    return await write()
+    const stored = await store()
+    for (const hold of held) hold.requireHeld()
+    return await commit(stored)
   } catch (error) {
     isSettled = !isDatabaseUnavailable(error)
     throw error
   } finally {
-    if (isSettled) await releaseKeys(holds, holders)
+    for (const hold of held) await (isSettled ? hold.release() : hold.abandon())
   }
 }
 
-/** Holds a key until it is released; returns the id of the hold. */
-export async function holdKey({ pool, schema }: KeyHolds, key: string): Promise<string> {
-  const holder = randomUUID()
-  await pool.query(
-    `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))::text AS came)
-     INSERT INTO ${schema}.held_keys (key, holder) SELECT $1, $2 FROM turn WHERE came IS NOT NULL`,
-    [key, holder],
-  )
-  return holder
+/** A key that this process holds. It renews the hold until it releases or abandons the key, or dies. */
+export class KeyHold {
+  readonly #holds: KeyHolds
+  readonly #row: [key: string, holder: string]
+  readonly #renewing = new AbortController()
+  #renewedAt: Clocks
+
+  private constructor(holds: KeyHolds, row: [key: string, holder: string], renewedAt: Clocks) {
+    this.#holds = holds
+    this.#row = row
+    this.#renewedAt = renewedAt
+    const { signal } = this.#renewing
+    // What fails once is tried again. If nothing succeeds, the hold ends.
+    void repeat(() => this.#renew(), { pauseMs: renewMs, pauseFirst: true, signal, onError: () => {} })
+  }
+
+  static async acquire(holds: KeyHolds, key: string): Promise<KeyHold> {
+    const { pool, schema } = holds
+    const holder = randomUUID()
+    const asked = readClocks()
+    await pool.query(
+      `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))::text AS came)
+       INSERT INTO ${schema}.held_keys (key, holder, expires_at)
+       SELECT $1, $2, clock_timestamp() + ${holdFor} FROM turn WHERE came IS NOT NULL`,
+      [key, holder],
+    )
+    return new KeyHold(holds, [key, holder], asked)
+  }
+
+  /** @throws {DatabaseUnavailable} if the hold may have ended, and the object may be gone */
+  requireHeld(): void {
+    if (elapsedSince(this.#renewedAt) > maxUnrenewedMs)
+      throw new DatabaseUnavailable('a held key of the artifact store could not be renewed')
+  }
+
+  /** The write is already done. A hold that cannot be released now ends by itself. */
+  async release(): Promise<void> {
+    this.abandon()
+    const { pool, schema } = this.#holds
+    await pool.query(`DELETE FROM ${schema}.held_keys WHERE key = $1 AND holder = $2`, this.#row).catch(() => {})
+  }
+
+  /** Lets the hold end by itself. */
+  abandon(): void {
+    this.#renewing.abort()
+  }
+
+  async #renew(): Promise<void> {
+    const { pool, schema } = this.#holds
+    const asked = readClocks()
+    // A hold that has ended stays ended: the object may have been removed since.
+    const { rowCount } = await pool.query(
+      `UPDATE ${schema}.held_keys SET expires_at = clock_timestamp() + ${holdFor}
+       WHERE key = $1 AND holder = $2 AND expires_at >= clock_timestamp()`,
+      this.#row,
+    )
+    this.#renewedAt = rowCount === 1 ? asked : never
+  }
 }
 
-/** The write is already done. A hold that cannot be released now expires by itself. */
-async function releaseKeys({ pool, schema }: KeyHolds, holders: string[]): Promise<void> {
-  if (holders.length === 0) return
-  await pool.query(`DELETE FROM ${schema}.held_keys WHERE holder = ANY ($1::uuid[])`, [holders]).catch(() => {})
-}
+// The first clock never jumps, but stops while the machine is suspended; the second one goes on.
+type Clocks = readonly [monotonicMs: number, wallMs: number]
+const readClocks = (): Clocks => [performance.now(), Date.now()]
+const elapsedSince = ([monotonicMs, wallMs]: Clocks) => Math.max(performance.now() - monotonicMs, Date.now() - wallMs)
+const never: Clocks = [-Infinity, -Infinity]
 
-/** Deletes expired holds. */
+/** Deletes holds that have ended. */
 export async function expireHolds({ pool, schema }: KeyHolds): Promise<void> {
-  await pool.query(`DELETE FROM ${schema}.held_keys WHERE held_at < now() - ${maxHold}`)
+  await pool.query(`DELETE FROM ${schema}.held_keys WHERE expires_at < clock_timestamp()`)
 }
 
 /**
@@ -89,7 +152,7 @@ export async function whileUnheld(
 
 async function isHeld(connection: Connection, schema: KeyHolds['schema'], key: string): Promise<boolean> {
   const { rowCount } = await connection.query(
-    `SELECT FROM ${schema}.held_keys WHERE key = $1 AND held_at >= now() - ${maxHold} LIMIT 1`,
+    `SELECT FROM ${schema}.held_keys WHERE key = $1 AND expires_at >= clock_timestamp() LIMIT 1`,
     [key],
   )
   return rowCount !== 0

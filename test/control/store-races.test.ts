@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { mkdtemp, readFile, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { limitSettings } from '../../apiserver/accounts/limits/settings.ts'
@@ -14,6 +17,7 @@ import { storeBody } from '../../apiserver/training/ingest/store-body.ts'
 import { createTracePool, type Pool } from '../../db/pool.ts'
 import type { RunningErasure } from '../../db/erasure/erase.ts'
 import { listExpiredPayloads } from '../../db/retention/payloads.ts'
+import { expireHolds, whileHoldingKey, whileUnheld } from '../../db/store/held-keys.ts'
 import { openTraceProject } from '../../db/tracing/projects.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
 import { keyOf } from '../../artifacts/layout.ts'
@@ -28,6 +32,7 @@ import { applyTraceRetention } from '../../operator/retention/traces.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
+import { nodeEnv } from '../support/node-env.ts'
 
 const log = createLogger('test', 'silent')
 let database: TestDatabase
@@ -216,6 +221,78 @@ describe('a payload of a job', () => {
     const lost = () => Promise.reject(new Error('Connection terminated unexpectedly'))
     await expect(store(lost)).rejects.toThrow('Connection terminated')
     expect(await isThere(key)).toBe(true)
+  })
+})
+
+describe('the hold of a key', () => {
+  const key = keyOf('payload', { entity: 'team', digest: sha256('held') })
+  const holds = { schema: 'training' as const }
+  const isFree = () => whileUnheld({ ...holds, pool }, key, async () => true)
+  const expireIn = (seconds: number) =>
+    pool.query(`UPDATE training.held_keys SET expires_at = clock_timestamp() + $1 * interval '1 second'`, [seconds])
+  const readSecondsLeft = async () => {
+    const { rows } = await pool.query<{ left: number }>(
+      'SELECT extract(epoch FROM expires_at - clock_timestamp())::float AS left FROM training.held_keys',
+    )
+    return rows.map(({ left }) => left)
+  }
+
+  test('is renewed while its process lives', async () => {
+    await whileHoldingKey({ ...holds, pool }, key, {
+      store: async () => {
+        await expireIn(25)
+        await eventually(async () => expect((await readSecondsLeft())[0]).toBeGreaterThan(30))
+        expect(await isFree()).toBe(false)
+      },
+      commit: async () => {},
+    })
+    expect(await isFree()).toBe(true)
+  })
+
+  test('that has ended lets its process commit nothing', async () => {
+    const write = whileHoldingKey({ ...holds, pool }, key, {
+      store: async () => {
+        await expireIn(-1)
+        expect(await isFree()).toBe(true)
+        // Longer than the pause between two renewals.
+        await delay(12_000)
+      },
+      commit: () => Promise.reject(new Error('committed')),
+    })
+    await expect(write).rejects.toThrow('could not be renewed')
+  })
+
+  test('ends a minute after the kill -9 of its process', async () => {
+    const script = `
+      import { createPool } from './db/pool.ts'
+      import { KeyHold } from './db/store/held-keys.ts'
+      import { createLogger } from './lib/log.ts'
+      const pool = createPool(process.env.DATABASE_URL, createLogger('test', 'silent'), 1)
+      await KeyHold.acquire({ pool, schema: 'training' }, process.env.KEY)
+      console.log('held')`
+    const env = { ...nodeEnv, DATABASE_URL: database.databaseUrl, KEY: key }
+    const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await once(holder.stdout, 'data')
+    const [left] = await readSecondsLeft()
+    expect(left).toBeGreaterThan(30)
+    expect(left).toBeLessThanOrEqual(60)
+    expect(await isFree()).toBe(false)
+    holder.kill('SIGKILL')
+    await once(holder, 'exit')
+    const killed = performance.now()
+    await expireIn(10)
+    await eventually(async () => expect(await isFree()).toBe(true))
+    expect(performance.now() - killed).toBeGreaterThan(8_000)
+  })
+
+  test('of a process of the earlier version lasts six hours', async () => {
+    await pool.query('INSERT INTO training.held_keys (key, holder) VALUES ($1, $2)', [key, randomUUID()])
+    expect(await readSecondsLeft()).toEqual([expect.closeTo(6 * 3600, -2)])
+    await expireHolds({ ...holds, pool })
+    expect(await isFree()).toBe(false)
   })
 })
 

@@ -32,6 +32,27 @@ export const databaseMutations: Mutation[] = [
     test: 'test/control/database-connections.test.ts',
   },
   {
+    fault: 'the hold of a key lasts when its process is dead',
+    file: 'db/store/held-keys.ts',
+    find: 'WHERE key = $1 AND expires_at >= clock_timestamp() LIMIT 1',
+    replace: 'WHERE key = $1 LIMIT 1',
+    test: 'test/control/store-races.test.ts',
+  },
+  {
+    fault: 'the hold of a living process ends',
+    file: 'db/store/held-keys.ts',
+    find: 'SET expires_at = clock_timestamp() + ${holdFor}',
+    replace: 'SET expires_at = expires_at',
+    test: 'test/control/store-races.test.ts',
+  },
+  {
+    fault: 'a row is committed although the hold of its key has ended',
+    file: 'db/store/held-keys.ts',
+    find: 'for (const hold of held) hold.requireHeld()',
+    replace: '',
+    test: 'test/control/store-races.test.ts',
+  },
+  {
     fault: 'keys of the store are locked through a pooler',
     file: 'db/store/held-keys.ts',
     find: 'await pool.sessions.connect()',

@@ -97,6 +97,7 @@ export const fileGroups: readonly FileGroup[] = [
     share: 3,
     files: [
       'test/faults/change-feed.test.ts',
+      'test/faults/held-keys.test.ts',
       'test/faults/idempotency.test.ts',
       'test/faults/lost-resources.test.ts',
       'test/faults/model-deletion.test.ts',

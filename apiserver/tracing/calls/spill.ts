@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Payload } from '../../../db/tracing/call-columns.ts'
 import type { CallRow, SpilledPart, StoredCall } from '../../../db/tracing/call-rows.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { holdKey, releaseAfter } from '../../../db/store/held-keys.ts'
+import { KeyHold, writeHeld, type HeldWrite } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { splitBytes } from '../../../lib/split-bytes.ts'
@@ -30,7 +30,7 @@ export function isLarge({ startSize, endSize }: CallRow): boolean {
 export class Spill {
   readonly #pool: Pool
   readonly #artifacts: ArtifactStore
-  readonly #holders: string[] = []
+  readonly #held: KeyHold[] = []
 
   constructor(pool: Pool, artifacts: ArtifactStore) {
     this.#pool = pool
@@ -48,9 +48,9 @@ export class Spill {
     return row
   }
 
-  /** Runs `write`, which writes the rows. The garbage collection keeps the objects until it ends. */
-  commit(write: () => Promise<void>): Promise<void> {
-    return releaseAfter({ pool: this.#pool, schema: 'tracing' }, this.#holders, write)
+  /** Stores large payloads, and commits the rows. The garbage collection keeps the objects meanwhile. */
+  write<S>(write: HeldWrite<S, void>): Promise<void> {
+    return writeHeld(this.#held, write)
   }
 
   /**
@@ -69,7 +69,7 @@ export class Spill {
     }
     const name = hash.digest('hex')
     const key = keyOf('call', { entity: project.entity, project: project.number, name })
-    this.#holders.push(await holdKey({ pool: this.#pool, schema: 'tracing' }, key))
+    this.#held.push(await KeyHold.acquire({ pool: this.#pool, schema: 'tracing' }, key))
     await this.#artifacts.put(key, bytes)
     return { key, size: bytes.length }
   }

@@ -48,15 +48,16 @@ export class CallWriter {
    */
   async write(project: Project, parts: readonly CallPart[]): Promise<void> {
     const spill = new Spill(this.#pool, this.#artifacts)
-    await spill.commit(async () => {
+    const store = async () => {
       const rows: CallRow[] = []
       for (const part of foldParts(parts)) {
         if (rows.length % rowsPerSlice === rowsPerSlice - 1) await setImmediate()
         const row = buildRow(project, part)
         rows.push(isLarge(row) ? await spill.storeLarge(project, row) : row)
       }
-      if (rows.length > 0) await this.#queue(rows)
-    })
+      return rows
+    }
+    await spill.write({ store, commit: async (rows) => void (rows.length > 0 && (await this.#queue(rows))) })
   }
 
   async #queue(rows: CallRow[]): Promise<void> {

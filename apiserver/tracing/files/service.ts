@@ -44,9 +44,9 @@ async function storeLarge(
 ): Promise<void> {
   const sha256 = content.sha256.toString('hex')
   const artifactKey = keyOf('traceFile', { entity: project.entity, project: project.number, digest: sha256 })
-  await whileHoldingKey({ pool, schema: 'tracing' }, artifactKey, async () => {
-    await artifacts.adopt(artifactKey, content.spooled, { digest: sha256, size: content.size })
-    await add({ artifactKey })
+  await whileHoldingKey({ pool, schema: 'tracing' }, artifactKey, {
+    store: () => artifacts.adopt(artifactKey, content.spooled, { digest: sha256, size: content.size }),
+    commit: () => add({ artifactKey }),
   })
 }
 

@@ -130,9 +130,11 @@ async function keepPart(
   if (size === 0) return rm(file, { force: true })
   const prefix = keyOf('upload', { entity: name.entity, digest: name.digest })
   const key = `${prefix}/${start}-${start + size}`
-  await whileHoldingKey({ pool: deps.pool, schema: 'training' }, prefix, () =>
-    writeToStore(deps.log, 'upload', () => deps.artifacts.adopt(key, file, { digest, size })),
-  )
+  await whileHoldingKey({ pool: deps.pool, schema: 'training' }, prefix, {
+    store: () => writeToStore(deps.log, 'upload', () => deps.artifacts.adopt(key, file, { digest, size })),
+    // No row refers to a part.
+    commit: async () => {},
+  })
 }
 
 /** Lists the parts of an incomplete file by their positions. */

@@ -58,22 +58,30 @@ export function spoolUpload(
 export async function keepBlob(deps: BlobDeps, entity: string, spooled: Spooled): Promise<Blob> {
   const { digest, size } = spooled
   const key = keyOf('blob', { entity, object: digest })
-  await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, () =>
-    storeBlob(deps, entity, { ...spooled, key }),
-  )
+  await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, {
+    store: () => storeBlob(deps, entity, { ...spooled, key }),
+    commit: async (isNew) => {
+      if (!isNew) return
+      await insertBlob(deps.pool, entity, { digest, size })
+      deps.storage.record(entity, size)
+    },
+  })
   return { digest, size }
 }
 
-async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { key: string }): Promise<void> {
+/** Returns whether the file was stored. Otherwise it is there. */
+async function storeBlob(deps: BlobDeps, entity: string, spooled: Spooled & { key: string }): Promise<boolean> {
   const { file, key, digest, size } = spooled
   const known = await renewBlob(deps.pool, entity, { digest, size })
   if (known !== undefined) {
     // A process that was removing the file may have died before it removed the row.
-    if (await writeToStore(deps.log, 'upload', () => deps.artifacts.stat(known))) return rm(file, { force: true })
+    if (await writeToStore(deps.log, 'upload', () => deps.artifacts.stat(known))) {
+      await rm(file, { force: true })
+      return false
+    }
   } else await requireRoom(deps, entity, spooled)
   await writeToStore(deps.log, 'upload', () => deps.artifacts.adopt(key, file, { digest, size }))
-  await insertBlob(deps.pool, entity, { digest, size })
-  deps.storage.record(entity, size)
+  return true
 }
 
 async function requireRoom(deps: LimitDeps, entity: string, { file, size }: Spooled): Promise<void> {

@@ -35,15 +35,17 @@ export async function keepStreamed(
 ): Promise<Blob> {
   const object = randomUUID()
   const key = keyOf('blob', { entity, object })
-  return whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
-    const { digest } = await put({ key, size, md5 })
-    const isNeeded = await record(deps, entity, { digest, size, md5, object }).catch(async (error: unknown) => {
-      // Its row may be there anyway.
-      if (!isDatabaseUnavailable(error)) await deps.artifacts.remove(key)
-      throw error
-    })
-    if (!isNeeded) await writeToStore(deps.log, 'upload', () => deps.artifacts.remove(key))
-    return { digest, size }
+  return whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, {
+    store: () => put({ key, size, md5 }),
+    commit: async ({ digest }) => {
+      const isNeeded = await record(deps, entity, { digest, size, md5, object }).catch(async (error: unknown) => {
+        // Its row may be there anyway.
+        if (!isDatabaseUnavailable(error)) await deps.artifacts.remove(key)
+        throw error
+      })
+      if (!isNeeded) await writeToStore(deps.log, 'upload', () => deps.artifacts.remove(key))
+      return { digest, size }
+    },
   })
 }
 

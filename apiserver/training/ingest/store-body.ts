@@ -30,10 +30,13 @@ export async function storeBody<T>(
   const key = keyOf('payload', { entity, digest })
   const stored = { isThere: false }
   try {
-    return await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, async () => {
-      const artifact = await writeToStore(deps.log, 'body', () => deps.artifacts.adopt(key, file, { digest, size }))
-      stored.isThere = true
-      return commit(artifact)
+    return await whileHoldingKey({ pool: deps.pool, schema: 'training' }, key, {
+      store: async () => {
+        const artifact = await writeToStore(deps.log, 'body', () => deps.artifacts.adopt(key, file, { digest, size }))
+        stored.isThere = true
+        return artifact
+      },
+      commit,
     })
   } catch (error) {
     // If the answer of a commit is lost, the commit may have succeeded.
