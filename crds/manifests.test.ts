@@ -35,7 +35,7 @@ test('the Model resource of a row', () => {
 test('a resource that is made again says what was set with kubectl', () => {
   const { spec } = buildModel({ ...model, deletionPolicy: 'Delete', keepLoaded: true, resourceAliases: { prod: 3 } })
   expect(spec).toMatchObject({ deletionPolicy: 'Delete', keepLoaded: true, aliases: { prod: 3 } })
-  const job = { ...makeJobFacts({}), id, namespace: 'ns', crName: 'a', modelCrName: 'a', model }
+  const job = { ...makeJobFacts({}), id, namespace: 'ns', crName: 'a', modelCrName: 'a', model, retryOf: null }
   expect(buildTrainingJob({ ...job, keyId: null, retryLimit: 2 }).spec.retry).toEqual({ limit: 2 })
   expect(buildTrainingJob({ ...job, keyId: null }).spec.ttlSecondsAfterFinished).toBeUndefined()
 })
@@ -47,7 +47,9 @@ test('the TrainingJob resource of a row has the given settings in camelCase, and
     config: { kimi_k2_tau: 0.5, importance_sampling_level: 'token' },
   })
   const job = { ...facts, id, namespace: 'ns', crName: 'agent-4a3c1c1f5b11', modelCrName: 'agent-0', model, keyId: id }
-  expect(buildTrainingJob(job)).toEqual({
+  const retried = buildTrainingJob({ ...job, retryOf: 'old' })
+  expect(retried.metadata.labels).toEqual({ ...labels, 'trainyard.dev/retry-of': 'old' })
+  expect(buildTrainingJob({ ...job, retryOf: null })).toEqual({
     apiVersion: 'trainyard.dev/v1alpha1',
     kind: 'TrainingJob',
     metadata: { name: 'agent-4a3c1c1f5b11', namespace: 'ns', labels, finalizers },

@@ -54,6 +54,8 @@ export interface TrainingJobFacts extends JobSpecFacts {
   model: LabelledModel
   /** Null for a job that was made with kubectl. */
   keyId: string | null
+  /** The job that it repeats. */
+  retryOf: string | null
   /** Retries, unless they are the default. */
   retryLimit?: number
 }
@@ -124,14 +126,14 @@ export function extractJobFacts(
 
 /** Builds the TrainingJob resource of a job from REST, or of one whose resource is made again. */
 export function buildTrainingJob(job: TrainingJobFacts): TrainingJob {
-  const { id, namespace, crName, keyId, model, retryLimit: limit } = job
+  const { id, namespace, crName, keyId, model, retryOf, retryLimit: limit } = job
   return {
     apiVersion,
     kind: 'TrainingJob',
     metadata: {
       name: crName,
       namespace,
-      labels: { [labels.id]: id, ...buildModelLabels(model) },
+      labels: { [labels.id]: id, ...(retryOf !== null && { [labels.retryOf]: retryOf }), ...buildModelLabels(model) },
       finalizers: [finalizer],
     },
     spec: {

@@ -13,6 +13,8 @@ export type Kind = keyof typeof plurals
 export const labels = {
   /** The UUID of the resource's row in Postgres. */
   id: `${group}/id`,
+  /** On a TrainingJob: the id of the ended job that it repeats. */
+  retryOf: `${group}/retry-of`,
   /** The metadata.name of the BaseModel of a pod, a Model or a TrainingJob. */
   baseModel: `${group}/base-model`,
   /** The parts of the model's name, on a Model and on its TrainingJobs. */

@@ -1,5 +1,5 @@
 import { buildModel, buildTrainingJob } from '../crds/manifests.ts'
-import { defaultMaxAttempts } from '../db/jobs/attempts.ts'
+import { describeRetries } from '../db/jobs/attempts.ts'
 import { failJob } from '../db/jobs/endings.ts'
 import {
   listJobsWithoutResource,
@@ -58,7 +58,7 @@ async function createModel({ client, pool }: Deps, model: ModelWithoutResource):
 async function createJob({ client, pool }: Deps, job: JobWithoutResource): Promise<void> {
   try {
     const path = customPath('TrainingJob', job.namespace)
-    await createObject(client, path, buildTrainingJob({ ...job, ...retriesOf(job) }))
+    await createObject(client, path, buildTrainingJob({ ...job, ...describeRetries(job.maxAttempts) }))
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error
@@ -66,8 +66,4 @@ async function createJob({ client, pool }: Deps, job: JobWithoutResource): Promi
     const failure = { category: 'User', reason: 'InvalidSpec', message: error.message, retryable: false } as const
     await failJob(pool, job.id, failure)
   }
-}
-
-function retriesOf({ maxAttempts }: JobWithoutResource): { retryLimit?: number } {
-  return maxAttempts === defaultMaxAttempts ? {} : { retryLimit: maxAttempts - 1 }
 }

@@ -1,6 +1,11 @@
 /** The attempts of a job if its resource does not set them: the first and five retries. */
 export const defaultMaxAttempts = 6
 
+/** What the resource of a job says about its retries: nothing if they are the default. */
+export function describeRetries(maxAttempts: number): { retryLimit?: number } {
+  return maxAttempts === defaultMaxAttempts ? {} : { retryLimit: maxAttempts - 1 }
+}
+
 /** A trainer that is silent for this many seconds loses its job to another one. */
 export const leaseSeconds = 15
 

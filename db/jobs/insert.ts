@@ -1,7 +1,7 @@
 // Inserts jobs in the state Pending.
 
-import { insertRow } from '../columns.ts'
-import type { Connection } from '../pool.ts'
+import { insertRow, selectColumns } from '../columns.ts'
+import type { Connection, Pool } from '../pool.ts'
 import { newJobColumns, type NewJob } from './table.ts'
 
 /** Inserts a Pending job after all earlier ones. Returns false if a job with this id exists. */
@@ -12,4 +12,14 @@ export async function insertJob(connection: Connection, job: NewJob): Promise<bo
     values,
   )
   return rowCount === 1
+}
+
+/** Reads what a job was inserted with, and what its input resolved to. */
+export async function readNewJob(pool: Pool, id: string): Promise<NewJob> {
+  const { rows } = await pool.query<NewJob>(
+    `SELECT ${selectColumns(newJobColumns, 'j')} FROM training.jobs j WHERE j.id = $1`,
+    [id],
+  )
+  if (!rows[0]) throw new Error('the row of a job is gone')
+  return rows[0]
 }

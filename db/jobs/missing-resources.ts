@@ -4,7 +4,10 @@ import type { Pool } from '../pool.ts'
 import { unfinished } from './states.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
 
-const columns = { ...jobSpecColumns, ...pickColumns(jobColumns, 'id', 'namespace', 'crName', 'keyId', 'maxAttempts') }
+const columns = {
+  ...jobSpecColumns,
+  ...pickColumns(jobColumns, 'id', 'namespace', 'crName', 'keyId', 'maxAttempts', 'retryOf'),
+}
 
 /** A job with everything that its resource is built from. */
 export interface JobWithoutResource extends RowOf<typeof columns> {

@@ -34,6 +34,8 @@ export const newJobColumns = {
   inputBytes: column<number | null>('input_bytes', 'bigint'),
   /** Warnings about ignored fields of the request. */
   creationWarnings: column<JobWarning[]>('creation_warnings', 'jsonb'),
+  /** The ended job whose input and settings this one has again. */
+  retryOf: column<string | null>('retry_of', 'uuid'),
   maxAttempts: column<number>('max_attempts', 'integer'),
   specDigest: column<string>('spec_digest', 'text'),
   namespace: column<string>('namespace', 'text'),

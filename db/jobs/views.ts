@@ -9,7 +9,7 @@ import { warningsOfJob, type JobWarning } from './warnings.ts'
 
 const columns = {
   ...jobSpecColumns,
-  ...pickColumns(jobColumns, 'id', 'modelId', 'attempt', 'experimentalConfig', 'trainingDataUrl'),
+  ...pickColumns(jobColumns, 'id', 'modelId', 'attempt', 'experimentalConfig', 'trainingDataUrl', 'retryOf'),
   ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'createdAt', 'queuedAt', 'claimedAt'),
   ...pickColumns(jobColumns, 'startedAt', 'trainedAt', 'finishedAt', 'suspendAsked'),
 }

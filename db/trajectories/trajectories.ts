@@ -69,6 +69,16 @@ export async function insertTrajectories(
   }
 }
 
+/** Lists the trajectories of a job's payload for another job too, which trains on the same payload. */
+export async function repeatTrajectories(connection: Connection, from: string, to: string): Promise<void> {
+  await connection.query(
+    `INSERT INTO training.trajectories (model_id, job_id, split, payload_uri, ${given.names})
+     SELECT model_id, $2, split, payload_uri, ${given.names} FROM training.trajectories WHERE job_id = $1
+     ORDER BY position`,
+    [from, to],
+  )
+}
+
 export interface TrajectoryFilter {
   split?: string | undefined
   step?: number | undefined

@@ -113,6 +113,8 @@ function describeNewJob(
     trainingDataUrl: facts.method === 'SFT' ? facts.inputUri : null,
     resourceCreatedAt: new Date(),
     keyId: null,
+    // Only REST retries jobs.
+    retryOf: null,
     experimentalConfig: null,
     inputBytes: null,
     creationWarnings: [],

@@ -167,6 +167,21 @@ describe('a job', () => {
     await page.getByText('takes at most 32,768').first().waitFor()
   })
 
+  test('that failed is retried, and the new one names it', async () => {
+    const page = await open(`${home}/jobs/${demo.jobs.failed}`)
+    await page.getByRole('button', { name: 'Retry job' }).press('Enter')
+    await page.getByRole('button', { name: 'Retry the job' }).press('Enter')
+    const old = page.getByRole('link', { name: `job ${demo.jobs.failed.slice(0, 8)}` })
+    await old.waitFor()
+    const retried = page.url().split('/').at(-1)!
+    expect(retried).not.toBe(demo.jobs.failed)
+    await old.click()
+    await page.getByRole('heading', { name: 'Failed: BadInput' }).waitFor()
+    const read = (id: string) => world.rest.call<{ retry_of: string }>('GET', `/v1/preview/training-jobs/${id}`)
+    expect((await read(retried)).retry_of).toBe(demo.jobs.failed)
+    await world.rest.call('POST', `/v1/preview/training-jobs/${retried}/cancel`)
+  })
+
   test('that ended has its lanes, events and settings', async () => {
     const page = await open(`${home}/jobs/${demo.jobs.succeeded}`)
     await page.getByText('training_ended').waitFor()

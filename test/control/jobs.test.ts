@@ -51,6 +51,7 @@ describe('a job', () => {
       id,
       model_id: model,
       method: 'RL',
+      retry_of: null,
       state: 'Pending',
       start_deadline_seconds: null,
       active_deadline_seconds: null,

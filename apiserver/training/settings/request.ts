@@ -134,7 +134,7 @@ function extractCommon(
 ): Pick<
   RequestedFields,
   | ('startDeadlineSeconds' | 'activeDeadlineSeconds' | 'mode')
-  | ('queueName' | 'priority' | 'priorityClassName' | 'suspend')
+  | ('queueName' | 'priority' | 'priorityClassName' | 'suspend' | 'retryOf')
 > {
   return {
     mode: request.mode ?? null,
@@ -143,6 +143,7 @@ function extractCommon(
     // Only a resource can name it.
     priorityClassName: null,
     suspend: false,
+    retryOf: null,
     startDeadlineSeconds: request.start_deadline_seconds ?? null,
     activeDeadlineSeconds: request.active_deadline_seconds ?? null,
   }

@@ -4,7 +4,7 @@ import { resourceName } from '../../../crds/names.ts'
 import { specDigest } from '../../../crds/spec-digest.ts'
 import { findBaseModel } from '../../../db/base-models/base-models.ts'
 import type { ModelRow } from '../../../db/models/models.ts'
-import { defaultMaxAttempts } from '../../../db/jobs/attempts.ts'
+import { defaultMaxAttempts, describeRetries } from '../../../db/jobs/attempts.ts'
 import { insertJob } from '../../../db/jobs/insert.ts'
 import { markJobResourceCreated } from '../../../db/jobs/missing-resources.ts'
 import type { NewJob } from '../../../db/jobs/table.ts'
@@ -29,6 +29,7 @@ export interface AdmissionDeps {
 export interface Admission extends RequestedFields, Pick<NewJob, 'id' | 'inputUri' | 'inputDigest' | 'inputBytes'> {
   caller: Caller
   model: ModelRow
+  maxAttempts?: number
 }
 
 /**
@@ -66,7 +67,7 @@ function completeJob(
     ...job,
     keyId: caller.keyId,
     modelId: model.id,
-    maxAttempts: defaultMaxAttempts,
+    maxAttempts: given.maxAttempts ?? defaultMaxAttempts,
     specDigest: specDigest(buildJobSpec(job)),
     namespace: model.namespace,
     crName: resourceName(model.name, job.id),
@@ -82,11 +83,11 @@ function requireFittingMode({ mode, queueName }: Pick<NewJob, 'mode' | 'queueNam
 
 async function makeResource(
   { kube, pool, log }: Pick<AdmissionDeps, 'kube' | 'log' | 'pool'>,
-  job: Omit<TrainingJobFacts, 'model'>,
+  job: NewJob & Omit<TrainingJobFacts, 'model'>,
   model: TrainingJobFacts['model'],
 ): Promise<void> {
   try {
-    await kube.createResource('TrainingJob', buildTrainingJob({ ...job, model }))
+    await kube.createResource('TrainingJob', buildTrainingJob({ ...job, ...describeRetries(job.maxAttempts), model }))
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')

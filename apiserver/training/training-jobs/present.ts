@@ -11,6 +11,7 @@ export function presentTrainingJob(job: JobView) {
     id: job.id,
     model_id: job.modelId,
     method: job.method,
+    retry_of: job.retryOf,
     state: job.state,
     attempt: job.attempt,
     max_attempts: job.maxAttempts,

@@ -5,6 +5,7 @@ import { receiveTrajectories, type ReceiveDeps } from '../ingest/receive.ts'
 import { countedListOf, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { routeJobEvents, type EventStreamDeps } from './events/routes.ts'
 import { cancelTrainingJob, createRlJob, getJobWithWaiting, listTrainingJobs, type RlJobDeps } from './service.ts'
+import { retryTrainingJob } from './retry.ts'
 import { suspendTrainingJob } from './suspend.ts'
 import { routeJobLogs } from './logs/routes.ts'
 import { presentTrainingJob } from './present.ts'
@@ -67,6 +68,23 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
     },
     async ({ caller, params }) =>
       presentTrainingJob(await cancelTrainingJob(deps.pool, caller.entity, params.training_job_id)),
+  )
+
+  api.post(
+    '/v1/preview/training-jobs/{training_job_id}/retry',
+    {
+      tag,
+      summary: 'Train again on the data of a training job that has ended',
+      description:
+        'Creates a job with the same data and settings, which begins from the newest checkpoint of the model. Its ' +
+        '`retry_of` is the id of the old one. A job that has not ended, or whose data are gone, is a 409.',
+      idempotent: true,
+      body: Type.Unknown(),
+      bodyOptional: true,
+      answer: trainingJobSchema,
+      errorStatuses: [409],
+    },
+    async (request) => presentTrainingJob(await retryTrainingJob(deps, request, request.params.training_job_id)),
   )
 
   for (const [operation, suspend] of [

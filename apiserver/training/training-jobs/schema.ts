@@ -36,6 +36,7 @@ export const trainingJobSchema = Type.Object({
   id: Type.String({ format: 'uuid' }),
   model_id: Type.String({ format: 'uuid' }),
   method: methodSchema,
+  retry_of: nullable(Type.String({ format: 'uuid', description: 'The ended job that it repeats.' })),
   state: stateSchema,
   attempt: count,
   max_attempts: count,

@@ -13,6 +13,7 @@ import { Cancel } from './cancel.tsx'
 import { Events } from './events.tsx'
 import { Lanes } from './lanes.tsx'
 import { Logs } from './logs.tsx'
+import { Retry } from './retry.tsx'
 import { Settings } from './settings.tsx'
 import classes from './job.module.css'
 
@@ -58,10 +59,11 @@ export function JobScreen() {
       actions={
         <>
           <Cancel job={job} />
+          <Retry job={job} />
           <DownloadAnswer name={`job-${id}`} address={address} />
           <AsCommand
             requests={[{ address }, { address: `${address}/events` }, { address: `${address}/logs` }]}
-            kubectl={`kubectl get trainingjobs -l trainyard.dev/job-id=${id} -o yaml`}
+            kubectl={`kubectl get trainingjobs -l trainyard.dev/id=${id} -o yaml`}
           />
         </>
       }
@@ -106,6 +108,7 @@ function JobParts({ job }: { job: JobDetail }) {
             ['Checkpoint', job.step === null ? '–' : `step ${job.step}`],
             ['Created', <Age key="created" time={job.created_at} />],
             ['Training data', job.training_data_url ?? 'trajectories of the request'],
+            ...(job.retry_of === null ? [] : [['Retry of', <JobLink key="retry" id={job.retry_of} />] as const]),
           ]}
         />
       </Section>
@@ -124,9 +127,17 @@ function JobParts({ job }: { job: JobDetail }) {
   )
 }
 
+function JobLink({ id }: { id: string }) {
+  const params = useParams({ from: route })
+  return (
+    <Link className={classes.holder} to="/$entity/$project/jobs/$job" params={{ ...params, job: id }}>
+      job {id.slice(0, 8)}
+    </Link>
+  )
+}
+
 /** What a person wants to know first: why the job waits or failed, and what its warnings say. */
 function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetail }) {
-  const params = useParams({ from: route })
   return (
     <div className={classes.verdicts}>
       {waiting && (
@@ -135,14 +146,7 @@ function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetai
           <p>{waiting.sentence}</p>
           {waiting.holder && (
             <p>
-              Before it:{' '}
-              <Link
-                className={classes.holder}
-                to="/$entity/$project/jobs/$job"
-                params={{ ...params, job: waiting.holder.job_id }}
-              >
-                job {waiting.holder.job_id.slice(0, 8)}
-              </Link>
+              Before it: <JobLink id={waiting.holder.job_id} />
             </p>
           )}
         </div>
