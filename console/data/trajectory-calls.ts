@@ -2,34 +2,39 @@ import { queryOptions } from '@tanstack/react-query'
 import {
   matchCalls,
   writeAnswersRequest,
-  type Answer,
   type AnswerCall,
+  type AnswerSearch,
+  type Likeness,
   type RunChat,
 } from '../logic/trajectory-calls.ts'
-import { readCalls, type CallsQuery } from './calls.ts'
+import { readCalls } from './calls.ts'
 import { callApi, type Answer as ApiAnswer } from './client.ts'
 import { runQuery } from './models.ts'
 
 // More calls say the same only where an answer is very short.
 const maxCalls = 50
 
-/** The request for the calls that may be the chats of a trajectory. */
-export function answersBody(answers: readonly Answer[], createdAt: string, projectId: string): CallsQuery | undefined {
-  const request = writeAnswersRequest(answers, createdAt, projectId)
-  if (!request) return undefined
+/** Reads the traced chats that are as like the answers as asked. */
+async function findCalls(search: AnswerSearch, likeness: Likeness, signal: AbortSignal): Promise<AnswerCall[]> {
+  const request = writeAnswersRequest(search, likeness)
+  if (!request) return []
   const columns = ['id', 'trace_id', 'op_name', 'display_name', 'started_at', 'ended_at', 'output.choices']
   const sort_by = [{ field: 'started_at', direction: 'desc' as const }]
-  return { project_id: projectId, ...request, columns, sort_by, limit: maxCalls }
+  const body = { project_id: search.projectId, ...request, columns, sort_by, limit: maxCalls }
+  return matchCalls(search.answers, await readCalls(body, signal))
 }
 
-/** The traced chats whose answers a trajectory has. */
-export function answerCallsQuery(answers: readonly Answer[], createdAt: string, projectId: string) {
-  const body = answersBody(answers, createdAt, projectId)
+/** The traced chats whose answers a trajectory has. Chats without log-probabilities are searched by what they say. */
+export function answerCallsQuery(search: AnswerSearch) {
   return queryOptions({
-    queryKey: ['calls', 'answers', body],
+    queryKey: ['calls', 'answers', search],
     staleTime: 60_000,
-    queryFn: async ({ signal }): Promise<AnswerCall[]> =>
-      body ? matchCalls(answers, await readCalls(body, signal)) : [],
+    queryFn: async ({ signal }): Promise<AnswerCall[]> => {
+      const exact = await findCalls(search, 'exact', signal)
+      const answers = search.answers.filter(({ turn }) => !exact.some((found) => found.turn === turn))
+      const others = await findCalls({ ...search, answers }, 'same text', signal)
+      return [...exact, ...others].toSorted((a, b) => a.turn - b.turn)
+    },
   })
 }
 

@@ -17,6 +17,9 @@ export interface ListedTrajectory {
   flags: string[]
 }
 
+/** The step of a trajectory. Its job may not have made it, and may never. */
+export const nameStep = (step: number | null): string => (step === null ? 'no step' : `step ${step}`)
+
 export interface Group<T extends ListedTrajectory> {
   key: string
   name: string

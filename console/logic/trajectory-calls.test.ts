@@ -37,15 +37,26 @@ describe('the calls of an answer', () => {
   })
 
   test('are searched by the ids of tool calls, which are unique, else by what is said', () => {
-    const request = writeAnswersRequest(
-      answersOf(choice(null, { tool: 'call-7' }), choice('Red.')),
-      '2026-11-21T12:00:00Z',
-      'team/p',
-    )
-    const text = JSON.stringify(request)
+    const search = {
+      answers: answersOf(choice(null, { tool: 'call-7' }), choice('Red.')),
+      createdAt: '2026-11-21T12:00:00Z',
+      projectId: 'team/p',
+    }
+    const text = JSON.stringify(writeAnswersRequest(search, 'same text'))
     for (const part of ['"call-7"', '"Red."', '2026-11-20T12:00:00.000Z', '2026-11-21T12:01:00.000Z'])
       expect(text).toContain(part)
-    expect(writeAnswersRequest(answersOf(choice('')), '2026-11-21T12:00:00Z', 'team/p')).toBeUndefined()
+    expect(writeAnswersRequest({ ...search, answers: answersOf(choice('')) }, 'same text')).toBeUndefined()
+  })
+
+  test('are searched by the log-probabilities of their ends first, because a trained model often says the same', () => {
+    const place = { createdAt: '2026-11-21T12:00:00Z', projectId: 'team/p' }
+    const answers = answersOf(choice('Red.', { logprobs: [-1.25, -2, -0.5] }), choice('Blue.'))
+    const text = JSON.stringify(writeAnswersRequest({ answers, ...place }, 'exact'))
+    expect(text).toContain('[{"$getField":"output.choices.3.logprobs.content.0.logprob"},{"$literal":-1.25}]')
+    expect(text).toContain('[{"$getField":"output.choices.3.logprobs.content.2.logprob"},{"$literal":-0.5}]')
+    // Nothing but its text is known of it.
+    expect(text).not.toContain('Blue.')
+    expect(writeAnswersRequest({ answers: answersOf(choice('Blue.')), ...place }, 'exact')).toBeUndefined()
   })
 })
 

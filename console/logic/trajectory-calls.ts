@@ -78,24 +78,41 @@ const maxTextLength = 20_000
 // A request with `n` has as many choices.
 const choiceIndices = [0, 1, 2, 3]
 
-const equals = (name: string, value: string) => ({ $eq: [{ $getField: name }, { $literal: value }] })
+const equals = (name: string, value: string | number) => ({ $eq: [{ $getField: name }, { $literal: value }] })
 
-/** The request for the calls that may be the chats of these answers. Undefined if there is nothing to search by. */
+/** How like an answer a chat is: its tokens have the same log-probabilities too, or it says the same. */
+export type Likeness = 'exact' | 'same text'
+
+/** What a choice of a chat has if it is an answer. Undefined if the answer has nothing of it to search by. */
+function describeAnswer({ text, toolCallIds: [id], logprobs }: Answer, choice: string, likeness: Likeness): unknown {
+  if (id !== undefined) return equals(`${choice}.message.tool_calls.0.id`, id)
+  if (text === '' || text.length > maxTextLength) return undefined
+  const says = equals(`${choice}.message.content`, text)
+  if (likeness === 'same text') return says
+  // A trained model says the same hundreds of times. The first and the last token tell these apart.
+  const ends = [...new Set([0, logprobs.length - 1])].filter((index) => Number.isFinite(logprobs[index]))
+  if (ends.length === 0) return undefined
+  const tokens = ends.map((index) => equals(`${choice}.logprobs.content.${index}.logprob`, logprobs[index]!))
+  return { $and: [says, ...tokens] }
+}
+
+/** A trajectory's answers, and where and before when their chats were traced. */
+export interface AnswerSearch {
+  answers: readonly Answer[]
+  createdAt: string
+  projectId: string
+}
+
+/** The request for the calls that may be the chats of answers. Undefined if there is nothing to search by. */
 export function writeAnswersRequest(
-  answers: readonly Answer[],
-  createdAt: string,
-  projectId: string,
+  { answers, createdAt, projectId }: AnswerSearch,
+  likeness: Likeness,
 ): CallsRequest | undefined {
   const searched = answers
-    .filter(({ text, toolCallIds }) => (text !== '' && text.length <= maxTextLength) || toolCallIds.length > 0)
-    .slice(0, maxAnswers)
+    .map((answer) => choiceIndices.map((index) => describeAnswer(answer, `output.choices.${index}`, likeness)))
+    .filter(([first]) => first !== undefined)
   if (searched.length === 0) return undefined
-  const conditions = searched.flatMap(({ text, toolCallIds: [id] }) =>
-    choiceIndices.map((index) => {
-      const message = `output.choices.${index}.message`
-      return id === undefined ? equals(`${message}.content`, text) : equals(`${message}.tool_calls.0.id`, id)
-    }),
-  )
+  const conditions = searched.slice(0, maxAnswers).flat()
   const time = Date.parse(createdAt)
   const from = new Date(time - searchedMs).toISOString()
   const to = new Date(time + clockMs).toISOString()
@@ -123,7 +140,7 @@ export function matchCalls(answers: readonly Answer[], calls: readonly Call[]): 
   })
 }
 
-function compare(a: Answer, b: Omit<Answer, 'turn'> | undefined): 'exact' | 'same text' | 'other' {
+function compare(a: Answer, b: Omit<Answer, 'turn'> | undefined): Likeness | 'other' {
   if (!b || a.text !== b.text || a.toolCallIds.join() !== b.toolCallIds.join()) return 'other'
   if (a.toolCallIds.length > 0) return 'exact'
   if (a.logprobs.length === 0 || b.logprobs.length === 0) return 'same text'

@@ -160,6 +160,17 @@ describe('a job', () => {
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
     const waitingOf = async (id: string) => (await read(id))['waiting']
     expect(await waitingOf(jobs[3]!)).toMatchObject({ ahead: 2, holder: { job_id: jobs[0], state: 'Queued' } })
+    const suspend = (asked: boolean) =>
+      own.database.pool.query(
+        'UPDATE training.jobs SET suspend_asked = $2, suspended_at = CASE WHEN $2 THEN now() END WHERE id = $1',
+        [jobs[0], asked],
+      )
+    await suspend(true)
+    expect(await waitingOf(jobs[3]!)).toMatchObject({
+      sentence: expect.stringContaining('the first of which is Suspended') as string,
+      holder: { job_id: jobs[0], state: 'Suspended' },
+    })
+    await suspend(false)
     expect(await waitingOf(jobs[2]!)).toMatchObject({ position: 2, ahead: 1, holder: null })
     await own.database.pool.query(`UPDATE training.base_models SET trainer_trouble = 'InsufficientGPU'`)
     expect(await waitingOf(jobs[2]!)).toMatchObject({ reason: 'InsufficientGPU', position: 2 })

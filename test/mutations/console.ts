@@ -23,6 +23,13 @@ export const consoleMutations: Mutation[] = [
     test: 'console/logic/command.test.ts',
   },
   {
+    fault: 'the chats of an answer are searched by its text alone, although many say the same',
+    file: 'console/logic/trajectory-calls.ts',
+    find: '$and: [says, ...tokens]',
+    replace: '$and: [says]',
+    test: 'console/logic/trajectory-calls.test.ts',
+  },
+  {
     fault: 'a group with equal rewards is said to have taught something',
     file: 'console/logic/groups.ts',
     find: "return 'equal rewards'",

@@ -277,6 +277,13 @@ export const databaseMutations: Mutation[] = [
     test: fairOrder,
   },
   {
+    fault: 'a suspended job that others wait for is said to be queued',
+    file: 'db/jobs/holders.ts',
+    find: "'state', ${phaseOf(row)})",
+    replace: "'state', ${row}.state)",
+    test: 'test/control/jobs.test.ts',
+  },
+  {
     fault: 'waiting trainers are not notified of a job',
     file: 'db/migrations/0001_training.sql',
     find: '  PERFORM pg_notify(TG_ARGV[0], NEW.id::text);\n',

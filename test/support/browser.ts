@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { chromium, type Browser, type BrowserContext, type Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, inject } from 'vitest'
+import { findLaunchOptions } from './chromium.ts'
 import { logIn } from './log-in.ts'
 
 /** How a page is opened. */
@@ -22,16 +23,21 @@ interface Visit {
   hosts?: string[]
 }
 
+const connect = () => chromium.connect(inject('browser'))
+
+/** Starts a browser for one file, where the test run has none. */
+export const launchBrowser = async () => chromium.launch(await findLaunchOptions())
+
 /**
- * Opens pages in the browser of the test run, each in a context of its own. A test fails if one of its pages has an error,
- * breaks its content security policy, writes an error to the console, opens a dialog, or asks another host.
+ * Opens pages in the browser of the test run, or in another one, each in a context of its own. A test fails if one of its pages
+ * has an error, breaks its content security policy, writes an error to the console, opens a dialog, or asks another host.
  */
-export function useBrowser() {
+export function useBrowser(start: () => Promise<Browser> = connect) {
   let browser: Browser
   const contexts: BrowserContext[] = []
   const faults: string[] = []
   beforeAll(async () => {
-    browser = await chromium.connect(inject('browser'))
+    browser = await start()
   })
   afterEach(async () => {
     await Promise.all(contexts.splice(0).map((context) => context.close()))

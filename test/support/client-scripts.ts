@@ -24,6 +24,19 @@ export interface ScriptRun {
   scripts?: string
   project?: string
   env?: NodeJS.ProcessEnv
+  timeoutMs?: number | undefined
+}
+
+interface Program {
+  command: string[]
+  env: NodeJS.ProcessEnv
+  timeoutMs?: number | undefined
+}
+
+/** What a script said: the JSON of its last line, and all that its libraries printed. */
+interface ScriptEnd<Facts> {
+  facts: Facts
+  printed: string
 }
 
 /** The project of a run with its entity. */
@@ -36,33 +49,43 @@ export const newProject = () => `p-${randomUUID()}`
  * output.
  */
 export async function runPython<Facts>(stack: Stack, script: string, options: ScriptRun): Promise<Facts> {
-  const { packages, scripts = packages, project = newProject(), env = {} } = options
+  return (await listenToPython<Facts>(stack, script, options)).facts
+}
+
+/** The same, with what the libraries print for people. */
+export async function listenToPython<Facts>(
+  stack: Stack,
+  script: string,
+  { packages, scripts = packages, project = newProject(), env = {}, timeoutMs }: ScriptRun,
+): Promise<ScriptEnd<Facts>> {
   const python = await ensureClientPython(packages)
-  const file = path.join(clients, scripts, `${script}.py`)
-  return runScript(stack, [python, file], { WEAVE_PROJECT: project, ...env })
+  const command = [python, path.join(clients, scripts, `${script}.py`)]
+  return runScript(stack, { command, env: { WEAVE_PROJECT: project, ...env }, timeoutMs })
 }
 
 /** The same for a Node script. */
-export function runNode<Facts>(
+export async function runNode<Facts>(
   stack: Stack,
   script: string,
   env: NodeJS.ProcessEnv = {},
   args: string[] = [],
 ): Promise<Facts> {
-  return runScript(stack, [process.execPath, path.join(clients, script), ...args], env)
+  return (await runScript<Facts>(stack, { command: [process.execPath, path.join(clients, script), ...args], env }))
+    .facts
 }
 
-async function runScript<Facts>(stack: Stack, [program, ...args]: string[], more: NodeJS.ProcessEnv): Promise<Facts> {
+async function runScript<Facts>(stack: Stack, program: Program): Promise<ScriptEnd<Facts>> {
+  const { command, env, timeoutMs: timeout = clientTimeoutMs } = program
   const home = await mkdtemp(path.join(tmpdir(), 'trainyard-client-'))
-  const env = { ...clientEnvironment(stack, home), ...more }
   try {
-    const { stdout } = await run(program!, args, {
-      env,
+    const { stdout, stderr } = await run(command[0]!, command.slice(1), {
+      env: { ...clientEnvironment(stack, home), ...env },
       cwd: home,
       maxBuffer: 64 * 1024 * 1024,
-      timeout: clientTimeoutMs,
+      timeout,
     })
-    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Facts
+    const last = stdout.trim().split('\n').at(-1) ?? ''
+    return { facts: JSON.parse(last) as Facts, printed: stdout + stderr }
   } finally {
     await rm(home, { recursive: true })
   }

@@ -114,6 +114,7 @@ export const fileGroups: readonly FileGroup[] = [
       'test/clients/openai-endpoints.test.ts',
       'test/clients/weave-completions.test.ts',
       'test/integration/chat-request-fields.test.ts',
+      'test/integration/console-story.test.ts',
       'test/integration/custom-resources.test.ts',
       'test/integration/examples.test.ts',
       'test/integration/model-life.test.ts',

@@ -28,6 +28,11 @@ test('earlier jobs of its model are counted, and the first of them holds it', ()
     holder: { job_id: 'job', state: 'Running' },
   })
   expect(describe({ ahead: 1 }, { ofModel: holder })?.sentence).toContain('is before it, which is Running. It begins')
+  const suspended = describe({ ahead: 1 }, { ofModel: { id: 'job', state: 'Suspended' } })
+  expect(suspended?.sentence).toContain(
+    'which is Suspended. It begins when that job has ended: resume or cancel the suspended job.',
+  )
+  expect(suspended?.holder?.state).toBe('Suspended')
 })
 
 test.each<[Partial<Holders>, string, string | null]>([

@@ -61,9 +61,12 @@ export function describeWaiting(
 function sayModel(ahead: number, { ofModel }: Holders): string {
   const jobs = ahead === 1 ? '1 earlier job' : `${ahead} earlier jobs`
   const first = ofModel ? `, ${ahead === 1 ? 'which' : 'the first of which'} is ${ofModel.state}` : ''
+  // Time alone does not end it.
+  const isSuspended = ofModel?.state === 'Suspended' || ofModel?.state === 'Suspending'
   return (
     `A model is trained by one job at a time, and ${jobs} of its model ${ahead === 1 ? 'is' : 'are'} before it${first}. ` +
-    `It begins when ${ahead === 1 ? 'that job has' : 'they have'} ended.`
+    `It begins when ${ahead === 1 ? 'that job has' : 'they have'} ended` +
+    `${isSuspended ? ': resume or cancel the suspended job' : ''}.`
   )
 }
 

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { chatTrajectoriesQuery } from '../../data/trajectory-calls.ts'
+import { nameStep } from '../../logic/groups.ts'
 import { formatMetric } from '../../logic/numbers.ts'
 import type { RunChat } from '../../logic/trajectory-calls.ts'
 import { Signed } from '../../parts/badges.tsx'
@@ -25,7 +26,7 @@ export function Taught({ chat }: { chat: RunChat }) {
                   params={{ entity, project: chat.project, run: chat.run, trajectory: id }}
                   className={classes.ref}
                 >
-                  {step === null ? 'no step yet' : `step ${step}`}, {group}/{index}
+                  {nameStep(step)}, {group}/{index}
                 </Link>{' '}
                 reward {formatMetric(reward)}, advantage <Signed value={advantage} />
               </li>

@@ -1,4 +1,5 @@
 import { revealHidden } from '../../logic/chat.ts'
+import { nameStep } from '../../logic/groups.ts'
 import { countOf, formatCount, formatMetric } from '../../logic/numbers.ts'
 import type { ShownChange, ShownTokens, TurnDifference } from '../../logic/trajectory-diff.ts'
 import type { ComparedTrajectories } from '../../data/trajectory-diff.ts'
@@ -9,7 +10,7 @@ export function Difference({ compared: { a, b, difference } }: { compared: Compa
   return (
     <>
       <p className={classes.rewards}>
-        From step {a.step} with reward <b>{formatMetric(a.reward)}</b> to step {b.step} with reward{' '}
+        From {nameStep(a.step)} with reward <b>{formatMetric(a.reward)}</b> to {nameStep(b.step)} with reward{' '}
         <b>{formatMetric(b.reward)}</b>
       </p>
       <ol className={classes.difference}>

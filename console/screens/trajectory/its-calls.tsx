@@ -64,7 +64,9 @@ function Found({ trajectory }: { trajectory: FullTrajectory }) {
   const { entity, project } = useParams({ from: route })
   const items = trajectory.trajectory['messages_and_choices']
   const answers = useMemo(() => listAnswers(items), [items])
-  const result = useQuery(answerCallsQuery(answers, trajectory.created_at, `${entity}/${project}`))
+  const result = useQuery(
+    answerCallsQuery({ answers, createdAt: trajectory.created_at, projectId: `${entity}/${project}` }),
+  )
   return (
     <Answered result={result} rows={2}>
       {(found) =>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { Model, Trajectory } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
+import { nameStep } from '../../logic/groups.ts'
 import { formatMetric, formatSigned } from '../../logic/numbers.ts'
 import { Answered } from '../../parts/state.tsx'
 import classes from './trajectory.module.css'
@@ -54,7 +55,7 @@ function List({ rows, own, withStep = false }: { rows: readonly Trajectory[]; ow
             params={{ ...params, trajectory: id }}
             search={(all) => ({ ...all, diff: undefined })}
           >
-            <span>{withStep ? `step ${step}` : `#${trajectory_index}`}</span>
+            <span>{withStep ? nameStep(step) : `#${trajectory_index}`}</span>
             <b>{formatMetric(reward)}</b>
             <span>{formatSigned(advantage)}</span>
           </Link>
@@ -63,7 +64,7 @@ function List({ rows, own, withStep = false }: { rows: readonly Trajectory[]; ow
               to="/$entity/$project/runs/$run/trajectories/$trajectory"
               params={params}
               search={(all) => ({ ...all, diff: id })}
-              aria-label={`diff with ${withStep ? `step ${step}, ` : ''}#${trajectory_index}`}
+              aria-label={`diff with ${withStep ? `${nameStep(step)}, ` : ''}#${trajectory_index}`}
             >
               diff
             </Link>
