@@ -85,7 +85,7 @@ const overview = createRoute({
 const runs = createRoute({
   getParentRoute: () => project,
   path: '/runs',
-  validateSearch: searchOf('q', 'sort', 'base', 'pick', 'cols'),
+  validateSearch: searchOf('q', 'sort', 'base', 'pick', 'cols', 'pin'),
   component: lazyRouteComponent(() => import('./screens/runs/runs.tsx'), 'RunsScreen'),
 })
 
@@ -119,6 +119,7 @@ const trajectories = createRoute({
 const checkpoints = createRoute({
   getParentRoute: () => run,
   path: '/checkpoints',
+  validateSearch: searchOf('cols'),
   component: lazyRouteComponent(() => import('./screens/run/checkpoints.tsx'), 'CheckpointsTab'),
 })
 
@@ -134,6 +135,13 @@ const trajectory = createRoute({
   path: '/runs/$run/trajectories/$trajectory',
   validateSearch: searchOf('overlay', 'diff', 'calls'),
   component: lazyRouteComponent(() => import('./screens/trajectory/trajectory.tsx'), 'TrajectoryScreen'),
+})
+
+const dataSets = createRoute({
+  getParentRoute: () => project,
+  path: '/datasets',
+  validateSearch: searchOf('q', 'peek'),
+  component: lazyRouteComponent(() => import('./screens/datasets/datasets.tsx'), 'DataSetsScreen'),
 })
 
 const playground = createRoute({
@@ -164,6 +172,7 @@ const routeTree = root.addChildren([
       compare,
       run.addChildren([charts, trajectories, checkpoints, runJobs]),
       trajectory,
+      dataSets,
       playground,
       ...tracesRoutes,
       job,

@@ -39,6 +39,7 @@ const otherTraces = createRoute({
   validateSearch: searchOf(...callSearchNames),
   beforeLoad: ({ params: { _splat: path, ...params }, search }) => {
     if (!path) throw redirect({ to: '/$entity/$project/weave/traces', params, search, replace: true })
+    if (path === 'datasets') throw redirect({ to: '/$entity/$project/datasets', params, search: {}, replace: true })
   },
   component: lazyRouteComponent(() => import('./screens/traces/elsewhere.tsx'), 'ElsewhereScreen'),
 })

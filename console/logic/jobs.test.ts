@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { listLanes, shareDone, type Timeline } from './jobs.ts'
+import { listLanes, listLoadLanes, shareDone, type Timeline } from './jobs.ts'
 
 const at = (second: number) => new Date(second * 1000).toISOString()
 const nothing: Timeline = {
@@ -41,6 +41,20 @@ test('no lane is shorter than nothing', () => {
     'queued 9-9',
     'starting 5-10',
   ])
+})
+
+test('engines that loaded the checkpoint soon have a lane, and not those that failed or came later', () => {
+  const loads = [
+    { pod: 'a', at: at(25), error: null },
+    { pod: 'b', at: at(21), error: null },
+    { pod: 'c', at: at(26), error: 'too large' },
+    { pod: 'd', at: at(9_000), error: null },
+  ]
+  expect(listLoadLanes({ ...nothing, published_at: at(22) }, loads)).toEqual([
+    { name: 'loading', pod: 'a', from: 22_000, to: 25_000, isOpen: false },
+    { name: 'loading', pod: 'b', from: 22_000, to: 22_000, isOpen: false },
+  ])
+  expect(listLoadLanes(nothing, loads)).toEqual([])
 })
 
 test('the share of an unknown length is unknown', () => {

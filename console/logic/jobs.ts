@@ -10,12 +10,21 @@ export interface Timeline {
 }
 
 export interface Lane {
-  name: 'pending' | 'queued' | 'starting' | 'running' | 'publishing'
+  name: 'pending' | 'queued' | 'starting' | 'running' | 'publishing' | 'loading'
+  /** The engine pod that loads the checkpoint. */
+  pod?: string
   /** Milliseconds since the Unix epoch. */
   from: number
   to: number
   /** Whether the job is in this lane now. */
   isOpen: boolean
+}
+
+/** What an engine pod says about the checkpoint of a job. */
+interface Load {
+  pod: string
+  at: string
+  error: string | null
 }
 
 const laneStarts = [
@@ -37,6 +46,19 @@ export function listLanes(timeline: Timeline, now: number): Lane[] {
     const next = reached[index + 1]?.from ?? end
     // A retry is claimed again, so a later phase may have begun before an earlier one.
     return { name, from, to: Math.max(from, next ?? now), isOpen: next === undefined }
+  })
+}
+
+// An engine that loads a checkpoint later has another reason: it started again, or was asked for it.
+const loadingMs = 10 * 60_000
+
+/** A lane for each engine that loaded the checkpoint when it was there. */
+export function listLoadLanes({ published_at: published }: Timeline, loads: readonly Load[]): Lane[] {
+  if (published === null) return []
+  const from = Date.parse(published)
+  return loads.flatMap(({ pod, at, error }): Lane[] => {
+    const to = Math.max(from, Date.parse(at))
+    return error !== null || to - from > loadingMs ? [] : [{ name: 'loading', pod, from, to, isOpen: false }]
   })
 }
 

@@ -12,6 +12,8 @@ export const keys = {
   copy: { press: 'c', does: 'Copy the id of what is shown', where: 'everywhere' },
   overview: { press: 'g o', does: 'Go to the overview', where: 'everywhere' },
   runs: { press: 'g r', does: 'Go to the runs', where: 'everywhere' },
+  traces: { press: 'g t', does: 'Go to the traces', where: 'everywhere' },
+  dataSets: { press: 'g d', does: 'Go to the data sets', where: 'everywhere' },
   playground: { press: 'g l', does: 'Go to the playground', where: 'everywhere' },
   projects: { press: 'g p', does: 'Go to the projects', where: 'everywhere' },
   next: { press: 'j', does: 'Next in the list', where: 'lists' },

@@ -73,3 +73,15 @@ function writeCurl(origin: string, baseModel: string): string {
   return `curl ${origin}/v1/chat/completions -H "Authorization: Bearer $TRAINYARD_API_KEY" \\
   -H 'Content-Type: application/json' -d '${body}'`
 }
+
+/** A command that uploads a data set with one row. */
+export function writeUpload(origin: string, { entity, project }: { entity: string; project: string }): string {
+  const messages = [
+    { role: 'user', content: 'Name a colour.' },
+    { role: 'assistant', content: 'Orange.' },
+  ]
+  const place = [entity, project, 'colours'].map(encodeURIComponent).join('/')
+  return `curl -X PUT -H "Authorization: Bearer $TRAINYARD_API_KEY" \\
+  -H 'Content-Type: application/jsonl' --data-binary '${JSON.stringify({ messages })}' \\
+  "${origin}/v1/preview/artifacts/${place}?file=train.jsonl"`
+}

@@ -23,14 +23,17 @@ interface TableProps<Row> {
   onOrder?: (column: string) => void
   /** The row that is selected, by its key. */
   selected?: string | undefined
+  /** How many columns after the first one stay when the others scroll sideways, too. */
+  pinned?: number
   /** Called with the places of the rows that are near the screen. */
   onRange?: (first: number, last: number) => void
 }
 
 const rowHeight = 32
 
-/** A table that draws only the rows that are near the screen. The first column stays while others scroll sideways. */
-export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, selected, onRange }: TableProps<Row>) {
+/** A table that draws only the rows that are near the screen. The first columns stay while others scroll sideways. */
+export function Table<Row>({ label, columns, rows, keyOf, selected, pinned = 0, ...on }: TableProps<Row>) {
+  const { order, onOrder, onRange } = on
   const body = useRef<HTMLDivElement>(null)
   const virtual = useWindowVirtualizer({
     count: rows.length,
@@ -54,9 +57,12 @@ export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, select
     <div className={classes.scroll}>
       <div role="table" aria-label={label} aria-rowcount={rows.length + 1} className={classes.table} style={tracks}>
         <div role="row" aria-rowindex={1} className={classes.head}>
-          {columns.map((column) => (
-            <Head key={column.id} column={column} order={order} onOrder={onOrder} />
-          ))}
+          <Cells
+            pinned={pinned}
+            cells={columns.map((column) => (
+              <Head key={column.id} column={column} order={order} onOrder={onOrder} />
+            ))}
+          />
         </div>
         <div ref={body} role="rowgroup" className={classes.body} style={{ height: virtual.getTotalSize() }}>
           {items.map(({ index, start }) => {
@@ -73,17 +79,33 @@ export function Table<Row>({ label, columns, rows, keyOf, order, onOrder, select
                 className={classes.row}
                 style={place}
               >
-                {columns.map(({ id, isNumber, cell }) => (
-                  <div key={id} role="cell" className={classes.cell} data-number={isNumber}>
-                    {row && cell(row)}
-                  </div>
-                ))}
+                <Cells
+                  pinned={pinned}
+                  cells={columns.map(({ id, isNumber, cell }) => (
+                    <div key={id} role="cell" className={classes.cell} data-number={isNumber}>
+                      {row && cell(row)}
+                    </div>
+                  ))}
+                />
               </div>
             )
           })}
         </div>
       </div>
     </div>
+  )
+}
+
+/** The cells of a row: those that stay, and those that scroll. */
+function Cells({ cells, pinned }: { cells: readonly ReactNode[]; pinned: number }) {
+  const count = pinned + 1
+  return (
+    <>
+      <div className={classes.pinned} style={{ gridColumn: `span ${count}` }}>
+        {cells.slice(0, count)}
+      </div>
+      {cells.slice(count)}
+    </>
   )
 }
 

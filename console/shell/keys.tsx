@@ -20,6 +20,8 @@ export function Keys({ entity, project }: { entity: string; project: string | un
   useKey('projects', () => void navigate({ to: '/' }))
   useKey('overview', () => void navigate({ to: '/$entity/$project', params }), inProject)
   useKey('runs', () => void navigate({ to: '/$entity/$project/runs', params }), inProject)
+  useKey('traces', () => void navigate({ to: '/$entity/$project/weave/traces', params }), inProject)
+  useKey('dataSets', () => void navigate({ to: '/$entity/$project/datasets', params }), inProject)
   useKey('playground', () => void navigate({ to: '/$entity/$project/playground', params }), inProject)
   // The end of one may be told when the other is already open.
   const close = (which: typeof open) => () => setOpen((now) => (now === which ? undefined : now))

@@ -115,8 +115,19 @@ function runPlace(entity: string, { name, project }: { name: string; project: st
 }
 
 function pagesOf(entity: string, project: string | undefined): Place[] {
-  const projects: Place = { kind: 'page', name: 'Projects', to: '/' }
-  if (project === undefined) return [projects]
+  const ofEntity: Place[] = [
+    { kind: 'page', name: 'Projects', to: '/' },
+    { kind: 'page', name: 'Usage', to: `/${entity}/usage` },
+    { kind: 'page', name: 'Settings', to: `/${entity}/settings/keys` },
+  ]
+  if (project === undefined) return ofEntity
   const home = `/${entity}/${project}`
-  return [{ kind: 'page', name: 'Overview', to: home }, { kind: 'page', name: 'Runs', to: `${home}/runs` }, projects]
+  const pages = [
+    ['Overview', home],
+    ['Runs', `${home}/runs`],
+    ['Traces', `${home}/weave/traces`],
+    ['Data sets', `${home}/datasets`],
+    ['Playground', `${home}/playground`],
+  ] as const
+  return [...pages.map(([name, to]): Place => ({ kind: 'page', name, to })), ...ofEntity]
 }

@@ -82,6 +82,9 @@ function ProjectLinks({ entity, project }: { entity: string; project: string }) 
       <Link to="/$entity/$project/weave/traces" params={params}>
         Traces
       </Link>
+      <Link to="/$entity/$project/datasets" params={params}>
+        Data sets
+      </Link>
       <Link to="/$entity/$project/playground" params={params}>
         Playground
       </Link>

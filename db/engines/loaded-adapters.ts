@@ -88,6 +88,27 @@ export async function listLoadedAdapters(
   return rows
 }
 
+/** What an engine pod has said about a checkpoint. */
+export interface AdapterLoad {
+  pod: string
+  /** Since when it is loaded, or when it was last tried. */
+  at: Date
+  error: string | null
+}
+
+// More pods than a person looks through.
+const maxLoads = 100
+
+/** Lists what engine pods have said about a checkpoint, in the order of time. */
+export async function listLoads(pool: Pool, checkpointId: string): Promise<AdapterLoad[]> {
+  const { rows } = await pool.query<AdapterLoad>(
+    `SELECT pod_name AS pod, seen_at AS at, error FROM training.engine_adapters
+     WHERE checkpoint_id = $1 ORDER BY seen_at, pod_name LIMIT ${maxLoads}`,
+    [checkpointId],
+  )
+  return rows
+}
+
 /** An adapter of which a pod has said something. */
 export interface PodAdapter {
   id: string

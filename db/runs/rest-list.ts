@@ -10,6 +10,7 @@ const columns = `${selectRun}, (
 
 export interface RunListing {
   project: string | undefined
+  name: string | undefined
   state: string | undefined
   /** The number of the last run before the page. */
   after: number | undefined
@@ -21,15 +22,16 @@ export interface RunListing {
 export async function listEntityRuns(
   pool: Pool,
   entity: string,
-  { project, state, after, order, limit }: RunListing,
+  { project, name, state, after, order, limit }: RunListing,
 ): Promise<ListedRun[]> {
   const [comparison, direction] = order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<ListedRun>(
     `SELECT ${columns} FROM training.runs r
      WHERE r.entity = $1 AND ($2::text IS NULL OR r.project = $2) AND r.deleted_at IS NULL
        AND ($3::text IS NULL OR ${sqlRunState} = $3) AND ($4::bigint IS NULL OR r.number ${comparison} $4)
+       AND ($6::text IS NULL OR r.name = $6)
      ORDER BY r.number ${direction} LIMIT $5`,
-    [entity, project ?? null, state ?? null, after ?? null, limit],
+    [entity, project ?? null, state ?? null, after ?? null, limit, name ?? null],
   )
   return rows
 }

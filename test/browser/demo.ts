@@ -3,6 +3,7 @@ import { newId } from '../../apiserver/tracing/ids.ts'
 import { prompts } from '../../local/demo/rewards.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import type { Stack } from '../support/stack.ts'
+import { upsertRun } from '../support/wandb.ts'
 import { createRun, type Rollout, type TestRun, type World } from './world.ts'
 
 const warm = ['Red', 'Orange', 'Pink']
@@ -75,6 +76,30 @@ export interface Demo {
   trajectory: string
   /** A call that calls a model and a tool, and the call of the tool: it fails, and its inputs are large. */
   calls: { root: string; tool: string }
+  /** A run that a program has logged, without a model. */
+  logged: string
+  /** An uploaded data set. */
+  dataSet: string
+}
+
+/** Logs a run as the wandb SDK does. */
+async function logRun(world: World, project: string): Promise<string> {
+  const [api, name] = [{ url: world.server.url, key: world.key }, 'baseline']
+  await upsertRun(api, { modelName: project, name, config: JSON.stringify({ lr: { value: 0.01 } }) })
+  const lines = Array.from({ length: 8 }, (_, step) => JSON.stringify({ _step: step, loss: 1 / (step + 1), note: 'x' }))
+  const files = { 'wandb-history.jsonl': { offset: 0, content: lines } }
+  await world.rest.call('POST', `/files/${world.entity}/${project}/${name}/file_stream`, { files })
+  return name
+}
+
+/** Uploads a data set of one row. */
+async function upload(world: World, project: string): Promise<string> {
+  const row = { messages: ['user', 'assistant'].map((role) => ({ role, content: 'Orange.' })) }
+  const address = `${world.server.url}/v1/preview/artifacts/${world.entity}/${project}/rows?file=train.jsonl`
+  const headers = { authorization: `Bearer ${world.key}`, 'content-type': 'application/jsonl' }
+  const response = await fetch(address, { method: 'PUT', headers, body: JSON.stringify(row) })
+  if (!response.ok) throw new Error(await response.text())
+  return 'rows'
 }
 
 /** Sends a trace of three calls, as weave does. */
@@ -141,6 +166,8 @@ export async function makeDemo(world: World, stack: Stack, project = 'demo'): Pr
     jobs: { succeeded: jobs.at(-1)!, failed: broken.id, running: running.id, waiting },
     trajectory: listed.data[0]!.id,
     calls: await traceCalls(world, project),
+    logged: await logRun(world, project),
+    dataSet: await upload(world, project),
   }
 }
 

@@ -5,7 +5,7 @@ import { appears, findViolations, useBrowser } from '../support/browser.ts'
 import { useStack } from '../support/stack.ts'
 import { makeDemo, type Demo } from './demo.ts'
 import { listRoutes, type Route } from './routes.ts'
-import { readStyles } from './styles.ts'
+import { findOverlaps, readStyles } from './styles.ts'
 import { useWorld } from './world.ts'
 
 const stack = useStack()
@@ -72,10 +72,10 @@ describe('every route', () => {
     expect(await visitAll({ theme: 'dark' }, findViolations)).toEqual([])
   })
 
-  test('fits a narrow screen', async () => {
+  test('fits a narrow screen, and no text is over another', async () => {
     const measure = async (page: Page) => {
       const width = await page.evaluate<number>('document.documentElement.scrollWidth')
-      return width > 360 ? [`is ${width} px wide`] : []
+      return [...(width > 360 ? [`is ${width} px wide`] : []), ...(await findOverlaps(page))]
     }
     expect(await visitAll({ width: 360 }, measure)).toEqual([])
   })

@@ -9,7 +9,7 @@ export interface Route {
 }
 
 /** Every route of the console that needs a session. */
-export function listRoutes(entity: string, { project, run, jobs, trajectory, calls }: Demo): Route[] {
+export function listRoutes(entity: string, { project, run, jobs, trajectory, calls, logged, dataSet }: Demo): Route[] {
   const home = `/${entity}/${project}`
   const ofRun = `${home}/runs/${run.name}`
   return [
@@ -28,9 +28,12 @@ export function listRoutes(entity: string, { project, run, jobs, trajectory, cal
     { path: `${home}/jobs/${jobs.failed}`, shows: 'The same job would fail again.' },
     { path: `${home}/jobs/${jobs.running}`, shows: 'running' },
     { path: `${home}/jobs/${jobs.waiting}`, shows: 'Why it waits' },
+    { path: `${home}/runs/${logged}`, shows: 'Last heard of' },
+    { path: `${home}/datasets?peek=upload/${dataSet}`, shows: 'wandb-artifact:///' },
+    { path: `/${entity}/empty/datasets`, shows: 'No data sets yet' },
     { path: `${home}/playground`, shows: 'Its answer appears here.' },
     { path: `${home}/playground?run=${run.name}&trajectory=${trajectory}`, shows: 'Before turn 2 of 3' },
-    { path: `/${entity}/usage`, shows: 'in these days' },
+    { path: `/${entity}/usage`, shows: 'All of these days' },
     { path: `/${entity}/settings/keys`, shows: 'Last used' },
     { path: `/${entity}/settings/limits`, shows: 'Unfinished jobs' },
     { path: `/${entity}/settings/webhooks`, shows: 'No webhooks yet' },

@@ -67,7 +67,8 @@ test('runs are sorted, filtered, pinned and compared, by keyboard too', async ()
   await page.getByRole('button', { name: 'Step', exact: true }).press('Enter')
   await page.waitForURL(/sort=-step/)
   expect(await rowsOf(page, 'Runs')).toEqual([demo.run.name, 'other-20261121050211', 'tool-20261122093354'])
-  expect(await page.getByRole('columnheader', { name: 'Step' }).getAttribute('aria-sort')).toBe('descending')
+  const head = page.getByRole('table', { name: 'Runs' }).getByRole('columnheader', { name: 'Step' })
+  expect(await head.getAttribute('aria-sort')).toBe('descending')
   for (const run of ['other-20261121050211', 'tool-20261122093354'])
     await page.getByLabel(`Compare ${run}`).press('Space')
   await page.waitForURL(/pick=other/)
@@ -86,6 +87,24 @@ test('runs are sorted, filtered, pinned and compared, by keyboard too', async ()
   await page.getByText('1 of 3 runs').waitFor()
   // The address holds the whole state.
   expect(placeOf(page)).toMatch(/\/runs\?pick=other-\w+,tool-\w+&q=warm&sort=-step$/)
+})
+
+test('columns of runs are hidden, and pinned beside the first one', async () => {
+  const page = await browser.open({ url: world.server.url, path: `${home}/runs`, key: world.key, width: 700 })
+  const table = page.getByRole('table', { name: 'Runs' })
+  const heads = () => table.getByRole('columnheader').allInnerTexts()
+  await table.waitFor()
+  await page.getByRole('button', { name: 'Columns' }).click()
+  await page.getByRole('group', { name: 'Columns' }).getByLabel('activity').click()
+  await page.getByRole('group', { name: 'Stay at the left' }).getByLabel('step').click()
+  await page.waitForURL(/cols=activity&pin=step/)
+  await page.keyboard.press('Escape')
+  expect((await heads()).slice(0, 3)).toEqual(['Run', 'Step', 'Reward'])
+  const leftOf = async (name: string) => (await table.getByRole('columnheader', { name }).boundingBox())!.x
+  const before = [await leftOf('Step'), await leftOf('Reward')]
+  await table.evaluate((element) => element.parentElement!.scrollBy(120, 0))
+  await expect.poll(() => leftOf('Reward')).toBeLessThan(before[1]! - 50)
+  expect(await leftOf('Step')).toBe(before[0])
 })
 
 test('trajectories of a step are ranked, read one after the other and opened, by keyboard', async () => {
@@ -183,10 +202,16 @@ describe('a job', () => {
   })
 
   test('that ended has its lanes, events and settings', async () => {
+    await world.database.pool.query(
+      `INSERT INTO training.engine_adapters (pod_name, pod_uid, container_start, checkpoint_id)
+       SELECT 'engine-of-' || job_id, 'uid', 'now', id FROM training.checkpoints WHERE job_id = $1`,
+      [demo.jobs.succeeded],
+    )
     const page = await open(`${home}/jobs/${demo.jobs.succeeded}`)
     await page.getByText('training_ended').waitFor()
     const lanes = await page.locator('[class*=lanes] b').allTextContents()
-    expect(lanes).toEqual(['pending', 'queued', 'starting', 'running', 'publishing'])
+    expect(lanes).toEqual(['pending', 'queued', 'starting', 'running', 'publishing', 'loading'])
+    await page.getByText(`engine-of-${demo.jobs.succeeded}`).waitFor()
     await page.getByText('learning_rate').waitFor()
     expect(await page.getByText('epsilon_high').count()).toBe(0)
     await page.getByRole('button', { name: /^All \d+ settings/ }).click()

@@ -76,6 +76,7 @@ test('an empty screen has the command that fills it', async () => {
   const empty: Record<string, [title: string, command: string]> = {
     [`/${world.entity}/nothing`]: ['is empty', 'art.TrainableModel'],
     [`/${world.entity}/nothing/runs`]: ['No runs yet', 'project="nothing"'],
+    [`/${world.entity}/nothing/datasets`]: ['No data sets yet', '-X PUT'],
     [`/${world.entity}/nothing/weave/traces`]: ['No traces yet', 'weave.init("nothing")'],
     [ofRun]: ['Nothing is trained or logged yet', 'name="untrained"'],
     [`${ofRun}/trajectories`]: ['No trajectories at step 0', 'backend.train'],
@@ -94,6 +95,8 @@ test('a filter that finds nothing has the command that asks again', async () => 
   const ofRun = `${home()}/runs/${demo.run.name}`
   const empty: Record<string, [title: string, command: string]> = {
     [`${home()}/runs?q=nobody`]: ['No run fits the filter', '/v1/preview/models?project=demo'],
+    [`${home()}/datasets?q=nobody`]: ['No data set has this in its name', '-X PUT'],
+    [`${home()}/runs/${demo.logged}?q=nobody`]: ['No metric has these words', '/metrics'],
     [`${home()}/weave/calls?q=nobody`]: ['No call fits the filter', '/traces/calls/stream_query'],
     [`${home()}/weave/calls?cost=9`]: ['No call of those that were read has this cost', '/traces/calls/stream_query'],
     [`${ofRun}?q=nobody`]: ['No metric has these words', '/metric-keys'],

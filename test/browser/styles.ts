@@ -51,6 +51,34 @@ const script = `(() => {
   return { sizes: [...sizes], hues: [...hues], untabular, spaces: [...spaces] }
 })()`
 
+// Texts beside each other that are drawn over each other: of elements with the same parent that are placed by the page.
+const overlapScript = `(() => {
+  const faults = []
+  // What floats above a page is meant to.
+  const floating = [...document.querySelectorAll('body *')].filter((element) => getComputedStyle(element).position === 'fixed')
+  for (const element of floating) element.style.display = 'none'
+  const boxOf = (element) => { const range = document.createRange(); range.selectNodeContents(element); return range.getBoundingClientRect() }
+  for (const parent of document.querySelectorAll('body *')) {
+    if (parent.closest('figure, svg')) continue
+    const shown = [...parent.children].filter((child) => child.checkVisibility() && child.innerText?.trim() && !/absolute|sticky/.test(getComputedStyle(child).position))
+    const boxes = shown.map(boxOf)
+    for (let a = 0; a < shown.length; a++) for (let b = a + 1; b < shown.length; b++) {
+      const width = Math.min(boxes[a].right, boxes[b].right) - Math.max(boxes[a].left, boxes[b].left)
+      const height = Math.min(boxes[a].bottom, boxes[b].bottom) - Math.max(boxes[a].top, boxes[b].top)
+      const isClipped = [shown[a], shown[b]].some((element) => /hidden|auto|scroll|clip/.test(getComputedStyle(element).overflowX))
+      if (width > 3 && height > 3 && !isClipped && getComputedStyle(shown[a]).display !== 'inline')
+        faults.push('"' + shown[a].innerText.slice(0, 40) + '" is over "' + shown[b].innerText.slice(0, 40) + '"')
+    }
+  }
+  for (const element of floating) element.style.display = ''
+  return faults.slice(0, 5)
+})()`
+
+/** The texts of a page that are drawn over each other. */
+export function findOverlaps(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(overlapScript)
+}
+
 export function readStyles(page: Page): Promise<Styles> {
   return page.evaluate<Styles>(script)
 }

@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { recordCheckpoint } from '../../db/jobs/reports.ts'
 import { useApiServer } from '../support/api-server.ts'
 import { type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { TrainingRows } from '../support/training-rows.ts'
+import { checkpointOf, TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const own = useApiServer(stack)
@@ -35,6 +36,25 @@ beforeEach(async () => {
 const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
 const list = async (query: string) => (await api.call<Page>('GET', `${path}?${query}`)).data.map(({ id }) => id)
 const cancel = (id: string, body?: unknown) => api.send('POST', `${path}/${id}/cancel`, body)
+
+test('a job says which engines have its checkpoint, and which cannot load it', async () => {
+  const id = await rows.addJob(await rows.addModel())
+  expect(await read(id)).toMatchObject({ loads: [] })
+  const { claim, attempt } = await rows.claim()
+  await recordCheckpoint(own.database.pool, attempt, checkpointOf(claim))
+  const [first, second] = [`a-${randomUUID()}`, `b-${randomUUID()}`]
+  await own.database.pool.query(
+    `INSERT INTO training.engine_adapters (pod_name, pod_uid, container_start, checkpoint_id, error, seen_at)
+     VALUES ($1, $1, 'now', $3, NULL, '2026-11-21T10:00:00Z'), ($2, $2, 'now', $3, 'too large', '2026-11-21T10:00:01Z')`,
+    [first, second, claim.checkpointId],
+  )
+  expect(await read(id)).toMatchObject({
+    loads: [
+      { pod: first, at: '2026-11-21T10:00:00.000Z', error: null },
+      { pod: second, at: '2026-11-21T10:00:01.000Z', error: 'too large' },
+    ],
+  })
+})
 
 describe('the list', () => {
   test('has the order of arrival in both directions, also after a cursor whose model was deleted', async () => {

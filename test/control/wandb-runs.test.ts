@@ -344,6 +344,10 @@ test('runs are listed and read over REST', async () => {
     data: [{ id, name: 'shown', state: 'running', history_lines: 4, model_id: null }],
     has_more: false,
   })
+  await upsertRun(mine, { modelName: project, name: 'other', config })
+  const named = `/v1/preview/runs?project=${project}&name=`
+  expect(await rest.call('GET', `${named}shown`)).toMatchObject({ data: [{ id }], has_more: false })
+  expect(await rest.call('GET', `${named}show`)).toMatchObject({ data: [] })
   expect(await rest.call('GET', path)).toMatchObject({ config: { lr: 0.5 }, summary: {} })
   expect(await rest.call('GET', `${path}/history?keys=loss&samples=2`)).toEqual({
     keys: ['_step', 'loss'],

@@ -86,6 +86,27 @@ export const consoleMutations: Mutation[] = [
     test: 'test/browser/traces.test.ts',
   },
   {
+    fault: 'an engine that cannot load a checkpoint has a lane as one that has loaded it',
+    file: 'console/logic/jobs.ts',
+    find: 'error !== null || to - from > loadingMs',
+    replace: 'to - from > loadingMs',
+    test: 'console/logic/jobs.test.ts',
+  },
+  {
+    fault: 'the columns that are pinned scroll with the others',
+    file: 'console/screens/runs/runs.tsx',
+    find: 'pinned={pickPinned(columns, pinned).length}',
+    replace: 'pinned={0}',
+    test: 'test/browser/screens.test.ts',
+  },
+  {
+    fault: 'numbers of a trajectory are over each other on a narrow screen',
+    file: 'console/screens/run/trajectories.module.css',
+    find: 'grid-column-start: 2;',
+    replace: 'color: inherit;',
+    test: 'test/browser/routes.test.ts',
+  },
+  {
     fault: 'a saved view is read with the classes of its parts',
     file: 'console/logic/saved-view.ts',
     find: '!classMembers.has(name)',

@@ -423,4 +423,18 @@ export const databaseMutations: Mutation[] = [
     replace: 'if (digest === undefined)',
     test: 'test/control/backup.test.ts',
   },
+  {
+    fault: 'the newest events of a job are listed from the oldest on',
+    file: 'db/jobs/events.ts',
+    find: "['<', 'DESC']",
+    replace: "['>', 'DESC']",
+    test: 'test/control/openai-paging.test.ts',
+  },
+  {
+    fault: 'runs are not found by their names',
+    file: 'db/runs/rest-list.ts',
+    find: 'AND ($6::text IS NULL OR r.name = $6)',
+    replace: 'AND ($6::text IS NULL OR r.name IS NOT NULL)',
+    test: 'test/control/wandb-runs.test.ts',
+  },
 ]

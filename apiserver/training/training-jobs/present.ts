@@ -1,4 +1,5 @@
 import { reasons } from '../../../crds/names.ts'
+import type { AdapterLoad } from '../../../db/engines/loaded-adapters.ts'
 import type { EventRow } from '../../../db/jobs/events.ts'
 import type { LogLine } from '../../../db/jobs/logs.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
@@ -66,6 +67,11 @@ function presentTimeline(job: JobView) {
 
 function presentTime(time: Date | null): string | null {
   return time?.toISOString() ?? null
+}
+
+/** What an engine pod says about the checkpoint of a job. */
+export function presentLoad({ pod, at, error }: AdapterLoad) {
+  return { pod, at: at.toISOString(), error }
 }
 
 /** A gradient step has its number, from 1, beside its data, because clients average every number in the data. */

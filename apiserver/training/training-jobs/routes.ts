@@ -4,11 +4,11 @@ import { bodySchemas } from '../ingest/shapes.ts'
 import { receiveTrajectories, type ReceiveDeps } from '../ingest/receive.ts'
 import { countedListOf, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { routeJobEvents, type EventStreamDeps } from './events/routes.ts'
-import { cancelTrainingJob, createRlJob, getJobWithWaiting, listTrainingJobs, type RlJobDeps } from './service.ts'
+import { cancelTrainingJob, createRlJob, getJobDetail, listTrainingJobs, type RlJobDeps } from './service.ts'
 import { retryTrainingJob } from './retry.ts'
 import { suspendTrainingJob } from './suspend.ts'
 import { routeJobLogs } from './logs/routes.ts'
-import { presentTrainingJob } from './present.ts'
+import { presentLoad, presentTrainingJob } from './present.ts'
 import { jobListQuery, trainingJobIdSchema, trainingJobDetailSchema, trainingJobSchema } from './schema.ts'
 
 /** What the routes of training jobs need. */
@@ -35,8 +35,8 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
     '/v1/preview/training-jobs/{training_job_id}',
     { tag, summary: 'Get a training job', answer: trainingJobDetailSchema },
     async ({ caller, params }) => {
-      const { job, waiting } = await getJobWithWaiting(deps.pool, caller.entity, params.training_job_id)
-      return { ...presentTrainingJob(job), waiting }
+      const { job, waiting, loads } = await getJobDetail(deps.pool, caller.entity, params.training_job_id)
+      return { ...presentTrainingJob(job), waiting, loads: loads.map(presentLoad) }
     },
   )
 

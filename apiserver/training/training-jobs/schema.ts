@@ -94,6 +94,14 @@ export const trainingJobSchema = Type.Object({
 /** A single training job. */
 export const trainingJobDetailSchema = Type.Object({
   ...trainingJobSchema.properties,
+  loads: Type.Array(
+    Type.Object({
+      pod: Type.String(),
+      at: { ...time, description: 'Since when it is loaded, or when that was last tried.' },
+      error: nullable(Type.String({ description: 'Why the engine cannot load it.' })),
+    }),
+    { description: 'The engine pods that have its checkpoint in memory, or cannot load it.' },
+  ),
   waiting: nullable(
     Type.Object(
       {

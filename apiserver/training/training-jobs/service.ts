@@ -1,3 +1,4 @@
+import { listLoads } from '../../../db/engines/loaded-adapters.ts'
 import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { cancelUntrainedJob } from '../../../db/jobs/endings.ts'
@@ -80,11 +81,15 @@ export async function getTrainingJob(pool: Pool, entity: string, id: string): Pr
   return job
 }
 
-/** Finds a job of an entity's models, and why it waits. @throws {HttpError} 404 */
-export async function getJobWithWaiting(pool: Pool, entity: string, id: string) {
+/** Finds a job of an entity's models, why it waits, and which engines have its checkpoint. @throws {HttpError} 404 */
+export async function getJobDetail(pool: Pool, entity: string, id: string) {
   const job = await getTrainingJob(pool, entity, id)
   const waits = job.state === 'Pending' || job.state === 'Queued'
-  return { job, waiting: waits ? describeWaiting(job, await findHolders(pool, job.id)) : null }
+  return {
+    job,
+    waiting: waits ? describeWaiting(job, await findHolders(pool, job.id)) : null,
+    loads: job.checkpoint ? await listLoads(pool, job.checkpoint.id) : [],
+  }
 }
 
 /** Lists one job more than the limit, which shows whether more follow. */

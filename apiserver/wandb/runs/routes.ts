@@ -56,8 +56,8 @@ export function routeRuns(api: RestApi, deps: RunRestDeps): void {
     async ({ caller, query }) => {
       const findNumber = async (id: string) => (await findListedRun(pool, caller.entity, id))?.number
       const after = await resolveCursor(query.after, findNumber)
-      const { project, state, order, limit } = query
-      const rows = await listEntityRuns(pool, caller.entity, { project, state, after, order, limit: limit + 1 })
+      const { project, name, state, order, limit } = query
+      const rows = await listEntityRuns(pool, caller.entity, { project, name, state, after, order, limit: limit + 1 })
       return presentPage(rows, limit, presentListedRun)
     },
   )

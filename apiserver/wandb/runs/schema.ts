@@ -38,6 +38,9 @@ export const runDetailSchema = Type.Object({
 export const runListQuery = Type.Object({
   ...orderedPageQuery.properties,
   project: Type.Optional(Type.String({ minLength: 1, maxLength: 256 })),
+  name: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 256, description: 'what its address ends with: the id that the SDK knows' }),
+  ),
   state: Type.Optional(Type.Enum(runStates)),
 })
 

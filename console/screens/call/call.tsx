@@ -1,6 +1,6 @@
 import { useCallback, useMemo } from 'react'
 import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
+import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { copyCall, maxSpans, shownCallsRequest, traceBody, traceIdQuery, traceQuery } from '../../data/calls.ts'
 import { nameCall, type Call } from '../../logic/calls.ts'
 import { findCriticalPath, findSlowest } from '../../logic/critical-path.ts'
@@ -10,6 +10,7 @@ import { buildTrace } from '../../logic/span-tree.ts'
 import { formatDuration } from '../../logic/time.ts'
 import { AsCommand } from '../../parts/command.tsx'
 import { Page } from '../../parts/page.tsx'
+import { ProjectLink } from '../../parts/project-link.tsx'
 import { Answered, Failure, Loading } from '../../parts/state.tsx'
 import { ToDataset } from '../../parts/to-dataset.tsx'
 import { Detail } from './detail.tsx'
@@ -36,18 +37,14 @@ interface TraceProps {
 }
 
 function TraceOf({ projectId, traceId, id }: TraceProps) {
-  const { entity, project } = useParams({ from: route })
+  const { project } = useParams({ from: route })
   const calls = useQuery(traceQuery(projectId, traceId))
   const call = calls.data?.find((each) => each.id === id)
   return (
     <Page
       title={call ? revealHidden(nameCall(call)) : `Call ${id.slice(0, 8)}`}
       id={id}
-      trail={
-        <Link to="/$entity/$project" params={{ entity, project }}>
-          {project}
-        </Link>
-      }
+      trail={<ProjectLink />}
       actions={
         <>
           <ToDataset what="call" copy={(dataset) => copyCall(project, id, dataset)} />

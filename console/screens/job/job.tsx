@@ -106,6 +106,7 @@ function JobParts({ job }: { job: JobDetail }) {
               `${job.progress.step}${job.progress.total_steps === null ? '' : ` of ${job.progress.total_steps}`}`,
             ],
             ['Checkpoint', job.step === null ? '–' : `step ${job.step}`],
+            ...(job.loads.length === 0 ? [] : [['Loaded on', describeLoads(job)] as const]),
             ['Created', <Age key="created" time={job.created_at} />],
             ['Training data', job.training_data_url ?? 'trajectories of the request'],
             ...(job.retry_of === null ? [] : [['Retry of', <JobLink key="retry" id={job.retry_of} />] as const]),
@@ -134,6 +135,11 @@ function JobLink({ id }: { id: string }) {
       job {id.slice(0, 8)}
     </Link>
   )
+}
+
+/** The engines that have the checkpoint of a job, or why they have not. */
+function describeLoads({ loads }: JobDetail): string {
+  return loads.map(({ pod, error }) => (error === null ? pod : `${pod}: ${error}`)).join(', ')
 }
 
 /** What a person wants to know first: why the job waits or failed, and what its warnings say. */

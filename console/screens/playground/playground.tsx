@@ -10,6 +10,7 @@ import { Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
+import { ProjectLink } from '../../parts/project-link.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Beginning, useBeginning } from './beginning.tsx'
 import { Pane } from './pane.tsx'
@@ -36,7 +37,7 @@ export function PlaygroundScreen() {
         panes.length > 0 ? (
           <Playground panes={panes} />
         ) : (
-          <Page title="Playground" trail={<span>{project}</span>}>
+          <Page title="Playground" trail={<ProjectLink />}>
             <Empty title="There is no model to talk to" command="npm run demo">
               A base model or a run has to be there first.
             </Empty>
@@ -61,7 +62,6 @@ function readPanes(text: string | undefined): string[] {
 }
 
 function Playground({ panes }: { panes: readonly string[] }) {
-  const { project } = useParams({ from: route })
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/$entity/$project/playground' })
   const [draft, changeDraft] = useDraft()
@@ -90,7 +90,7 @@ function Playground({ panes }: { panes: readonly string[] }) {
   return (
     <Page
       title="Playground"
-      trail={<span>{project}</span>}
+      trail={<ProjectLink />}
       actions={
         <>
           <Download name="playground" rows={rows} />

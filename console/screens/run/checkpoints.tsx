@@ -1,9 +1,12 @@
 import { useQuery } from '@tanstack/react-query'
+import { useNavigate, useSearch } from '@tanstack/react-router'
 import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { usePolling } from '../../data/live.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { describeSize, formatBytes, formatMetric } from '../../logic/numbers.ts'
+import { readList, toggle, writeList } from '../../logic/search.ts'
 import { Age, Chip } from '../../parts/badges.tsx'
+import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Answered } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
@@ -12,6 +15,7 @@ import { NoneYet } from './none-yet.tsx'
 import { useModel } from './use-model.ts'
 import classes from './checkpoints.module.css'
 
+const route = '/inside/$entity/$project/runs/$run/checkpoints'
 type Checkpoint = Item<'GET /v1/preview/models/{model_id}/checkpoints'>
 
 /** The checkpoints of a run, the newest first, with what can be done with them. */
@@ -23,6 +27,11 @@ export function CheckpointsTab() {
     ...wholeListQuery('GET /v1/preview/models/{model_id}/checkpoints', { path: { model_id: model.id } }),
     refetchInterval: usePolling(),
   })
+  const { cols } = useSearch({ from: route })
+  const navigate = useNavigate({ from: '/$entity/$project/runs/$run/checkpoints' })
+  const shown = (items: readonly Checkpoint[]) => (cols === undefined ? firstMetrics(items) : readList(cols))
+  // Without any, the address names none.
+  const change = (names: string[]) => void navigate({ search: { cols: writeList(names) ?? ',' }, replace: true })
   return (
     <Answered result={checkpoints} rows={8}>
       {({ items, ...size }) =>
@@ -37,11 +46,16 @@ export function CheckpointsTab() {
                 {describeSize(items.length, size, 'checkpoint')}
                 {isReader && '. Your key has the role read: it cannot give aliases, fork or delete'}
               </p>
+              <ColumnMenu
+                names={metricsOf(items)}
+                isShown={(name) => shown(items).includes(name)}
+                onToggle={(name) => change(toggle(shown(items), name))}
+              />
               <Download name={`${model.name}-checkpoints`} rows={items.toReversed()} />
             </div>
             <Table
               label="Checkpoints"
-              columns={listColumns(items, model.aliases)}
+              columns={listColumns(shown(items), model.aliases)}
               rows={items.toReversed()}
               keyOf={({ id }) => id}
             />
@@ -52,18 +66,25 @@ export function CheckpointsTab() {
   )
 }
 
-const maxMetrics = 6
-const firstMetrics = ['reward', 'val/reward', 'loss', 'entropy', 'kl_div', 'grad_norm', 'clip_fraction']
+const metricsOf = (items: readonly Checkpoint[]) => [...new Set(items.flatMap(({ metrics }) => Object.keys(metrics)))]
 
-function listColumns(items: readonly Checkpoint[], aliases: Record<string, number>): Column<Checkpoint>[] {
-  const keys = new Set(items.flatMap(({ metrics }) => Object.keys(metrics)))
-  const metrics = firstMetrics.filter((key) => keys.has(key)).slice(0, maxMetrics)
+// So many fit on the screen of a laptop.
+const maxMetrics = 5
+
+/** The metrics that are shown until a person chooses. */
+function firstMetrics(items: readonly Checkpoint[]): string[] {
+  const known = metricsOf(items)
+  const first = ['reward', 'val/reward', 'loss', 'entropy', 'kl_div', 'grad_norm', 'clip_fraction']
+  return first.filter((key) => known.includes(key)).slice(0, maxMetrics)
+}
+
+function listColumns(metrics: readonly string[], aliases: Record<string, number>): Column<Checkpoint>[] {
   return [
     { id: 'step', head: 'Step', width: '72px', cell: ({ step }) => <b className={classes.step}>{step}</b> },
     {
       id: 'aliases',
       head: 'Aliases',
-      width: 'minmax(120px, 1fr)',
+      width: 'minmax(84px, 1fr)',
       cell: ({ step }) =>
         Object.entries(aliases)
           .filter(([, at]) => at === step)
@@ -83,14 +104,14 @@ function listColumns(items: readonly Checkpoint[], aliases: Record<string, numbe
     {
       id: 'size',
       head: 'Size',
-      width: '84px',
+      width: '76px',
       isNumber: true,
       cell: ({ size }) => (size === null ? '–' : formatBytes(size)),
     },
     {
       id: 'loaded',
       head: 'Loaded on',
-      width: 'minmax(110px, 1fr)',
+      width: 'minmax(96px, 1fr)',
       cell: ({ loaded_on: pods }) => (
         <span className={classes.pods} title={pods.join('\n')}>
           {pods.length === 0 ? 'no engine' : pods.join(', ')}
@@ -100,7 +121,7 @@ function listColumns(items: readonly Checkpoint[], aliases: Record<string, numbe
     ...metrics.map((key): Column<Checkpoint> => ({
       id: key,
       head: key,
-      width: '92px',
+      width: '88px',
       isNumber: true,
       cell: (checkpoint) => formatMetric(checkpoint.metrics[key]),
     })),

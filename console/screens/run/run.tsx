@@ -1,20 +1,35 @@
-import { useQuery } from '@tanstack/react-query'
+import { lazy, Suspense } from 'react'
+import { useQuery, type UseQueryResult } from '@tanstack/react-query'
 import { Link, Outlet, useLocation, useParams } from '@tanstack/react-router'
+import { ApiError } from '../../data/client.ts'
 import { usePolling } from '../../data/live.ts'
-import { runQuery } from '../../data/models.ts'
+import { runQuery, type Model } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { isFinal } from '../../logic/jobs.ts'
 import { listRunRequests } from '../../logic/run-requests.ts'
 import { Chip, StateBadge } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Answered } from '../../parts/state.tsx'
+import { Answered, Loading } from '../../parts/state.tsx'
 import tabs from '../../parts/tabs.module.css'
 
-/** A run: its head, and the tab of its address. */
+const LoggedRunScreen = lazy(async () => ({ default: (await import('./logged-run.tsx')).LoggedRunScreen }))
+
+/** A run: that of a model, else what a program has logged under this name. */
 export function RunScreen() {
-  const { entity, project, run } = useParams({ from: '/inside/$entity/$project/runs/$run' })
+  const { project, run } = useParams({ from: '/inside/$entity/$project/runs/$run' })
   const model = useQuery({ ...runQuery(project, run), refetchInterval: usePolling() })
+  if (model.data || !(model.error instanceof ApiError) || model.error.status !== 404) return <ModelRun model={model} />
+  return (
+    <Suspense fallback={<Loading rows={10} />}>
+      <LoggedRunScreen />
+    </Suspense>
+  )
+}
+
+/** The head of a run of a model, and the tab of the address. */
+function ModelRun({ model }: { model: UseQueryResult<Model> }) {
+  const { entity, project, run } = useParams({ from: '/inside/$entity/$project/runs/$run' })
   const id = model.data?.id ?? '$MODEL'
   const { pathname, search } = useLocation()
   const tab = pathname.split('/').at(-1) ?? ''

@@ -12,12 +12,14 @@ interface Picking {
   pick: (name: string) => void
   isFull: boolean
   hidden: readonly string[]
+  /** Those that come first, and stay there. */
+  pinned: readonly string[]
 }
 
 /** The columns that may be hidden. */
 export const optionalColumns = ['activity', 'step', 'reward', 'best', 'aliases', 'base', 'created'] as const
 
-export function listColumns({ picked, pick, isFull, hidden }: Picking): Column<Run>[] {
+export function listColumns({ picked, pick, isFull, hidden, pinned }: Picking): Column<Run>[] {
   const name: Column<Run> = {
     id: 'name',
     head: 'Run',
@@ -36,7 +38,13 @@ export function listColumns({ picked, pick, isFull, hidden }: Picking): Column<R
       </span>
     ),
   }
-  return [name, ...others].filter(({ id }) => !hidden.includes(id))
+  const shown = others.filter(({ id }) => !hidden.includes(id))
+  return [name, ...pickPinned(shown, pinned), ...shown.filter(({ id }) => !pinned.includes(id))]
+}
+
+/** The shown columns that are pinned, in the order in which they were. */
+export function pickPinned<C extends { id: string }>(shown: readonly C[], pinned: readonly string[]): C[] {
+  return pinned.flatMap((name) => shown.filter(({ id }) => id === name))
 }
 
 const others: Column<Run>[] = [

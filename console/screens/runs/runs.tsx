@@ -17,9 +17,11 @@ import { FilterField } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
+import { ProjectLink } from '../../parts/project-link.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
-import { listColumns, optionalColumns } from './columns.tsx'
+import { listColumns, optionalColumns, pickPinned } from './columns.tsx'
+import { LoggedRuns, useLoggedRuns } from './logged-runs.tsx'
 import classes from './runs.module.css'
 
 const route = '/inside/$entity/$project/runs'
@@ -32,14 +34,10 @@ export function RunsScreen() {
   return (
     <Page
       title="Runs"
-      trail={
-        <Link to="/$entity/$project" params={{ entity, project }}>
-          {project}
-        </Link>
-      }
+      trail={<ProjectLink />}
       actions={
         <AsCommand
-          requests={[modelsRequest(project)]}
+          requests={[modelsRequest(project), { address: `/v1/preview/runs?project=${project}&order=desc` }]}
           kubectl={listResources('models.trainyard.dev', { entity, project })}
         />
       }
@@ -81,6 +79,7 @@ function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
   const order = readOrder(search.sort, runColumns, newestFirst)
   const picked = readList(search.pick, maxCompared)
   const hidden = readList(search.cols)
+  const pinned = readList(search.pin)
   const change = useCallback(
     (changes: typeof search) => void navigate({ search: (all) => ({ ...all, ...changes }), replace: true }),
     [navigate],
@@ -94,15 +93,19 @@ function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
     [runs, search],
   )
   const pick = (name: string) => change({ pick: writeList(toggle(picked, name)) })
-  const columns = listColumns({ picked, pick, isFull: picked.length >= maxCompared, hidden })
+  const columns = listColumns({ picked, pick, isFull: picked.length >= maxCompared, hidden, pinned })
+  const logged = useLoggedRuns(project)
+  const loggedRuns = logged && logged.runs.length > 0 && <LoggedRuns {...logged} />
   if (runs.length === 0)
     return (
-      <Empty
-        title="No runs yet"
-        command={writeTraining(baseUrl, { project, name: 'mine', base_model: 'trainyard/tiny-chat' })}
-      >
-        A run is there as soon as a client creates a model in {project}. This program does.
-      </Empty>
+      loggedRuns || (
+        <Empty
+          title="No runs yet"
+          command={writeTraining(baseUrl, { project, name: 'mine', base_model: 'trainyard/tiny-chat' })}
+        >
+          A run is there as soon as a client creates a model in {project}. This program does.
+        </Empty>
+      )
     )
   return (
     <>
@@ -113,6 +116,7 @@ function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
           names={optionalColumns}
           isShown={(name) => !hidden.includes(name)}
           onToggle={(name) => change({ cols: writeList(toggle(hidden, name)) })}
+          pins={{ pinned, onPin: (name) => change({ pin: writeList(toggle(pinned, name)) }) }}
         />
         <p role="status" className={controls.count}>
           {shown.length < runs.length && `${formatCount(shown.length)} of `}
@@ -139,10 +143,12 @@ function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
           columns={columns}
           rows={shown}
           keyOf={({ id }) => id}
+          pinned={pickPinned(columns, pinned).length}
           order={order}
           onOrder={(column) => change({ sort: nextOrder(order, column) })}
         />
       )}
+      {loggedRuns}
     </>
   )
 }

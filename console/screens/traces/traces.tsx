@@ -1,6 +1,5 @@
 import { useCallback, useMemo } from 'react'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { baseUrl } from '../../data/base.ts'
 import { callsPagesKey, callStatisticsQuery, newCallsQuery, readUntil, shownCallsRequest } from '../../data/calls.ts'
 import type { Answer } from '../../data/client.ts'
@@ -17,6 +16,7 @@ import controls from '../../parts/controls.module.css'
 import { Download, DownloadLines } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
 import { WithPeek } from '../../parts/peek.tsx'
+import { ProjectLink } from '../../parts/project-link.tsx'
 import { useRowKeys } from '../../parts/row-keys.ts'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
@@ -55,11 +55,7 @@ function CallsTable({ rootsOnly, title }: { rootsOnly: boolean; title: string })
   return (
     <Page
       title={title}
-      trail={
-        <Link to="/$entity/$project" params={{ entity: state.entity, project }}>
-          {project}
-        </Link>
-      }
+      trail={<ProjectLink />}
       tabs={<TracesTabs />}
       actions={
         <>

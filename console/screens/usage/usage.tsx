@@ -56,12 +56,12 @@ function Usage() {
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/$entity/usage' })
   const by = readChoice(search.by, usageGroups)
-  const measure = readChoice(search.measure, usageMeasures)
   const span = readChoice(search.days, spans)
   const [now] = useState(Date.now)
   const days = useMemo(() => listDays(Number(span), now), [span, now])
   const query = { group_by: `day,${by}`, from: `${days[0]!}T00:00:00Z`, limit: 1_000 }
   const rows = useQuery(wholeListQuery('GET /v1/preview/usage', { query }, maxRows))
+  const measure = readChoice(search.measure ?? findMeasure(rows.data?.items ?? []), usageMeasures)
   const change = (changes: typeof search) => void navigate({ search: (all) => ({ ...all, ...changes }), replace: true })
   return (
     <Page
@@ -100,6 +100,11 @@ function Usage() {
       </Answered>
     </Page>
   )
+}
+
+/** What is shown until a person chooses: the first measure of which something was used. */
+function findMeasure(rows: readonly UsageRow[]): UsageMeasure | undefined {
+  return usageMeasures.find((measure) => rows.some((row) => row[measure] > 0))
 }
 
 interface ShownProps {
