@@ -5,6 +5,7 @@ import { recordLog } from '../../db/jobs/logs.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { useBrowser } from '../support/browser.ts'
 import { useStack } from '../support/stack.ts'
+import { upsertRun } from '../support/wandb.ts'
 import { createRun, useWorld, type HeldJob, type TestRun } from './world.ts'
 
 const stack = useStack()
@@ -50,6 +51,17 @@ beforeAll(async () => {
   await recordLog(world.database.pool, failed.attempt, [line])
   await failed.fail(all)
   traced = await sendCall()
+  const api = { url: world.server.url, key: world.key }
+  await upsertRun(api, {
+    modelName: 'mine',
+    name: 'logged',
+    displayName: all,
+    groupName: all,
+    jobType: all,
+    tags: [all],
+    config: JSON.stringify({ [all]: { value: corpus } }),
+    summaryMetrics: JSON.stringify({ [all]: corpus }),
+  })
 })
 
 /** Sends a call with the texts in each of its fields. */
@@ -134,6 +146,8 @@ test('what strangers write is text on every screen', async () => {
     `${ofRun}/trajectories/${first}`,
     `${ofRun}/trajectories/${first}?diff=${second}`,
     `${ofRun}/jobs`,
+    `${home}/runs`,
+    `${home}/runs/logged`,
     `${home}/jobs/${failed.id}`,
     ...['chat', 'exception', 'inputs+and+output', 'usage', 'attributes'].map(
       (tab) => `${home}/weave/calls/${traced}?tab=${tab}`,

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { baseUrl } from '../../data/base.ts'
 import { listDataSetRequests, objectsQuery, uploadsQuery } from '../../data/data-sets.ts'
+import { revealHidden } from '../../logic/chat.ts'
 import { listDataSets, type DataSet } from '../../logic/data-sets.ts'
 import { countOf, formatBytes, formatCount } from '../../logic/numbers.ts'
 import { writeUpload } from '../../logic/snippets.ts'
@@ -106,11 +107,11 @@ function listColumns(onOpen: (key: string) => void): Column<DataSet>[] {
       width: 'minmax(160px, 2fr)',
       cell: ({ key, name }) => (
         <button type="button" data-row onClick={() => onOpen(key)}>
-          {name}
+          {revealHidden(name)}
         </button>
       ),
     },
-    { id: 'kind', head: 'Kind', width: 'minmax(100px, 1fr)', cell: ({ kind }) => <Chip>{kind}</Chip> },
+    { id: 'kind', head: 'Kind', width: 'minmax(100px, 1fr)', cell: ({ kind }) => <Chip>{revealHidden(kind)}</Chip> },
     { id: 'versions', head: 'Versions', width: '84px', isNumber: true, cell: ({ versions }) => formatCount(versions) },
     { id: 'newest', head: 'Newest', width: '84px', isNumber: true, cell: ({ newest }) => newest },
     {

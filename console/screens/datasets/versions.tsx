@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router'
 import { basePath } from '../../data/base.ts'
 import { fileAddress, objectsQuery, versionsQuery } from '../../data/data-sets.ts'
+import { revealHidden } from '../../logic/chat.ts'
 import { readKey } from '../../logic/data-sets.ts'
 import { describeSize, formatBytes } from '../../logic/numbers.ts'
 import { Age } from '../../parts/badges.tsx'
@@ -47,7 +48,7 @@ function Uploaded({ name }: { name: string }) {
                         href={basePath + fileAddress([entity, project, `${name}:${version}`], path)}
                         download
                       >
-                        ↓ {path}
+                        ↓ {revealHidden(path)}
                       </a>{' '}
                       <small>{formatBytes(fileBytes)}</small>
                     </li>

@@ -39,7 +39,7 @@ export function LoggedRunScreen() {
   const parts = { path: { run_id: run?.id ?? '$RUN' } }
   return (
     <Page
-      title={run?.display_name ?? name}
+      title={revealHidden(run?.display_name ?? name)}
       id={run?.id}
       trail={<ProjectLink />}
       marks={run && <Chip {...(run.state === 'crashed' && { tone: 'orange' as const })}>{run.state}</Chip>}
