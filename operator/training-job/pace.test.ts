@@ -16,9 +16,9 @@ const running = (step: number): JobStatus => ({
 
 test.each<[string, JobStatus | undefined, JobStatus, number, object]>([
   ['the end is written at once', running(1), { phase: 'Failed' }, 5_000, { settleMs: 0, everyMs: 0 }],
-  ['another phase waits for the next one', waiting('2'), running(0), 5_000, { settleMs: 500, everyMs: 0 }],
+  ['another phase waits for the next one', waiting('2'), running(0), 5_000, { settleMs: 1_000, everyMs: 0 }],
   ['a claim waits for the start', waiting('2'), { phase: 'Starting' }, 1, { settleMs: 2_000, everyMs: 0 }],
-  ['so does the first status', undefined, waiting('2'), 1, { settleMs: 500, everyMs: 0 }],
+  ['so does the first status', undefined, waiting('2'), 1, { settleMs: 1_000, everyMs: 0 }],
   ['progress is written every five seconds', running(1), running(2), 1, { settleMs: 0, everyMs: 5_000 }],
   ['the place of one of few is written soon', waiting('2'), waiting('1'), 10, { settleMs: 0, everyMs: 2_000 }],
   ['of a thousand, fewer than 20 a second', waiting('2'), waiting('1'), 1_000, { settleMs: 0, everyMs: 50_000 }],

@@ -4,7 +4,7 @@ import type { Pace } from '../status-pacer.ts'
 import type { JobStatus } from './status.ts'
 
 // A trained job is published soon, and a waiting one may be claimed soon. Both are then one write.
-const settleMs = 500
+const settleMs = 1_000
 // A claimed job reports its start when its trainer has read its data.
 const startMs = 2_000
 const progressMs = 5_000

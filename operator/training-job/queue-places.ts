@@ -25,7 +25,7 @@ export class QueuePlaces {
     return this.#snapshot.places.size
   }
 
-  /** The place of a job that has waited for at least half a second. Undefined if it waits no more. */
+  /** The place of a job that has waited for at least a second. Undefined if it waits no more. */
   async find(jobId: string): Promise<QueuePlace | undefined> {
     const { takenAt, places } = this.#snapshot
     const maxMs = places.has(jobId) ? maxAgeMs : minAgeMs

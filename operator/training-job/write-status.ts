@@ -59,7 +59,7 @@ async function end(
 }
 
 // A job that is claimed as soon as it waits is never described as waiting.
-const claimPace = { settleMs: 500, everyMs: 0 }
+const claimPace = { settleMs: 1_000, everyMs: 0 }
 
 /** Adds the place of a waiting job. Returns after how many milliseconds to look again if it is too early for that. */
 async function addPlace(
