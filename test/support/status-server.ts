@@ -49,9 +49,7 @@ export async function startStatusServer(
   for (const name of ['trainyard-status-server', 'trainyard-trainer', 'somebody']) {
     await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
   }
-  const account = `--serviceaccount=${namespace}:trainyard-status-server`
-  await stack.kubectl('create', 'role', 'status-server', '--verb=get', '--resource=pods', `-n${namespace}`)
-  await stack.kubectl('create', 'rolebinding', 'status-server', '--role=status-server', account, `-n${namespace}`)
+  await allowPods(stack, namespace)
   const cluster = await readCluster(stack)
   const kube = await openSeverableProxy(addressOf(cluster.server))
   const postgres = await openSeverableProxy(addressOf(databaseUrl))
@@ -137,4 +135,15 @@ export async function makeTrainerToken(stack: Pick<Stack, 'apply' | 'kubectl'>, 
   const bound = ['--bound-object-kind', 'Pod', '--bound-object-name', 'trainer-0']
   const audience = ['--audience', 'trainyard-status']
   return (await stack.kubectl('create', 'token', 'trainyard-trainer', `-n${namespace}`, ...audience, ...bound)).trim()
+}
+
+/** Lets the status servers of a namespace read its pods, as the chart does. */
+async function allowPods(stack: Stack, namespace: string): Promise<void> {
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  const metadata = { name: 'status-server', namespace }
+  const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }]
+  await stack.apply({ apiVersion, kind: 'Role', metadata, rules })
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: metadata.name }
+  const subjects = [{ kind: 'ServiceAccount', name: 'trainyard-status-server', namespace }]
+  await stack.apply({ apiVersion, kind: 'RoleBinding', metadata, roleRef, subjects })
 }
