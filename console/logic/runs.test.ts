@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { filterRuns, putFirst, sortRuns, type Run } from './runs.ts'
+import { filterRuns, putFirst, readRewards, sortRuns, type Run } from './runs.ts'
 
 const run = (name: string, changes: Partial<Run> = {}): Run => ({
   id: name,
@@ -29,6 +29,31 @@ test('all words must occur, in the name, the base model or an alias', () => {
 test('numbers in names are ordered as numbers', () => {
   expect(names(sortRuns(runs, { column: 'name', descending: false }))).toEqual(['cold', 'warm-9', 'warm-10'])
   expect(names(sortRuns(runs, { column: 'step', descending: true }))[0]).toBe('warm-10')
+})
+
+test('runs are ordered by their rewards, and those without are the least', () => {
+  const rewarded = [
+    run('none'),
+    run('low', { rewards: { reward: -2, best: 0.5 } }),
+    run('high', { rewards: { reward: 1, best: undefined } }),
+    run('unread'),
+  ]
+  expect(names(sortRuns(rewarded, { column: 'reward', descending: true }))).toEqual(['high', 'low', 'none', 'unread'])
+  expect(names(sortRuns(rewarded, { column: 'best', descending: true }))[0]).toBe('low')
+})
+
+test('the best reward of validation is that of all buckets, and not of their means', () => {
+  const points = [1, 2].map((step) => ({ step, value: step / 10 }))
+  const high = [
+    { step: 1, value: 0.9 },
+    { step: 2, value: 0.3 },
+  ]
+  const curves = {
+    reward: { points, width: 1 },
+    'val/reward': { points, width: 4, extremes: { low: points, high } },
+  }
+  expect(readRewards(curves)).toEqual({ reward: 0.2, best: 0.9 })
+  expect(readRewards({})).toEqual({ reward: undefined, best: undefined })
 })
 
 test('picked runs come first and keep their order', () => {

@@ -1,3 +1,4 @@
+import type { Curve } from './curves.ts'
 import type { Order } from './search.ts'
 
 /** What the table of runs knows of a run. */
@@ -11,9 +12,26 @@ export interface Run {
   loaded_engines: number
   /** The state of its oldest unfinished job. */
   activity: string | undefined
+  /** Its newest reward and its best one of validation, if they were read. */
+  rewards?: RunRewards | undefined
 }
 
-export const runColumns = ['name', 'activity', 'base', 'step', 'created'] as const
+export interface RunRewards {
+  reward: number | undefined
+  best: number | undefined
+}
+
+/** What the curves of a run's rewards end with, and their best. */
+export function readRewards(curves: Readonly<Record<string, Curve>>): RunRewards {
+  const curve = curves['val/reward']
+  const values = (curve?.extremes?.high ?? curve?.points ?? []).map(({ value }) => value)
+  return {
+    reward: curves['reward']?.points.at(-1)?.value,
+    best: values.length === 0 ? undefined : Math.max(...values),
+  }
+}
+
+export const runColumns = ['name', 'activity', 'base', 'step', 'reward', 'best', 'created'] as const
 export const newestFirst: Order = { column: 'created', descending: true }
 
 const values: Record<string, (run: Run) => string | number> = {
@@ -21,6 +39,9 @@ const values: Record<string, (run: Run) => string | number> = {
   activity: ({ activity }) => activity ?? '',
   base: ({ base_model }) => base_model,
   step: ({ latest_step }) => latest_step,
+  // What has none is the least.
+  reward: ({ rewards }) => rewards?.reward ?? -Infinity,
+  best: ({ rewards }) => rewards?.best ?? -Infinity,
   created: ({ created_at }) => created_at,
 }
 
@@ -44,7 +65,7 @@ export function sortRuns(runs: readonly Run[], { column, descending }: Order): R
     const [left, right] = [value(a), value(b)]
     if (typeof left === 'string' && typeof right === 'string')
       return sign * left.localeCompare(right, 'en', { numeric: true })
-    return sign * (Number(left) - Number(right))
+    return left === right ? 0 : sign * (Number(left) - Number(right))
   })
 }
 

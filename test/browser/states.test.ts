@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
+import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { beforeAll, expect, test } from 'vitest'
 import { addKey } from '../support/api-server.ts'
@@ -88,6 +90,14 @@ test('an empty screen has the command that fills it', async () => {
   }
   const check = (path: string) => missing(page, ...(empty[path] ?? []))
   expect(await visit(page, Object.keys(empty), check)).toEqual([])
+  // It works as it is pasted.
+  await page.goto(`/${world.entity}/nothing/datasets`)
+  const command = await page.locator('pre').filter({ hasText: '-X PUT' }).textContent()
+  const env = { PATH: process.env['PATH'], TRAINYARD_API_KEY: world.key }
+  await promisify(execFile)('bash', ['-c', command!], { env })
+  await page.reload()
+  await page.getByRole('button', { name: 'colours' }).click()
+  await page.getByRole('complementary', { name: 'Data set' }).getByText('/nothing/colours:v0').waitFor()
 })
 
 test('a filter that finds nothing has the command that asks again', async () => {

@@ -116,6 +116,7 @@ export const fileGroups: readonly FileGroup[] = [
       'test/integration/chat-request-fields.test.ts',
       'test/integration/console-story.test.ts',
       'test/integration/custom-resources.test.ts',
+      'test/integration/console-snippets.test.ts',
       'test/integration/examples.test.ts',
       'test/integration/model-life.test.ts',
       'test/integration/opposite-adapters.test.ts',

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { metricsQuery } from '../../data/metrics.ts'
 import { formatMetric } from '../../logic/numbers.ts'
-import type { Run } from '../../logic/runs.ts'
+import { readRewards, type Run } from '../../logic/runs.ts'
 import { Age, Chip, Sparkline, StateBadge } from '../../parts/badges.tsx'
 import type { Column } from '../../parts/table.tsx'
 import classes from './runs.module.css'
@@ -57,8 +57,22 @@ const others: Column<Run>[] = [
       activity === undefined ? <span className={classes.idle}>idle</span> : <StateBadge state={activity} />,
   },
   { id: 'step', head: 'Step', width: '72px', isNumber: true, isSortable: true, cell: ({ latest_step }) => latest_step },
-  { id: 'reward', head: 'Reward', width: '172px', isNumber: true, cell: ({ id }) => <Reward modelId={id} /> },
-  { id: 'best', head: 'Best val', width: '84px', isNumber: true, cell: ({ id }) => <BestReward modelId={id} /> },
+  {
+    id: 'reward',
+    head: 'Reward',
+    width: '172px',
+    isNumber: true,
+    isSortable: true,
+    cell: ({ id }) => <Reward modelId={id} />,
+  },
+  {
+    id: 'best',
+    head: 'Best val',
+    width: '84px',
+    isNumber: true,
+    isSortable: true,
+    cell: ({ id }) => <BestReward modelId={id} />,
+  },
   {
     id: 'aliases',
     head: 'Aliases',
@@ -97,10 +111,11 @@ function RunLink({ run }: { run: string }) {
   )
 }
 
-const rewardKeys = ['reward', 'val/reward']
+/** The rewards of a run, in as few points as a small chart has. */
+export const rewardsQuery = (modelId: string) => metricsQuery(modelId, ['reward', 'val/reward'], { points: 60 })
 
 function Reward({ modelId }: { modelId: string }) {
-  const { data } = useQuery(metricsQuery(modelId, rewardKeys, { points: 60 }))
+  const { data } = useQuery(rewardsQuery(modelId))
   const points = data?.['reward']?.points ?? []
   return (
     <span className={classes.reward}>
@@ -111,8 +126,6 @@ function Reward({ modelId }: { modelId: string }) {
 }
 
 function BestReward({ modelId }: { modelId: string }) {
-  const { data } = useQuery(metricsQuery(modelId, rewardKeys, { points: 60 }))
-  const curve = data?.['val/reward']
-  const values = (curve?.extremes?.high ?? curve?.points ?? []).map(({ value }) => value)
-  return <span>{values.length === 0 ? '–' : formatMetric(Math.max(...values))}</span>
+  const { data } = useQuery(rewardsQuery(modelId))
+  return <span>{formatMetric(data && readRewards(data).best)}</span>
 }

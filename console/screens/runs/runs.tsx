@@ -1,5 +1,5 @@
 import { useCallback, useMemo } from 'react'
-import { useQuery } from '@tanstack/react-query'
+import { useQueries, useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { baseUrl } from '../../data/base.ts'
 import { locate } from '../../data/client.ts'
@@ -8,9 +8,18 @@ import { wholeListQuery } from '../../data/queries.ts'
 import { listResources, writeCurl } from '../../logic/command.ts'
 import { activeStates } from '../../logic/jobs.ts'
 import { describeSize, formatCount, type ListSize } from '../../logic/numbers.ts'
-import { filterRuns, newestFirst, putFirst, runColumns, sortRuns, type Run } from '../../logic/runs.ts'
+import {
+  filterRuns,
+  newestFirst,
+  putFirst,
+  readRewards,
+  runColumns,
+  sortRuns,
+  type Run,
+  type RunRewards,
+} from '../../logic/runs.ts'
 import { writeTraining } from '../../logic/snippets.ts'
-import { nextOrder, readList, readOrder, toggle, writeList } from '../../logic/search.ts'
+import { nextOrder, readList, readOrder, toggle, writeList, type Order } from '../../logic/search.ts'
 import { ColumnMenu } from '../../parts/column-menu.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { FilterField } from '../../parts/controls.tsx'
@@ -20,7 +29,7 @@ import { Page } from '../../parts/page.tsx'
 import { ProjectLink } from '../../parts/project-link.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table } from '../../parts/table.tsx'
-import { listColumns, optionalColumns, pickPinned } from './columns.tsx'
+import { listColumns, optionalColumns, pickPinned, rewardsQuery } from './columns.tsx'
 import { LoggedRuns, useLoggedRuns } from './logged-runs.tsx'
 import classes from './runs.module.css'
 
@@ -53,6 +62,7 @@ const modelsRequest = (project: string) => locate('GET /v1/preview/models', { qu
 
 /** The models of a project with the states of their oldest unfinished jobs, which are at work before others. */
 function useRuns(project: string) {
+  const { sort } = useSearch({ from: route })
   const refetchInterval = usePolling()
   const models = useQuery({
     ...wholeListQuery('GET /v1/preview/models', { query: { project, order: 'desc' } }),
@@ -66,8 +76,29 @@ function useRuns(project: string) {
     const activity = new Map(jobs.data?.items.toReversed().map(({ model_id, state }) => [model_id, state]))
     return models.data?.items.map((model): Run => ({ ...model, activity: activity.get(model.id) }))
   }, [models.data, jobs.data])
+  const rewards = useRewards(data ?? noRuns, isOfRewards(readOrder(sort, runColumns, newestFirst)))
+  const rewarded = useMemo(() => data?.map((run) => ({ ...run, rewards: rewards.get(run.id) })), [data, rewards])
   const { error, refetch, dataUpdatedAt } = models
-  return { result: { data, error, refetch, dataUpdatedAt }, size: models.data ?? unread }
+  return { result: { data: rewarded, error, refetch, dataUpdatedAt }, size: models.data ?? unread }
+}
+
+const noRuns: readonly Run[] = []
+// Each run is a request, unless its row has read it.
+const maxRewarded = 300
+
+const isOfRewards = ({ column }: Order) => column === 'reward' || column === 'best'
+
+/** The rewards of the newest runs, when the table is in their order. */
+function useRewards(runs: readonly Run[], isWanted: boolean): ReadonlyMap<string, RunRewards> {
+  const wanted = useMemo(() => (isWanted ? runs.slice(0, maxRewarded) : noRuns), [runs, isWanted])
+  const read = useQueries({
+    queries: wanted.map(({ id }) => rewardsQuery(id)),
+    combine: (results) => results.map(({ data }) => data && readRewards(data)),
+  })
+  return useMemo(
+    () => new Map(wanted.flatMap(({ id }, index) => (read[index] ? [[id, read[index]] as const] : []))),
+    [wanted, read],
+  )
 }
 
 const unread: ListSize = { isWhole: true, total: 0 }
@@ -121,6 +152,7 @@ function Runs({ runs, size }: { runs: readonly Run[]; size: ListSize }) {
         <p role="status" className={controls.count}>
           {shown.length < runs.length && `${formatCount(shown.length)} of `}
           {describeSize(runs.length, size, 'run')}
+          {runs.length > maxRewarded && isOfRewards(order) && `; of the newest ${maxRewarded} the rewards are known`}
         </p>
         <Download name={`${project}-runs`} rows={shown} />
         <Compare picked={picked} />
