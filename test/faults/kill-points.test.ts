@@ -1,26 +1,39 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
 import { expect, test } from 'vitest'
-import { points } from '../support/kill-points/points.ts'
-import { addRound, readTotal, runRound } from '../support/kill-points/rounds.ts'
+import { runNodeRound } from '../support/kill-points/node-rounds.ts'
+import { openFragileNode } from '../support/kill-points/node-world.ts'
+import { points, trainerPoints } from '../support/kill-points/points.ts'
+import { runRound } from '../support/kill-points/rounds.ts'
+import { addRound, describeTotal, readTotal } from '../support/kill-points/total.ts'
 import { openFragileWorld } from '../support/kill-points/world.ts'
 import { ensureSeed } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const { TRAINYARD_TEST_KILLS: wantedKills, TRAINYARD_TEST_KILLS_FILE: file } = process.env
+const survival = path.join(import.meta.dirname, '../../trainer/trainyard_trainer/survival_test.py')
 
-test('the points have different names', () => {
+test('the points have different names, and those of the trainer are in its test', () => {
   expect(points.length).toBeGreaterThanOrEqual(60)
   expect(new Set(points.map(({ name }) => name)).size).toBe(points.length)
+  const text = readFileSync(survival, 'utf8')
+  expect(trainerPoints.filter((name) => !text.includes(`"${name}": `))).toEqual([])
 })
 
 test.runIf(file === undefined)(
   'processes that die at some of the points, while queries fail, lose nothing and repeat nothing',
   async () => {
     const world = await openFragileWorld(stack)
-    const round = { seed: ensureSeed(), number: 0, most: 2, chosen: ['trainTwice', 'deleteCheckpointAndModel'] }
-    const reached = await runRound(world, round)
-    console.log(`killed: ${reached.join('; ')}`)
-    expect(reached).not.toEqual([])
+    const node = await openFragileNode(stack)
+    const round = { seed: ensureSeed(), number: 0 }
+    const reached = await Promise.all([
+      runRound(world, { ...round, most: 2, chosen: ['trainTwice', 'deleteCheckpointAndModel'] }),
+      // Later ones find processes of pods.
+      runNodeRound(node, { ...round, most: 10 }),
+    ])
+    console.log(`killed: ${reached.flat().join('; ')}`)
+    for (const each of reached) expect(each).not.toEqual([])
   },
 )
 
@@ -28,16 +41,21 @@ test.runIf(file !== undefined)(
   'processes that die at all of the points lose nothing and repeat nothing',
   async () => {
     const world = await openFragileWorld(stack)
+    const node = await openFragileNode(stack)
     for (let total = readTotal(file!, ensureSeed()); total.kills < Number(wantedKills);) {
       const { seed, rounds: number, reached: earlier } = total
-      const reached = await runRound(world, { seed, number, most: 8, earlier })
-      addRound(file!, { seed, round: number, reached })
+      const round = { seed, number, earlier }
+      const reached = await Promise.all([
+        runRound(world, { ...round, most: 20 }),
+        runNodeRound(node, { ...round, most: 20 }),
+      ])
+      addRound(file!, { seed, round: number, reached: reached.flat() })
       total = readTotal(file!, seed)
-      console.log(`round ${number}: ${reached.length} kills, ${total.kills} in all, at ${total.reached.size} points`)
+      console.log(
+        `round ${number}: ${reached.flat().length} kills, ${total.kills} in all, at ${total.reached.size} points`,
+      )
     }
-    const { reached } = readTotal(file!, ensureSeed())
-    const never = points.map(({ name }) => name).filter((name) => !reached.has(name))
-    console.log(`${reached.size} of ${points.length} points reached; never: ${never.join('; ') || 'none'}`)
+    console.log(describeTotal(readTotal(file!, ensureSeed())))
   },
   24 * 3600_000,
 )

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { listChildren } from '../support/child-processes.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart, killProgram, mainPid, podSelectors, waitUntilWhole } from '../support/kill.ts'
-import { listLoadedAdapters } from '../support/loaded-adapters.ts'
+import { expectOneEnd, startLongJob } from '../support/long-job.ts'
 import { chooseShare, isDeep } from '../support/random-cases.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -15,51 +15,51 @@ const alternating = (_: string, index: number) => index % 2
 // Everything works again before the next test.
 afterEach(() => waitUntilWhole(stack, 400_000), 420_000)
 
-/** A job that takes some seconds, because of many long answers and small batches. */
-async function startLongJob() {
-  const model = await rest.createModel()
-  const groups = await Promise.all(
-    ['Tell me about the sea.', 'Tell me a story.', 'Tell me about a horse.', 'How was your day?'].map((prompt) =>
-      sampleGroup(rest, model.address, prompt, alternating, 16),
-    ),
-  )
-  return { model, jobId: await rest.startJob(model.id, groups) }
-}
-
-/** Waits until a job has ended, and checks that it has one end, each gradient step once, and one checkpoint. */
-async function expectOneEnd({ model, jobId }: Awaited<ReturnType<typeof startLongJob>>): Promise<void> {
-  const events = await eventually(() => rest.waitForEnd(jobId), 120_000)
-  expect(events.filter((event) => /^training_(ended|failed)$/.test(event.type)).map((event) => event.type)).toEqual([
-    'training_ended',
-  ])
-  const steps = events.filter((event) => event.type === 'gradient_step')
-  expect(steps).toHaveLength(Number(events[0]?.data.num_sequences))
-  expect((await rest.listCheckpoints(model.id)).map((checkpoint) => checkpoint.step)).toEqual([1])
-}
-
 describe('a job survives kill -9, ends once and has one checkpoint', () => {
   const parts = ['trainer', 'operator', 'apiserver', 'status server'] as const
   test.for(chooseShare(parts, 1))('of the %s', async (part) => {
-    const job = await startLongJob()
+    const job = await startLongJob(rest)
     await killPart(stack, part)
-    await expectOneEnd(job)
+    await expectOneEnd(rest, job)
   })
+})
 
-  test('of the engine, which serves every step again within 90 s', async () => {
-    const job = await startLongJob()
-    const started = Date.now()
-    await killPart(stack, 'engine')
-    await expectOneEnd(job)
-    await waitUntilWhole(stack, 400_000)
-    // Before it was Ready, it has loaded what is in use.
-    const log = await stack.kubectl('logs', '-l', podSelectors.engine, '--tail=-1')
-    expect(log).toMatch(/Loaded (\d+) of \1 adapters in use/)
-    const [checkpoint] = await rest.listCheckpoints(job.model.id)
-    await eventually(async () => expect(await listLoadedAdapters(stack)).toContain(checkpoint?.id))
-    const [choice] = await eventually(() => rest.sample(`${job.model.address}:step1`, 'Tell me a story.'), 300_000)
-    console.log(`engine: answers again after ${((Date.now() - started) / 1000).toFixed(1)} s (goal 90 s)`)
-    expect(choice?.message.content).not.toBe('')
-  })
+test('of two operators, one works 20 s after a kill -9 and 3 s after a SIGTERM; no other pod is made or started again', async () => {
+  const readLease = async () => {
+    const text = await stack.kubectl('get', 'lease', 'trainyard-operator', '-o', 'jsonpath={.spec}')
+    return JSON.parse(text) as { holderIdentity: string; renewTime: string }
+  }
+  const others = `trainyard.dev/component in (engine,trainer)`
+  const listOthers = async () => {
+    const columns = '-o=custom-columns=:.metadata.uid,:.status.containerStatuses[*].restartCount'
+    const own = await stack.kubectl('get', 'pods', '-l', others, columns, '--no-headers')
+    const servers = await stack.kubectl('get', 'pods', '-l', podSelectors['status server'], columns, '--no-headers')
+    return [...own.trim().split('\n'), ...servers.trim().split('\n')].toSorted()
+  }
+  const before = await listOthers()
+  const killedAt = Date.now()
+  await killPart(stack, 'operator')
+  const { holderIdentity: next } = await eventually(
+    async () => {
+      const lease = await readLease()
+      expect(Date.parse(lease.renewTime)).toBeGreaterThan(killedAt)
+      return lease
+    },
+    60_000,
+    100,
+  )
+  const afterKill = Date.now() - killedAt
+  expect(afterKill).toBeLessThan(20_000)
+  // The other one has to be Ready to take over at once.
+  await stack.kubectl('rollout', 'status', 'deployment/trainyard-operator', '--timeout=120s')
+  const stoppedAt = Date.now()
+  await stack.kubectl('delete', 'pod', next, '--wait=false')
+  await eventually(async () => expect(['', next]).not.toContain((await readLease()).holderIdentity), 60_000, 50)
+  const afterStop = Date.now() - stoppedAt
+  console.log(`operators: another one works ${afterKill} ms after a kill -9, ${afterStop} ms after a SIGTERM`)
+  expect(afterStop).toBeLessThan(3_000)
+  await waitUntilWhole(stack, 400_000)
+  expect(await listOthers()).toEqual(before)
 })
 
 test.runIf(isDeep())('chats are answered although the computing process of their engine is killed', async () => {
@@ -118,7 +118,8 @@ describe('a killed part answers again at the same address', () => {
 test('without the operator, a POST is answered, and its job waits; then the job runs', async () => {
   const model = await rest.createModel()
   const group = await sampleGroup(rest, model.address, 'Tell me a story.', alternating)
-  await stack.kubectl('scale', 'deployment/trainyard-operator', '--replicas=0')
+  const scale = (replicas: number) => stack.kubectl('scale', 'deployment/trainyard-operator', `--replicas=${replicas}`)
+  await scale(0)
   await eventually(async () => {
     expect(await stack.kubectl('get', 'pods', '-l', podSelectors.operator, '-o', 'name')).toBe('')
   })
@@ -127,10 +128,10 @@ test('without the operator, a POST is answered, and its job waits; then the job 
     const row = await stack.kubectl('get', 'trainingjobs', '-l', `trainyard.dev/id=${jobId}`, '--no-headers')
     expect(row).toMatch(/Pending.*WaitingForOperator/)
     expect(await rest.listEvents(jobId)).toEqual([])
-    await stack.kubectl('scale', 'deployment/trainyard-operator', '--replicas=1')
+    await scale(2)
     expect((await rest.waitForEnd(jobId)).at(-1)?.type).toBe('training_ended')
   } finally {
-    await stack.kubectl('scale', 'deployment/trainyard-operator', '--replicas=1')
+    await scale(2)
   }
 })
 

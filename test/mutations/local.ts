@@ -113,4 +113,11 @@ export const localMutations: Mutation[] = [
     replace: 'chosen.includes(file)',
     test: 'test/support/file-shares.test.ts',
   },
+  {
+    fault: 'a new node agent starts the processes of pods again',
+    file: 'local/node-agent/container/container.ts',
+    find: 'this.#runs = await listRuns(this.#folder)',
+    replace: 'this.#runs = []',
+    test: 'test/faults/kill-points.test.ts',
+  },
 ]

@@ -44,15 +44,14 @@ export async function setUpStack(project: TestProject, { withPods }: { withPods:
   return tearDown
 }
 
-// A second operator waits for the Lease, as in an installation that is to survive a node: 160 MB and no time. A stack with engines
-// has less room.
-const standby = 2
+// A second operator waits for the Lease, as in an installation that is to survive a node: 160 MB and no time.
+const operators = 2
 
 /** Brings up a stack outside of a test run. */
 export async function bringUpStack(withPods: boolean): Promise<{ handle: StackHandle; tearDown: () => Promise<void> }> {
   const stateFolder = await mkdtemp(path.join(tmpdir(), 'trainyard-test-'))
   await chmod(stateFolder, 0o755) // Postgres runs as another user when we are root.
-  const config = { ...readLocalConfig(), stateFolder, port: 0, withPods, operators: withPods ? 1 : standby, outbound }
+  const config = { ...readLocalConfig(), stateFolder, port: 0, withPods, operators, outbound }
   const tearDown = async () => {
     await stopMachinery(stateFolder)
     await rm(stateFolder, { recursive: true, force: true })

@@ -121,18 +121,22 @@ function addressOf(url: string): { host: string; port: number } {
 }
 
 /** Creates a token of a trainer pod. The pod is created for it and never runs. */
-export async function makeTrainerToken(stack: Pick<Stack, 'apply' | 'kubectl'>, namespace: string): Promise<string> {
+export async function makeTrainerToken(
+  stack: Pick<Stack, 'apply' | 'kubectl'>,
+  namespace: string,
+  pod = 'trainer-0',
+): Promise<string> {
   await stack.apply({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: 'trainer-0', namespace },
+    metadata: { name: pod, namespace },
     spec: {
       serviceAccountName: 'trainyard-trainer',
       containers: [{ name: 'trainer', image: 'none' }],
       schedulerName: 'nobody',
     },
   })
-  const bound = ['--bound-object-kind', 'Pod', '--bound-object-name', 'trainer-0']
+  const bound = ['--bound-object-kind', 'Pod', '--bound-object-name', pod]
   const audience = ['--audience', 'trainyard-status']
   return (await stack.kubectl('create', 'token', 'trainyard-trainer', `-n${namespace}`, ...audience, ...bound)).trim()
 }

@@ -1,6 +1,8 @@
 """`kill -9` at all points of a job. The next trainer finishes the job with the same result. A run has a share of the
 points."""
 
+import json
+import os
 import random
 import threading
 import time
@@ -109,34 +111,43 @@ def test_an_rl_job_that_is_killed_at_every_point_has_the_same_result(
     killer = Killer(status_server, start_trainer, job)
     before_start = moments["training_started"] - moments["claims"]
     last = len(expected.events) - 1
-    points = [
-        lambda: killer.at_report("claims", "after"),
-        lambda: killer.after(0.2 * before_start),
-        lambda: killer.after(0.7 * before_start),
-        lambda: killer.at_report("training_started", "before"),
-        lambda: killer.at_report("training_started", "after"),
-        lambda: killer.at_report("gradient_step", "before", 1),
-        lambda: killer.at_report("gradient_step", "after", 1),
-        lambda: killer.while_writing("progress"),
-        lambda: killer.at_report("progress", "before"),
-        lambda: killer.at_report("progress", "after"),
-        lambda: killer.at_report("gradient_step", "before", 3),
-        lambda: killer.at_report("gradient_step", "after", 3),
-        lambda: killer.while_writing("progress", after=3),
-        lambda: killer.at_report("gradient_step", "before", last),
-        lambda: killer.at_report("gradient_step", "after", last),
-        lambda: killer.while_writing("checkpoint"),
-        lambda: killer.at_report("checkpoint", "before"),
-    ]
+    points = {
+        "after the claim": lambda: killer.at_report("claims", "after"),
+        "early in its start": lambda: killer.after(0.2 * before_start),
+        "late in its start": lambda: killer.after(0.7 * before_start),
+        "before training_started": lambda: killer.at_report("training_started", "before"),
+        "after training_started": lambda: killer.at_report("training_started", "after"),
+        "before step 1": lambda: killer.at_report("gradient_step", "before", 1),
+        "after step 1": lambda: killer.at_report("gradient_step", "after", 1),
+        "while it writes progress": lambda: killer.while_writing("progress"),
+        "before progress": lambda: killer.at_report("progress", "before"),
+        "after progress": lambda: killer.at_report("progress", "after"),
+        "before step 3": lambda: killer.at_report("gradient_step", "before", 3),
+        "after step 3": lambda: killer.at_report("gradient_step", "after", 3),
+        "while it writes progress again": lambda: killer.while_writing("progress", after=3),
+        "before the last step": lambda: killer.at_report("gradient_step", "before", last),
+        "after the last step": lambda: killer.at_report("gradient_step", "after", last),
+        "while it writes the checkpoint": lambda: killer.while_writing("checkpoint"),
+        "before the checkpoint": lambda: killer.at_report("checkpoint", "before"),
+    }
     assert len(points) == 17
-    chosen = choose_share(points, 7)
-    for kill in chosen:
-        kill()
+    chosen = choose_share(list(points), 7)
+    for name in chosen:
+        points[name]()
     assert len(killer.kills) == len(chosen)
     finish(job)
     assert job.attempt == len(chosen) + 1
     check_same(status_server, job, expected)
     assert job.statistics[0]["pushes"] == pytest.approx(expected.statistics[0]["pushes"], rel=1e-12)
+    count_kills([f"trainer: {name}" for name in chosen])
+
+
+def count_kills(names):
+    """Adds kills whose consequences were checked to the file of `npm run test:faults`."""
+    path = os.environ.get("TRAINYARD_TEST_KILLS_FILE")
+    if path is not None:
+        with open(path, "a") as file:
+            file.write(json.dumps({"seed": RUN_SEED, "reached": names}) + "\n")
 
 
 def test_an_sft_job_that_is_killed_at_every_step_has_the_same_result(status_server, start_trainer, offer, undisturbed):

@@ -18,7 +18,8 @@ interface Answer {
 export type Ask = (method: string, path: string, asked?: Asked) => Promise<Answer>
 
 const pauseMs = 200
-const maxWaitMs = 180_000
+// A server may die twenty times in a round, and starts in some seconds each time.
+const maxWaitMs = 400_000
 // The server dies, is not there yet, or cannot use its database; or another process works on the same request.
 const repeated = new Set([409, 429, 502, 503])
 
@@ -27,6 +28,7 @@ export function createPersistentClient(url: string, key: string, history: Histor
   return async (method, path, { body, idempotencyKey, accept = [] } = {}) => {
     const until = Date.now() + maxWaitMs
     for (let count = 0; ; count++) {
+      let broken: unknown
       const response = await fetch(url + path, {
         method,
         headers: {
@@ -37,7 +39,7 @@ export function createPersistentClient(url: string, key: string, history: Histor
         },
         ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
         signal: AbortSignal.timeout(60_000),
-      }).catch(() => undefined)
+      }).catch((error: unknown) => void (broken = error))
       const text = await response?.text().catch(() => undefined)
       if (response && text !== undefined && !isRepeated(response.status, accept)) {
         if (response.ok || accept.includes(response.status)) return { status: response.status, body: parse(text) }
@@ -45,7 +47,8 @@ export function createPersistentClient(url: string, key: string, history: Histor
         history.wrongAnswers.push(wrong)
         if (response.status < 500) throw new Error(wrong)
       }
-      if (Date.now() > until) throw new Error(`${method} ${path} is not answered: ${response?.status} ${text}`)
+      if (Date.now() > until)
+        throw new Error(`${method} ${path} is not answered: ${response?.status} ${text}`, { cause: broken })
       await delay(pauseMs)
     }
   }

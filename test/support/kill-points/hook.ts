@@ -2,15 +2,17 @@
 // its queries fail. Nothing of it is in the product.
 //
 // What a process that dies leaves behind are its effects: statements and transactions in Postgres, requests to the Kubernetes
-// API, changes of the artifact store. Nobody can tell two deaths between the same two effects apart. So the points are the
+// API, changes of the artifact store, of the node agent's files and processes. Nobody can tell two deaths between the same two effects apart. So the points are the
 // moments before and after each effect, and no line of the product has to be marked.
 
-import { spawn } from 'node:child_process'
+import childProcess, { spawn } from 'node:child_process'
+import { promises as files } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { isMainThread } from 'node:worker_threads'
 import { FolderStore } from '../../../artifacts/store/folder-store.ts'
 import { KubeClient, type KubeRequest } from '../../../lib/kube/client.ts'
 import { folderVariable, markReached, readOrders } from './orders.ts'
-import { findPoint, type Effect, type Part, type When } from './points.ts'
+import { findPoint, type Effect, type WatchedPart, type When } from './points.ts'
 import { watchQueries } from './watch-queries.ts'
 
 const supervisedVariable = 'TRAINYARD_TEST_SUPERVISED'
@@ -18,7 +20,8 @@ const supervisedVariable = 'TRAINYARD_TEST_SUPERVISED'
 const pauseMs = 50
 
 const folder = process.env[folderVariable]
-const part = /(apiserver|operator|status-server)\/main\.ts$/.exec(process.argv[1] ?? '')?.[1] as Part | undefined
+const mainFiles = /(apiserver|operator|status-server|node-agent)\/main\.ts$/
+const part = mainFiles.exec(process.argv[1] ?? '')?.[1] as WatchedPart | undefined
 if (folder !== undefined && part !== undefined && isMainThread) {
   if (process.env[supervisedVariable] === undefined) await supervise()
   else obey(folder, part)
@@ -45,7 +48,7 @@ async function supervise(): Promise<never> {
   return new Promise(() => {})
 }
 
-function obey(orders: string, ownPart: Part): void {
+function obey(orders: string, ownPart: WatchedPart): void {
   // It does not outlive its supervisor, which a test may kill.
   process.on('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   process.channel?.unref()
@@ -59,8 +62,9 @@ function obey(orders: string, ownPart: Part): void {
     // Nothing more happens until the signal arrives.
     for (;;);
   }
-  watchQueries(reach, () => readOrders(orders, ownPart).queryFaults)
   watchRequests(reach)
+  if (ownPart === 'node-agent') return watchMachine(reach)
+  watchQueries(reach, () => readOrders(orders, ownPart).queryFaults)
   watchStore(reach)
 }
 
@@ -96,4 +100,35 @@ function watchStore(reach: Reach): void {
       return result
     }
   }
+}
+
+/** Watches renamed and removed files, and started and signalled processes. */
+function watchMachine(reach: Reach): void {
+  const { rename, rm } = files
+  const watch = async <T>(effect: Effect, work: () => Promise<T>) => {
+    reach('before', [effect])
+    const result = await work()
+    reach('after', [effect])
+    return result
+  }
+  files.rename = (from, to) => watch({ kind: 'file', text: `rename ${String(to)}` }, () => rename(from, to))
+  files.rm = (file, options) => watch({ kind: 'file', text: `rm ${String(file)}` }, () => rm(file, options))
+  const start = childProcess.spawn as (...args: unknown[]) => childProcess.ChildProcess
+  const spawnWatched = (program: string, args: readonly string[], ...rest: unknown[]) => {
+    const effect: Effect = { kind: 'process', text: `spawn ${program} ${args.join(' ')}` }
+    reach('before', [effect])
+    const child = start(program, args, ...rest)
+    reach('after', [effect])
+    return child
+  }
+  childProcess.spawn = spawnWatched as typeof childProcess.spawn
+  const kill = process.kill.bind(process)
+  process.kill = (pid, signal) => {
+    const effects: Effect[] = pid === process.pid ? [] : [{ kind: 'process', text: `kill ${String(signal)}` }]
+    reach('before', effects)
+    const result = kill(pid, signal)
+    reach('after', effects)
+    return result
+  }
+  syncBuiltinESMExports()
 }

@@ -1,26 +1,33 @@
-/** The programs whose processes are killed. */
-export type Part = 'apiserver' | 'operator' | 'status-server'
+/** The programs that kill themselves (`hook.ts`). */
+export type WatchedPart = 'apiserver' | 'operator' | 'status-server' | 'node-agent'
+/** Those that tests kill: at reports and files of the trainer (`survival_test.py`), and at requests to an engine. */
+export type Part = WatchedPart | 'trainer' | 'engine'
 /** Before and after something takes effect. */
 export type When = 'before' | 'after'
 
 /** Something that a process does to the world outside. */
 export interface Effect {
-  /** A statement or a transaction, a request to the Kubernetes API, a change of the artifact store. */
-  kind: 'sql' | 'kube' | 'store'
+  /** A statement or a transaction, a request to the Kubernetes API, a change of the artifact store, of a file, or of a process. */
+  kind: 'sql' | 'kube' | 'store' | 'file' | 'process'
   text: string
 }
 
 export interface Point {
   name: string
   part: Part
+}
+
+interface WatchedPoint extends Point {
+  part: WatchedPart
   kind: Effect['kind']
   matches: RegExp
   when: When
 }
 
 // What each part changes, in the order of a job's life: the name of the effect, its kind, and a statement of its transaction,
-// the method and the end of the path of its request, or the operation of the store with its key.
-const effects: Record<Part, readonly (readonly [name: string, kind: Effect['kind'], matches: RegExp])[]> = {
+// the method and the end of the path of its request, or the operation of the store with its key. Of the node agent, in the order of
+// a pod's life, also the operation with the path of a file, and a started or signalled process.
+const effects: Record<WatchedPart, readonly (readonly [name: string, kind: Effect['kind'], matches: RegExp])[]> = {
   apiserver: [
     ['request claimed', 'sql', /^INSERT INTO auth\.idempotent_requests/],
     ['model row', 'sql', /^INSERT INTO training\.models/],
@@ -95,18 +102,65 @@ const effects: Record<Part, readonly (readonly [name: string, kind: Effect['kind
     ['token statistics', 'sql', /^UPDATE training\.checkpoints SET statistics_at/],
     ['attempt dropped', 'sql', /^UPDATE training\.job_attempts SET stopping_since = NULL .* attempt = \$2/],
   ],
+  'node-agent': [
+    ['node', 'kube', /^PATCH .*\/nodes\/[^/]+$/],
+    ['node status', 'kube', /^PATCH .*\/nodes\/[^/]+\/status$/],
+    ['heartbeat', 'kube', /^PATCH .*\/leases\//],
+    ['pod folder', 'file', /^rename .*\/identity\.json$/],
+    ['address', 'file', /^rename .*\/addresses\.json$/],
+    ['volume file', 'file', /^rename .*\/volumes\//],
+    ['run', 'file', /^rename .*\/run\.json$/],
+    ['process started', 'process', /^spawn .*\/shim\.sh /],
+    ['pod status', 'kube', /^PATCH .*\/pods\/[^/]+\/status$/],
+    ['event', 'kube', /^POST .*\/events$/],
+    ['process signalled', 'process', /^kill SIGTERM$/],
+    ['old run removed', 'file', /^rm .*\/containers\/[^/]+\/\d+$/],
+    ['pod resource deleted', 'kube', /^DELETE .*\/pods\//],
+    ['pod folder removed', 'file', /^rm .*\/pods\/[^/]+$/],
+  ],
 }
 
-/** All points at which a process may be killed. */
-export const points: readonly Point[] = (Object.keys(effects) as Part[]).flatMap((part) =>
+/** All points at which processes kill themselves. */
+export const watchedPoints: readonly WatchedPoint[] = (Object.keys(effects) as WatchedPart[]).flatMap((part) =>
   effects[part].flatMap(([effect, kind, matches]) =>
     (['before', 'after'] as const).map((when) => ({ name: `${part}: ${when} ${effect}`, part, kind, matches, when })),
   ),
 )
 
+/** The points at which trainer/trainyard_trainer/survival_test.py kills the trainer of an RL job. */
+export const trainerPoints = [
+  'after the claim',
+  'early in its start',
+  'late in its start',
+  'before training_started',
+  'after training_started',
+  'before step 1',
+  'after step 1',
+  'while it writes progress',
+  'before progress',
+  'after progress',
+  'before step 3',
+  'after step 3',
+  'while it writes progress again',
+  'before the last step',
+  'after the last step',
+  'while it writes the checkpoint',
+  'before the checkpoint',
+] as const
+
+/** The points at which test/integration/faults.test.ts kills the engine. */
+export const enginePoints = ['while a job trains', 'in a chat', 'while it loads an adapter', 'in its start'] as const
+
+/** All points at which a process is killed. */
+export const points: readonly Point[] = [
+  ...watchedPoints,
+  ...trainerPoints.map((name) => ({ name: `trainer: ${name}`, part: 'trainer' as const })),
+  ...enginePoints.map((name) => ({ name: `engine: ${name}`, part: 'engine' as const })),
+]
+
 /** The first of these points that an effect is at. */
 export function findPoint(names: readonly string[], when: When, done: readonly Effect[]): Point | undefined {
-  const isAt = (point: Point) =>
+  const isAt = (point: WatchedPoint) =>
     point.when === when && done.some(({ kind, text }) => kind === point.kind && point.matches.test(text))
-  return points.find((point) => names.includes(point.name) && isAt(point))
+  return watchedPoints.find((point) => names.includes(point.name) && isAt(point))
 }

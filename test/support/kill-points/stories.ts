@@ -23,7 +23,7 @@ export interface World {
 
 const path = '/v1/preview'
 const message = { role: 'user', content: 'a' }
-const waitMs = 240_000
+const waitMs = 480_000
 
 interface Model {
   id: string

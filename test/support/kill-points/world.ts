@@ -56,15 +56,19 @@ export async function openFragileWorld(stack: Stack): Promise<FragileWorld> {
   const plane = await startControlPlane(stack, settings)
   // First the operator has to know the base model.
   await eventually(() => plane.rest.createModel(), 120_000)
-  const token = await makeTrainerToken(stack, namespace)
+  const tokens = [await makeTrainerToken(stack, namespace), await makeTrainerToken(stack, namespace, 'trainer-1')]
   const history = new History()
   const ask = createPersistentClient(plane.restUrl, key, history)
   await ask('POST', '/v1/preview/webhooks', { body: { url: receiver.url }, idempotencyKey: newKey() })
   const kube = new KubeClient(loadKubeAccess({ KUBECONFIG: stack.kubeconfig }), { userAgent: 'test' })
   const stopping = new AbortController()
-  const training = pretendToTrain({ statusUrl: plane.statusUrl, token, baseModel, artifacts, history }, stopping.signal)
+  const deps = { statusUrl: plane.statusUrl, baseModel, artifacts, history }
+  const training = Promise.all(tokens.map((token) => pretendToTrain({ ...deps, token }, stopping.signal)))
   training.catch(() => {})
-  onTestFinished(() => (stopping.abort(), training))
+  onTestFinished(async () => {
+    stopping.abort()
+    await training
+  })
   return {
     ask,
     kube,
