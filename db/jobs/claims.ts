@@ -110,7 +110,8 @@ async function claimOnce(
 }
 
 /**
- * Releases the jobs of the pod's earlier processes, and records which ended ones the pod no longer works on. Returns the first job whose claim this process has never received.
+ * Releases the jobs of the pod's earlier processes, and records which ended ones the pod no longer works on. Returns the
+ * first job whose claim this process has never received. Jobs that the process names are not locked: reports on them go on.
  * If the process sends `holding` and does not name a running job, it may just be reporting the job's end, so that job
  * is left to its lease.
  */
@@ -118,7 +119,8 @@ async function releaseOlderWork(connection: Connection, claimant: Claimant): Pro
   const { rows } = await connection.query<{ id: string; isOwn: boolean; lostAnswer: boolean }>(
     `WITH dropped AS (${dropOthers})
      SELECT id, holder_process = $2 AS "isOwn", state = 'Starting' AND id <> ALL ($3::uuid[]) AS "lostAnswer"
-     FROM training.jobs WHERE holder_pod = $1 AND state ${held} ORDER BY id FOR UPDATE`,
+     FROM training.jobs WHERE holder_pod = $1 AND state ${held} AND (holder_process IS DISTINCT FROM $2 OR id <> ALL ($3::uuid[]))
+     ORDER BY id FOR UPDATE`,
     [claimant.podUid, claimant.processId, claimant.holding ?? []],
   )
   const isLost = (row: (typeof rows)[number]) => !row.isOwn || (claimant.holding === undefined && !row.lostAnswer)
