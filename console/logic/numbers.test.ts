@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest'
-import { countOf, formatBytes, formatMetric, formatSigned, mean, standardDeviation, describeSize } from './numbers.ts'
+import {
+  countOf,
+  formatBytes,
+  formatMetric,
+  formatSigned,
+  formatTicks,
+  mean,
+  standardDeviation,
+  describeSize,
+} from './numbers.ts'
 
 test.each([
   [0, '0'],
@@ -17,6 +26,36 @@ test.each([
   [undefined, '–'],
 ])('the metric %s is %s', (value, text) => {
   expect(formatMetric(value)).toBe(text)
+})
+
+test.each([
+  [
+    [1, 1.5, 2],
+    ['1.0', '1.5', '2.0'],
+  ],
+  [
+    [-0.2, 0, 0.2],
+    ['−0.2', '0.0', '0.2'],
+  ],
+  [
+    [0.25, 0.30000000000000004],
+    ['0.25', '0.30'],
+  ],
+  [
+    [800, 1000],
+    ['800', '1,000'],
+  ],
+  [
+    [0, 20_000],
+    ['0', '20K'],
+  ],
+  [
+    [0, 0.0005],
+    ['0', '5.0e-4'],
+  ],
+  [[], []],
+])('the ticks %s are %s', (ticks, texts) => {
+  expect(formatTicks(ticks)).toEqual(texts)
 })
 
 test('signs are shown for advantages', () => {

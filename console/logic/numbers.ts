@@ -26,6 +26,18 @@ export function formatMetric(value: number | null | undefined): string {
   return value.toFixed(size >= 100 ? 1 : size >= 10 ? 2 : 3).replace('-', '−')
 }
 
+const maxDecimals = 3
+
+/** The ticks of an axis, all with as many decimals as the finest of them needs. Very large and very small ones are as elsewhere. */
+export function formatTicks(ticks: readonly number[]): string[] {
+  const sizes = ticks.filter((tick) => tick !== 0).map(Math.abs)
+  if (Math.max(...sizes) >= 10_000 || Math.min(...sizes) < 10 ** -maxDecimals) return ticks.map(formatMetric)
+  const isExact = (decimals: number) => ticks.every((tick) => Math.abs(tick - Number(tick.toFixed(decimals))) < 1e-9)
+  const decimals = Array.from({ length: maxDecimals }, (_, count) => count).find(isExact) ?? maxDecimals
+  const format = new Intl.NumberFormat('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+  return ticks.map((tick) => format.format(tick).replace('-', '−'))
+}
+
 /** A value with its sign, for advantages and pushes. */
 export function formatSigned(value: number | null): string {
   if (value === null) return '–'

@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css'
 import { useEffect, useRef } from 'react'
 import UPlot, { type AlignedData, type Options } from 'uplot'
-import { formatMetric } from '../logic/numbers.ts'
+import { formatMetric, formatTicks } from '../logic/numbers.ts'
 import { joinSeries } from '../logic/series.ts'
 import { rangeOf, type Marker } from '../logic/curves.ts'
 import { writePlace, type ChartProps, type Series } from './chart.tsx'
@@ -107,7 +107,7 @@ function makeOptions(host: HTMLElement, { series, axis: x, range }: Shape, calls
           values: (_: UPlot, steps: number[]) => steps.map((step) => (Number.isInteger(step) ? String(step) : '')),
         }),
       },
-      { ...axis, size: 46, gap: 4, space: 28, values: (_, values) => values.map((value) => formatMetric(value)) },
+      { ...axis, size: 46, gap: 4, space: 28, values: (_, ticks) => formatTicks(ticks) },
     ],
     series: [{}, ...lines, ...bounds],
     bands: banded.map((index, place) => ({
