@@ -46,7 +46,7 @@ const batches = new Batches(async (name, keys, signal) => {
 /** The curves of some metrics of a model. */
 export function metricsQuery(modelId: string, keys: readonly string[], range: MetricRange = {}) {
   return queryOptions({
-    queryKey: ['metrics', metricsRequest(modelId, keys, range)],
+    queryKey: ['metrics', metricsRequest(modelId, keys, range)] as const,
     enabled: keys.length > 0,
     queryFn: async ({ signal }): Promise<Record<string, Curve>> => {
       const metrics = await batches.get(JSON.stringify({ modelId, range }), keys, signal)

@@ -236,9 +236,20 @@ test('a key counts as soon as a dialog is closed, which the browser tells later'
 
 test('charts have three axes, and a zoom asks for its part', async () => {
   const page = await open(`${home}/runs/${demo.run.name}`)
-  const byIndex = page.waitForResponse((response) => /metrics\?.*x=index/.test(response.url()))
+  const held = Promise.withResolvers<void>()
+  await page.route(/metrics\?.*x=index/, async (route) => {
+    await held.promise
+    await route.continue()
+  })
+  await page
+    .getByRole('img', { name: /at step 12/ })
+    .first()
+    .waitFor()
   await page.getByRole('button', { name: 'gradient step', exact: true }).click()
-  await byIndex
+  // No value has its place by step on the axis of gradient steps.
+  await page.getByRole('img', { name: 'loss: no values yet.' }).waitFor()
+  expect(await page.getByRole('img', { name: /at gradient step/ }).count()).toBe(0)
+  held.resolve()
   const asked = page.waitForRequest((request) => /metrics\?.*x=index.*from=/.test(request.url()))
   const { x, y, width, height } = await measurePlot(page)
   await page.mouse.move(x + width * 0.2, y + height / 2)

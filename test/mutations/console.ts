@@ -30,6 +30,13 @@ export const consoleMutations: Mutation[] = [
     test: 'console/logic/trajectory-calls.test.ts',
   },
   {
+    fault: 'values by step are shown at places of gradient steps until those are read',
+    file: 'console/screens/run/charts.tsx',
+    find: 'query?.queryKey[1].query?.x === axis ? before : undefined',
+    replace: 'query ? before : undefined',
+    test: 'test/browser/trajectories.test.ts',
+  },
+  {
     fault: 'a group with equal rewards is said to have taught something',
     file: 'console/logic/groups.ts',
     find: "return 'equal rewards'",

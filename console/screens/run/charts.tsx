@@ -1,5 +1,5 @@
 import { useMemo } from 'react'
-import { keepPreviousData, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { baseUrl } from '../../data/base.ts'
 import { locate } from '../../data/client.ts'
@@ -156,7 +156,8 @@ function RunChart({ modelId, keys, axis, markers, range, onZoom }: RunChartProps
   const { data } = useQuery({
     ...chartQuery(modelId, keys, { axis, ...range }),
     refetchInterval: usePolling(),
-    placeholderData: keepPreviousData,
+    // Values of one axis have other places on another.
+    placeholderData: (before, query) => (query?.queryKey[1].query?.x === axis ? before : undefined),
   })
   const series = useMemo(() => keys.map((key) => readSeries(key, data ?? {})), [keys, data])
   const openStep = (place: number) => {

@@ -14,25 +14,25 @@ const minReportedMs = 16
 
 const screen = (click: string, shown: Shown): Step => ({ click, shown, isScreen: true })
 
-/** A way through the screens of a run of a million gradient steps. */
+/** A way through the screens of a run of a million gradient steps. Its project is called "runs", so texts of links are whole. */
 const throughRun: readonly Step[] = [
-  screen('nav[aria-label=Project] >> text=Runs', { selector: '[role=cell] a', text: 'million', heading: 'Runs' }),
+  screen('nav[aria-label=Project] >> text="Runs"', { selector: '[role=cell] a', text: 'million', heading: 'Runs' }),
   screen('[role=cell] a', { selector: 'figcaption h2', text: 'reward', heading: 'million' }),
   { click: 'figcaption button', shown: { selector: 'figure td' } },
   { click: 'figcaption button', shown: { selector: 'figure canvas' } },
-  { click: 'text="gradient step"', shown: { selector: 'figcaption small', text: '1:' } },
-  screen('nav[aria-label=Run] >> text=Jobs', { selector: 'p, [role=status]', text: '100 jobs' }),
-  screen('nav[aria-label=Run] >> text=Checkpoints', { selector: 'h2', text: 'No checkpoints' }),
-  screen('nav[aria-label=Run] >> text=Charts', { selector: 'figcaption h2', text: 'reward' }),
+  { click: 'text="gradient step"', shown: { selector: '[role=img][aria-label*="gradient step 999"]' } },
+  screen('nav[aria-label=Run] >> text="Jobs"', { selector: 'p, [role=status]', text: '100 jobs' }),
+  screen('nav[aria-label=Run] >> text="Checkpoints"', { selector: 'h2', text: 'No checkpoints' }),
+  screen('nav[aria-label=Run] >> text="Charts"', { selector: 'figcaption h2', text: 'reward' }),
   { click: 'text="dark"', shown: { selector: 'html' } },
   { click: 'text="light"', shown: { selector: 'html' } },
-  screen('nav[aria-label=Project] >> text=Overview', { selector: 'h2', text: 'Last runs' }),
-  screen('nav[aria-label=Project] >> text=Playground', { selector: 'h1', heading: 'Playground' }),
+  screen('nav[aria-label=Project] >> text="Overview"', { selector: 'h2', text: 'Last runs' }),
+  screen('nav[aria-label=Project] >> text="Playground"', { selector: 'h1', heading: 'Playground' }),
 ]
 
 /** A way through the screens of a project with 100,000 calls. */
 const throughCalls: readonly Step[] = [
-  screen('nav[aria-label=Project] >> text=Traces', { selector: '[role=cell] button', heading: 'Traces' }),
+  screen('nav[aria-label=Project] >> text="Traces"', { selector: '[role=cell] button', heading: 'Traces' }),
   screen('text="All calls"', { selector: '[role=cell] button', heading: 'Calls' }),
   { click: '[role=columnheader] >> text=Latency', shown: { selector: '[aria-sort] button', text: 'Latency' } },
   { click: '[role=columnheader] >> text=Started', shown: { selector: '[aria-sort] button', text: 'Started' } },
@@ -41,8 +41,8 @@ const throughCalls: readonly Step[] = [
   { click: 'aside [aria-label=Close]', shown: { selector: 'main:not(:has(aside))' } },
   { click: 'button:has-text("Columns")', shown: { selector: '[popover]:popover-open' } },
   { click: '[popover]:popover-open label >> nth=0', shown: { selector: '[role=columnheader]' } },
-  screen('nav[aria-label=Entity] >> text=Usage', { selector: 'h1', heading: 'Usage' }),
-  screen('nav[aria-label=Entity] >> text=Settings', { selector: 'h2', text: 'keys' }),
+  screen('nav[aria-label=Entity] >> text="Usage"', { selector: 'h1', heading: 'Usage' }),
+  screen('nav[aria-label=Entity] >> text="Settings"', { selector: 'h2', text: 'keys' }),
   screen('text="Limits"', { selector: 'main', text: 'Unfinished jobs' }),
 ]
 
