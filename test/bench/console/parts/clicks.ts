@@ -42,7 +42,7 @@ const throughCalls: readonly Step[] = [
   { click: 'button:has-text("Columns")', shown: { selector: '[popover]:popover-open' } },
   { click: '[popover]:popover-open label >> nth=0', shown: { selector: '[role=columnheader]' } },
   screen('nav[aria-label=Entity] >> text="Usage"', { selector: 'h1', heading: 'Usage' }),
-  screen('nav[aria-label=Entity] >> text="Settings"', { selector: 'h2', text: 'keys' }),
+  screen('nav[aria-label=Entity] >> text="Settings"', { selector: '[role=table][aria-label=Keys]' }),
   screen('text="Limits"', { selector: 'main', text: 'Unfinished jobs' }),
 ]
 
