@@ -3,6 +3,7 @@ import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { metricKeysQuery, metricsQuery } from '../../data/metrics.ts'
 import { runQuery, type Model } from '../../data/models.ts'
+import { listRunRequests } from '../../logic/run-requests.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { readList } from '../../logic/search.ts'
 import { arrangeCharts } from '../../logic/series.ts'
@@ -35,7 +36,9 @@ export function CompareScreen() {
       }
       actions={
         <AsCommand
-          requests={models.map(({ id }) => ({ address: `/v1/preview/models/${id}/metrics?keys=reward,loss` }))}
+          requests={models
+            .flatMap(({ id }) => listRunRequests('', {}, { id, step: 0 }))
+            .map((address) => ({ address }))}
         />
       }
     >
