@@ -2,11 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import path from 'node:path'
 import { createInterface } from 'node:readline'
+import { keepLog } from '../support/child-program.ts'
 
 const trainer = path.join(import.meta.dirname, '..', '..', 'trainer')
-
-// The last characters of a contestant's log, which show why it ended.
-const maxLogLength = 2_000
 
 /**
  * The report of trainer/bench/contestant.py. The tokens are those of the examples, not all tokens that are computed.
@@ -60,15 +58,6 @@ export async function measureLatency(python: string): Promise<Record<string, num
   const [code] = (await closed) as [number | null]
   if (code !== 0) throw new Error(`the measuring of latency failed: ${readLog()}`)
   return JSON.parse(Buffer.concat(chunks).toString()) as Record<string, number[]>
-}
-
-/** Returns a function that reads the end of the process's standard error. */
-function keepLog(child: ChildProcess): () => string {
-  let log = ''
-  child.stderr!.on('data', (chunk: Buffer) => {
-    log = `${log}${chunk.toString()}`.slice(-maxLogLength)
-  })
-  return () => log
 }
 
 /** Starts it with one thread and without network access. */

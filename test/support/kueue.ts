@@ -1,12 +1,11 @@
-import { execFile, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdir, mkdtemp, open, readFile, rm, symlink, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { layoutOf } from '../../local/stack/layout.ts'
 import { certificatesOf } from '../../local/stack/programs/certificates.ts'
-import { eventually } from './eventually.ts'
+import { startChildProgram } from './child-program.ts'
 import { findFreePort } from './free-port.ts'
 import { installGoTool } from './go-tool.ts'
 import type { Stack } from './stack.ts'
@@ -18,8 +17,8 @@ export const kueueApi = 'kueue.x-k8s.io/v1beta2'
 
 /**
  * Starts the real controller of Kueue beside a stack, with its definitions. It manages the Jobs that name a queue. Returns
- * what ends it. Its webhooks are left out: kube-apiserver could
- * not reach them here, and they only check objects and fill in what these tests write themselves.
+ * what ends it. Its webhooks are left out: kube-apiserver could not reach them here, and they only check objects and fill in
+ * what these tests write themselves.
  */
 export async function startKueue(stack: Stack): Promise<() => Promise<void>> {
   const program = await installGoTool({ program: 'kueue', package: `${goModule}/cmd/kueue`, folder: 'kueue' })
@@ -30,31 +29,17 @@ export async function startKueue(stack: Stack): Promise<() => Promise<void>> {
   const ownEtc = path.join(folder, 'etc')
   const certDir = await linkCertificates(stack, path.join(ownEtc, 'kueue/metrics/certs'))
   await writeFile(configFile, JSON.stringify(configure({ webhookPort, healthPort, certDir })))
-  const logFile = path.join(folder, 'log')
-  const log = await open(logFile, 'w')
   const command = [program, '--config', configFile, '--feature-gates', 'VisibilityOnDemand=false']
-  const child = spawn('unshare', [...withEtc, ownEtc, ...command], {
-    stdio: ['ignore', log.fd, log.fd],
+  return startChildProgram({
+    command: 'unshare',
+    args: [...withEtc, ownEtc, ...command],
     env: { ...process.env, KUBECONFIG: stack.kubeconfig },
-  })
-  const exited = once(child, 'exit')
-  await log.close()
-  const stop = async () => {
-    child.kill('SIGKILL')
-    await exited
-    await rm(folder, { recursive: true })
-  }
-  try {
-    await eventually(async () => {
-      if (child.exitCode !== null) throw new Error(await readFile(logFile, 'utf8'))
+    folder,
+    ready: async () => {
       const { ok } = await fetch(`http://127.0.0.1:${healthPort}/readyz`)
       if (!ok) throw new Error('Kueue is not ready')
-    })
-    return stop
-  } catch (error) {
-    await stop()
-    throw error
-  }
+    },
+  })
 }
 
 /** The definitions are in the Go module. */

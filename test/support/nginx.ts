@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { childEnvironment } from '../../local/config.ts'
-import { eventually } from './eventually.ts'
+import { startChildProgram } from './child-program.ts'
 import { findFreePort } from './free-port.ts'
 import { installNginx } from './install-nginx.ts'
 
@@ -24,23 +22,11 @@ export async function startNginx(server: string): Promise<RunningNginx> {
   const file = path.join(folder, 'nginx.conf')
   await writeFile(file, wrap(await readConfig(new URL(server).host, port), folder))
   const args = ['-c', file, '-p', folder, '-e', path.join(folder, 'error.log')]
-  const child = spawn(command, args, { env: childEnvironment(env), stdio: ['ignore', 'ignore', 'inherit'] })
-  const exited = once(child, 'exit')
   const url = `http://127.0.0.1:${port}`
-  const stop = async () => {
-    child.kill('SIGKILL')
-    await exited
-    await rm(folder, { recursive: true })
+  const ready = async () => {
+    if (!(await fetch(`${url}/v1/health`)).ok) throw new Error('nginx does not lead to the server yet')
   }
-  try {
-    await eventually(async () => {
-      if (!(await fetch(`${url}/v1/health`)).ok) throw new Error('nginx does not lead to the server yet')
-    })
-  } catch (error) {
-    await stop()
-    throw error
-  }
-  return { url, stop }
+  return { url, stop: await startChildProgram({ command, args, env: childEnvironment(env), folder, ready }) }
 }
 
 /** The page's configuration, with addresses of this machine. */

@@ -1,11 +1,9 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { readLocalConfig } from '../../local/config.ts'
 import { runChild } from '../../local/install/run-child.ts'
-import { eventually } from './eventually.ts'
+import { startChildProgram } from './child-program.ts'
 import { findFreePort } from './free-port.ts'
 import { unpackDebianPackage } from './debian-package.ts'
 
@@ -29,23 +27,13 @@ export async function startPrometheus(targets: readonly ScrapeTarget[]): Promise
   const file = path.join(folder, 'prometheus.yml')
   await writeFile(file, JSON.stringify(describeScrapes(targets)))
   const port = await findFreePort()
-  const args = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`, `--web.listen-address=127.0.0.1:${port}`]
-  const child = spawn(program, [...args, '--log.level=error'], { stdio: ['ignore', 'ignore', 'inherit'] })
-  const exited = once(child, 'exit')
+  const storage = [`--config.file=${file}`, `--storage.tsdb.path=${folder}/data`]
+  const args = [...storage, `--web.listen-address=127.0.0.1:${port}`, '--log.level=error']
   const url = `http://127.0.0.1:${port}`
-  const stop = async () => {
-    child.kill('SIGKILL')
-    await exited
-    await rm(folder, { recursive: true })
+  const ready = async () => {
+    if (!(await fetch(`${url}/-/ready`)).ok) throw new Error('Prometheus is not ready')
   }
-  try {
-    await eventually(async () => {
-      if (!(await fetch(`${url}/-/ready`)).ok) throw new Error('Prometheus is not ready')
-    }, 30_000)
-  } catch (error) {
-    await stop()
-    throw error
-  }
+  const stop = await startChildProgram({ command: program, args, folder, ready, timeoutMs: 30_000 })
   return { query: (expression) => query(url, expression), stop }
 }
 

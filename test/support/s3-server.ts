@@ -1,10 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { eventually } from './eventually.ts'
+import { startChildProgram } from './child-program.ts'
 import { findFreePort } from './free-port.ts'
 import { installS3Server } from './s3-build.ts'
 
@@ -30,27 +28,15 @@ export async function startS3Server(): Promise<S3Server> {
   const credentials = { AWS_ACCESS_KEY_ID: 'tests', AWS_SECRET_ACCESS_KEY: randomUUID() }
   const port = await findFreePort()
   const args = ['--port', `127.0.0.1:${port}`, '--keep-alive', '--quiet', 'posix', '--sidecar']
-  const child = spawn(program, [...args, path.join(root, 'metadata'), path.join(root, 'buckets')], {
-    env: { ROOT_ACCESS_KEY: credentials.AWS_ACCESS_KEY_ID, ROOT_SECRET_KEY: credentials.AWS_SECRET_ACCESS_KEY },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
   const endpoint = `http://127.0.0.1:${port}`
-  const stop = async () => {
-    await end(child)
-    await rm(root, { recursive: true })
-  }
-  try {
+  const stop = await startChildProgram({
+    command: program,
+    args: [...args, path.join(root, 'metadata'), path.join(root, 'buckets')],
+    env: { ROOT_ACCESS_KEY: credentials.AWS_ACCESS_KEY_ID, ROOT_SECRET_KEY: credentials.AWS_SECRET_ACCESS_KEY },
+    folder: root,
     // A ready server answers an unsigned request, with an error.
-    await eventually(() => fetch(endpoint), 15_000)
-  } catch (error) {
-    await stop()
-    throw error
-  }
+    ready: () => fetch(endpoint),
+    timeoutMs: 15_000,
+  })
   return { endpoint, bucket, port, credentials, folder: path.join(root, 'buckets', bucket), stop }
-}
-
-async function end(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  child.kill('SIGKILL')
-  await once(child, 'exit')
 }

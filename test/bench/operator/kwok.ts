@@ -1,7 +1,5 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import path from 'node:path'
-import { eventually } from '../../support/eventually.ts'
+import { startChildProgram } from '../../support/child-program.ts'
 import { installGoTool } from '../../support/go-tool.ts'
 import type { Stack } from '../../support/stack.ts'
 
@@ -12,35 +10,37 @@ const nodeName = 'played'
 export const playedNodes = { 'trainyard.dev/bench-node': 'played' }
 
 /** Starts kwok with one node, which runs any number of pods without a process for them. Returns what ends it. */
-export async function playNodes(stack: Pick<Stack, 'kubeconfig' | 'apply' | 'kubectl'>): Promise<() => Promise<void>> {
+export async function playNodes(
+  stack: Pick<Stack, 'kubeconfig' | 'apply' | 'kubectl'>,
+): Promise<() => Promise<unknown>> {
   const program = await installGoTool({ program: 'kwok', package: 'sigs.k8s.io/kwok/cmd/kwok', folder: 'kwok' })
   const annotation = 'kwok.x-k8s.io/node=played'
   const selector = `--manage-nodes-with-annotation-selector=${annotation}`
   const args = ['--kubeconfig', stack.kubeconfig, '--config', stages, selector, '--node-lease-duration-seconds=40']
-  const child = spawn(program, args, {
-    stdio: ['ignore', 'ignore', 'ignore'],
-    env: { ...process.env, HOME: '/nonexistent' },
-  })
-  const exited = once(child, 'exit')
-  const stop = async () => {
-    child.kill('SIGKILL')
-    await exited
-    await stack.kubectl('delete', 'node', nodeName, '--ignore-not-found')
-  }
+  await stack.apply(describeNode(annotation))
+  const remove = () => stack.kubectl('delete', 'node', nodeName, '--ignore-not-found')
+  const ready = () => stack.kubectl('wait', '--for=condition=Ready', `node/${nodeName}`, '--timeout=60s')
   try {
-    const [key, value] = annotation.split('=') as [string, string]
-    await stack.apply({
-      apiVersion: 'v1',
-      kind: 'Node',
-      metadata: { name: nodeName, annotations: { [key]: value }, labels: playedNodes },
-      spec: {
-        taints: Object.entries(playedNodes).map(([name, own]) => ({ key: name, value: own, effect: 'NoSchedule' })),
-      },
+    const end = await startChildProgram({
+      command: program,
+      args,
+      env: { ...process.env, HOME: '/nonexistent' },
+      ready,
     })
-    await eventually(() => stack.kubectl('wait', '--for=condition=Ready', `node/${nodeName}`, '--timeout=60s'))
-    return stop
+    return () => end().then(remove)
   } catch (error) {
-    await stop()
+    await remove()
     throw error
+  }
+}
+
+function describeNode(annotation: string): object {
+  const [key, value] = annotation.split('=') as [string, string]
+  const taints = Object.entries(playedNodes).map(([name, own]) => ({ key: name, value: own, effect: 'NoSchedule' }))
+  return {
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: nodeName, annotations: { [key]: value }, labels: playedNodes },
+    spec: { taints },
   }
 }
