@@ -3,6 +3,8 @@ import path from 'node:path'
 import { expect, test } from 'vitest'
 import { runNodeRound } from '../support/kill-points/node-rounds.ts'
 import { openFragileNode } from '../support/kill-points/node-world.ts'
+import { nodeStories } from '../support/kill-points/node-stories.ts'
+import { giveOrders, listReached } from '../support/kill-points/orders.ts'
 import { points, trainerPoints } from '../support/kill-points/points.ts'
 import { runRound } from '../support/kill-points/rounds.ts'
 import { addRound, describeTotal, readTotal } from '../support/kill-points/total.ts'
@@ -36,6 +38,16 @@ test.runIf(file === undefined)(
     for (const each of reached) expect(each).not.toEqual([])
   },
 )
+
+test.runIf(file === undefined)('an agent that dies while it removes a pod leaves nothing of it', async () => {
+  const node = await openFragileNode(stack)
+  const kills = ['node-agent: after pod folder removed', 'node-agent: before pod folder removed']
+  for (const kill of kills) {
+    giveOrders(node.orders, 'node-agent', { kills: [kill], most: 1 })
+    await nodeStories.runOnce(node)
+  }
+  expect(listReached(node.orders)).toEqual(kills)
+})
 
 test.runIf(file !== undefined)(
   'processes that die at all of the points lose nothing and repeat nothing',

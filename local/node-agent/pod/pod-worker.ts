@@ -191,8 +191,9 @@ export class PodWorker {
     this.#endBy ??= Date.now() + orphanGraceMs
     const waits = this.#keepers.map((keeper) => keeper.stop(this.#endBy ?? 0, 'the pod is gone'))
     if (this.#isRunning) return Math.min(...waits)
-    await this.#folder.remove()
+    // The next agent finds what is left of a pod by its folder, so that goes last.
     await this.#options.addresses.release(this.#options.identity.uid)
+    await this.#folder.remove()
     this.#isDone = true
     return Infinity
   }
