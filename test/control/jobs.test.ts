@@ -71,6 +71,7 @@ describe('a job', () => {
       failure: null,
       warnings: [],
       waiting: expect.objectContaining({ reason: 'WaitingForOperator', position: null, holder: null }),
+      loads: [],
       timeline: {
         created_at: expect.any(String),
         queued_at: null,
