@@ -186,12 +186,11 @@ export class PodWorker {
     return Infinity
   }
 
-  /** Handles a pod without an object: stops its processes and removes its folder. */
+  /** Handles a pod without an object: stops its processes and removes its folder, by which the next agent finds it, last. */
   async #discard(): Promise<number> {
     this.#endBy ??= Date.now() + orphanGraceMs
     const waits = this.#keepers.map((keeper) => keeper.stop(this.#endBy ?? 0, 'the pod is gone'))
     if (this.#isRunning) return Math.min(...waits)
-    // The next agent finds what is left of a pod by its folder, so that goes last.
     await this.#options.addresses.release(this.#options.identity.uid)
     await this.#folder.remove()
     this.#isDone = true
