@@ -15,6 +15,7 @@ const commands = {
   console: 'local/console.ts',
   limits: 'local/limits.ts',
   garbage: 'local/garbage.ts',
+  queue: 'local/queue.ts',
   put: 'local/put.ts',
   backup: 'local/backup.ts',
   restore: 'local/restore.ts',

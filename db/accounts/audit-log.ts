@@ -8,6 +8,8 @@ export const auditActions = [
   'token_statistics.set',
   'trace_project.set',
   'trace_retention.set',
+  'jobs.paused',
+  'jobs.resumed',
   'erasure.requested',
   'webhook.made',
   'webhook.secret_rotated',

@@ -14,6 +14,8 @@ export interface EntityLimits {
   /** Unfinished training jobs. */
   queuedJobs: number
   storedBytes: number
+  /** GPU seconds of training on a day (UTC). Beyond it, jobs wait. */
+  gpuSecondsPerDay: number
   /** How long payloads of finished jobs are kept. */
   payloadDays: number
   /** How long runs of the wandb SDK are kept after their end. */
@@ -42,6 +44,7 @@ const columns = {
   eventStreams: 'event_streams',
   queuedJobs: 'queued_jobs',
   storedBytes: 'stored_bytes',
+  gpuSecondsPerDay: 'gpu_seconds_per_day',
   payloadDays: 'payload_days',
   runDays: 'run_days',
   weight: 'weight',
@@ -58,6 +61,7 @@ const none: SetLimits = {
   eventStreams: null,
   queuedJobs: null,
   storedBytes: null,
+  gpuSecondsPerDay: null,
   payloadDays: null,
   runDays: null,
   weight: null,

@@ -24,6 +24,7 @@ const owned = 'entity = $1 AND ($2::text IS NULL OR project = $2)'
 const runs = `SELECT number FROM training.runs WHERE ${owned} AND created_at <= $3`
 const webhooks = `SELECT id FROM training.webhooks WHERE ${owned} AND created_at <= $3`
 const entityOnly = 'entity = $1 AND $2::text IS NULL'
+const wholeEntity = `${entityOnly} AND $3::timestamptz IS NOT NULL`
 
 interface ErasedKind {
   kind: string
@@ -77,17 +78,10 @@ const kinds: ErasedKind[] = [
   { kind: 'runs', table: 'training.runs', condition: `number IN (${runs})` },
   { kind: 'usage', table: 'training.usage', condition: `${owned} AND hour <= $3` },
   { kind: 'requests', table: 'auth.idempotent_requests', condition: `${entityOnly} AND created_at <= $3` },
-  {
-    kind: 'queues',
-    table: 'training.entity_queues',
-    condition: `${entityOnly} AND $3::timestamptz IS NOT NULL`,
-  },
-  {
-    kind: 'queue_corrections',
-    table: 'training.queue_corrections',
-    condition: `${entityOnly} AND $3::timestamptz IS NOT NULL`,
-  },
-  { kind: 'limits', table: 'auth.entities', condition: `${entityOnly} AND $3::timestamptz IS NOT NULL` },
+  { kind: 'queues', table: 'training.entity_queues', condition: wholeEntity },
+  { kind: 'queue_corrections', table: 'training.queue_corrections', condition: wholeEntity },
+  { kind: 'pauses', table: 'training.queue_pauses', condition: `${wholeEntity} AND NOT by_administrator` },
+  { kind: 'limits', table: 'auth.entities', condition: wholeEntity },
 ]
 
 /** Lists unfinished erasures, oldest first. */

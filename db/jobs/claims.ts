@@ -156,7 +156,7 @@ async function startNextJob(
          coalesce((SELECT e.weight FROM auth.entities e WHERE e.entity = candidate.entity), $6) AS weight
        FROM ordered JOIN training.jobs candidate ON candidate.id = ordered.id
        JOIN training.models model ON model.id = candidate.model_id
-       WHERE model.deleted_at IS NULL AND candidate.state = 'Queued'
+       WHERE model.deleted_at IS NULL AND candidate.state = 'Queued' AND ordered.block IS NULL
          AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
          AND NOT ${awaitsVerdict('candidate')}
          AND CASE WHEN $5::uuid IS NULL THEN candidate.mode = 'Warm'

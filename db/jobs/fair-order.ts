@@ -9,6 +9,7 @@
 // A claim is charged with the mean of the entity's recent attempts. When the attempt ends, what it has really used
 // replaces the charge.
 
+import { blockedEntities, blockOf } from './queue-blocks.ts'
 import { active, held, unfinished } from './states.ts'
 
 // An entity without an attempt is charged a minute.
@@ -20,24 +21,28 @@ const minJobSeconds = 1
 
 /**
  * SQL: common table expressions. `line` has all unfinished jobs of the base models that a condition on `n` selects, with
- * the number of unfinished jobs of their model before them (`ahead`). `ordered` has those that the next free trainer may
+ * the number of unfinished jobs of their model before them (`ahead`). An active job is before all others of its model, also if
+ * it came later. `ordered` has those that the next free trainer may
  * get: the first job of each model, if it is Queued, or those of them that the condition `turn` selects by `earlier`, their
  * number within their entity. Sort it by `fairFirst`.
  *
  * Within an entity, the models with the highest priority come first. A model has the highest priority of its unfinished
  * jobs, because an important job is only reached through the jobs before it.
  */
-export const fairOrder = (condition: string, turn = 'true'): string => `line AS (
-    SELECT e.id, e.state, e.arrival, e.mode, e.entity, n.base_model, row_number() OVER model - 1 AS ahead,
-      first_value(e.cr_name) OVER model AS first_of_model, max(e.priority) OVER whole AS priority,
-      bool_or(e.state ${active}) OVER whole AS is_active
-    FROM training.jobs e JOIN training.models n ON n.id = e.model_id
+export const fairOrder = (condition: string, turn = 'true'): string => `${blockedEntities}, line AS (
+    SELECT e.id, e.state, e.arrival, e.mode, e.entity, n.base_model, max(e.priority) OVER whole AS priority,
+      row_number() OVER model - 1
+        + coalesce(max(e.arrival) FILTER (WHERE e.state ${active}) OVER whole > e.arrival, false)::integer AS ahead,
+      coalesce(max(e.cr_name) FILTER (WHERE e.state ${active}) OVER whole, first_value(e.cr_name) OVER model)
+        AS first_of_model,
+      ${blockOf('b')} AS block
+    FROM training.jobs e JOIN training.models n ON n.id = e.model_id LEFT JOIN blocked b ON b.entity = e.entity
     WHERE e.state ${unfinished} AND ${condition}
     WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival), whole AS (PARTITION BY e.model_id)
   ), turns AS (
-    SELECT id, arrival, mode, entity, base_model,
+    SELECT id, arrival, mode, entity, base_model, block,
       row_number() OVER (PARTITION BY base_model, mode, entity ORDER BY priority DESC, arrival) - 1 AS earlier
-    FROM line WHERE ahead = 0 AND state = 'Queued' AND NOT is_active
+    FROM line WHERE ahead = 0 AND state = 'Queued'
   ), clocks AS (
     SELECT base_model, max(virtual_start) AS now FROM training.entity_queues GROUP BY base_model
   ), ordered AS (
@@ -60,8 +65,11 @@ export const fairOrder = (condition: string, turn = 'true'): string => `line AS 
     WHERE ${turn}
   )`
 
-/** SQL: who comes first of the rows of `ordered`, in each base model and mode. */
-export const fairFirst = 'ordered.virtual_start, ordered.last_start, ordered.arrival'
+/**
+ * SQL: who comes first of the rows of `ordered`, in each base model and mode. Those with a `block` are not claimed: all others
+ * come before them.
+ */
+export const fairFirst = 'ordered.block IS NOT NULL, ordered.virtual_start, ordered.last_start, ordered.arrival'
 
 /**
  * SQL: common table expressions that charge the entities of the rows of `claimed`, which have the row of `ordered`, the

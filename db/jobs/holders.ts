@@ -1,10 +1,10 @@
 import type { JobPhase } from '../../crds/job-states.ts'
 import type { Pool } from '../pool.ts'
-import { held, phaseOf, unfinished } from './states.ts'
+import { active, held, phaseOf, unfinished } from './states.ts'
 
 /** What keeps a job that waits. */
 export interface Holders {
-  /** The first unfinished job of its model before it. */
+  /** The first unfinished job of its model before it; the active one, if there is one. */
   ofModel: { id: string; state: JobPhase } | null
   /** How many jobs the trainers of its base model have. */
   training: number
@@ -26,8 +26,8 @@ export async function findHolders(pool: Pool, jobId: string): Promise<Holders> {
        WHERE e.state ${held} AND n.base_model = (SELECT base_model FROM own)
      )
      SELECT (SELECT ${describe('e')} FROM training.jobs e, own
-             WHERE e.model_id = own.model_id AND e.state ${unfinished} AND e.arrival < own.arrival
-             ORDER BY e.arrival LIMIT 1) AS "ofModel",
+             WHERE e.model_id = own.model_id AND e.state ${unfinished} AND (e.arrival < own.arrival OR e.state ${active})
+             ORDER BY e.state ${active} DESC, e.arrival LIMIT 1) AS "ofModel",
        (SELECT count(*)::integer FROM busy) AS training,
        (SELECT ${describe('b')} FROM busy b, own WHERE b.entity = own.entity ORDER BY b.arrival LIMIT 1) AS own,
        (SELECT b.trainer_trouble FROM training.base_models b, own WHERE b.name = own.base_model) AS "trainerTrouble"`,

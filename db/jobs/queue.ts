@@ -1,9 +1,10 @@
 import type { Pool } from '../pool.ts'
 import { fairFirst, fairOrder } from './fair-order.ts'
+import type { QueueBlock } from './queue-blocks.ts'
 
 /** The position of a Queued job in its queues. */
 export interface QueuePlace {
-  /** How many unfinished jobs of its model are before it. */
+  /** How many unfinished jobs of its model are before it. One that a trainer has is, also if it came later. */
   ahead: number
   /** The resource name of the first of them, if there is one. */
   firstAhead: string | null
@@ -14,13 +15,15 @@ export interface QueuePlace {
   place: number
   /** False while no BaseModel trains the models of its base. */
   hasBaseModel: boolean
+  /** Why the jobs of its entity are not claimed; null if they are. */
+  block: QueueBlock | null
 }
 
 /** SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. */
 const queue = (condition: string) => `WITH ${fairOrder(condition)}, queue AS (
     SELECT ordered.id, row_number() OVER (PARTITION BY base_model, mode ORDER BY ${fairFirst}) AS place FROM ordered
   )
-  SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", coalesce(place, 1) AS place,
+  SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", coalesce(place, 1) AS place, line.block,
     EXISTS (SELECT FROM training.base_models b WHERE b.name = base_model) AS "hasBaseModel"
   FROM line LEFT JOIN queue USING (id) WHERE state = 'Queued'`
 

@@ -49,7 +49,7 @@ const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, '
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint
   FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}`
 
-const noPlace: QueuePlace = { ahead: 0, firstAhead: null, place: 1, hasBaseModel: true }
+const noPlace: QueuePlace = { ahead: 0, firstAhead: null, place: 1, hasBaseModel: true, block: null }
 
 async function readJob(pool: Pool, condition: string, values: unknown[]): Promise<OperatorJob | undefined> {
   const { rows } = await pool.query<Row>(select(condition), values)

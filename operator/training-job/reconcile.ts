@@ -4,6 +4,7 @@ import { conditions, reasons } from '../../crds/names.ts'
 import { customPath } from '../../crds/paths.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { forgetJobResource, hasCreatedJobResource, type OperatorJob } from '../../db/jobs/resources.ts'
+import { findQueuePlaces } from '../../db/jobs/queue.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import { deleteObject, readObject } from '../../lib/kube/apply.ts'
 import { keyOf, splitKey, uidOf } from '../../lib/kube/objects.ts'
@@ -119,11 +120,20 @@ async function settlePods(deps: JobDeps, facts: JobFacts, plan: NoAction) {
   const { job, resource } = facts
   if (job?.mode !== 'Dedicated') return { plan, facts }
   const key = keyOf(resource)
-  const { isChanged, requeueAfterMs = plan.requeueAfterMs } = await reconcileDedicated(deps, key, job)
+  const { isChanged, requeueAfterMs = plan.requeueAfterMs } = await reconcileDedicated(
+    deps,
+    key,
+    await place(deps, job),
+  )
   if (isChanged) return undefined
   const ownPods = await observePods(deps, key, { id: job.id, isEnding: isFinished(job) && !hasFinished(resource) })
   const earlier = Math.min(requeueAfterMs ?? Infinity, plan.requeueAfterMs ?? Infinity)
   return { plan: { ...plan, ...(earlier !== Infinity && { requeueAfterMs: earlier }) }, facts, ownPods }
+}
+
+/** A job that waits with its place, which says whether it gets pods now. The places of statuses are older. */
+async function place({ pool }: JobDeps, job: OperatorJob): Promise<OperatorJob> {
+  return { ...job, ...(await findQueuePlaces(pool, [job])).get(job.id) }
 }
 
 /** Whether its status says that it has ended, and that its GPUs are free. */

@@ -98,6 +98,26 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       },
     ],
     [
+      'it is paused, and behind another job of its model',
+      { block: 'entity', ahead: 1 },
+      {},
+      {
+        phase: 'Queued',
+        reason: 'Paused',
+        message: expect.stringMatching(/^Paused by an admin of its entity/) as string,
+      },
+    ],
+    [
+      'its entity has used its GPU seconds',
+      { block: 'gpu_seconds' },
+      {},
+      {
+        phase: 'Queued',
+        reason: 'GpuSecondsUsed',
+        message: expect.stringContaining('It begins at 2026-01-02T00:00:00Z or later') as string,
+      },
+    ],
+    [
       'it is claimed',
       { state: 'Starting', attempt: 1 },
       {},

@@ -1,6 +1,7 @@
 import type { TrainingJob } from '../../crds/generated.ts'
 import { conditions, reasons } from '../../crds/names.ts'
 import type { JobState } from '../../crds/job-states.ts'
+import { explainBlock } from '../../db/jobs/queue-blocks.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
 import { boundMessage, buildCondition, mergeConditions, type ConditionInput, type StatusReason } from '../conditions.ts'
 import { isStarting } from '../base-model/pod-reason.ts'
@@ -136,9 +137,13 @@ export function explainAttemptEnd(attempt: number, { reason = '', message = '' }
   return `Attempt ${attempt} ${ended}: ${reason}: ${message}`
 }
 
-function explainQueued(job: OperatorJob, { trainers, ownPods }: JobContext): StatusReason {
+function explainQueued(job: OperatorJob, { trainers, ownPods, now }: JobContext): StatusReason {
   const retried = job.failure ? ` ${explainAttemptEnd(job.attempt, job.failure)}` : ''
   if (!job.hasBaseModel) return explainMissingBase(job.baseModel, retried)
+  if (job.block) {
+    const { reason, message } = explainBlock(job.block, now)
+    return { reason, message: `${message}${retried}` }
+  }
   if (job.ahead > 0) {
     const message = `Waits for job ${job.firstAhead} of its model, position ${job.ahead + 1}.${retried}`
     return { reason: reasons.waitingForModel, message }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { TrainingJob } from '../../crds/generated.ts'
+import { setPaused } from '../../db/accounts/pauses.ts'
 import { recordProgress } from '../../db/jobs/progress.ts'
 import { recordCheckpoint, recordEvents, recordFailure, recordRelease } from '../../db/jobs/reports.ts'
 import { askToSuspend } from '../../db/jobs/suspension.ts'
@@ -43,6 +44,32 @@ test('a job has a Job with a pod that claims no other, and that no warm trainer 
   await until(async () => expect(await jobs.readStatus('own')).toMatchObject({ phase: 'Starting', attempt: 1 }))
   await jobs.patch('tj', 'own', { spec: { cancel: true } })
   await stack.kubectl('wait', 'tj/own', '-n', jobs.namespace, '--for=condition=Finished', '--timeout=180s')
+})
+
+test('a job gets its Job when it is the first of its model, and its entity is not paused', async () => {
+  const pause = (isPaused: boolean) =>
+    setPaused(jobs.pool, { entity: 'team', byAdministrator: false, actor: 'command' }, isPaused)
+  await pause(true)
+  const first = await jobs.apply('turn-1')
+  const spec = { mode: 'Dedicated', modelRef: { name: 'turn-1' }, config: { learningRate: 0.5 } } as const
+  await stack.apply(jobs.describe('turn-2', spec))
+  const second = await jobs.findId('turn-2')
+  await until(async () =>
+    expect(await jobs.readStatus('turn-1')).toMatchObject({
+      phase: 'Queued',
+      reason: 'Paused',
+      message: expect.stringContaining('by an admin of its entity'),
+    }),
+  )
+  expect(await jobs.listOwn('jobs.batch', first)).toEqual([])
+  await pause(false)
+  await jobs.waitForJob(first, 1)
+  // It is later in the same queue of the operator.
+  await until(async () => expect(await jobs.readStatus('turn-2')).toMatchObject({ reason: 'WaitingForModel' }))
+  expect(await jobs.listOwn('jobs.batch', second)).toEqual([])
+  await jobs.patch('tj', 'turn-1', { spec: { cancel: true } })
+  await jobs.waitForJob(second, 1)
+  await jobs.patch('tj', 'turn-2', { spec: { cancel: true } })
 })
 
 test('retries never overlap: the next attempt has a Job when nothing is left of the last, and continues from its save', async () => {

@@ -21,6 +21,9 @@ const usual = {
   event_streams: 2_048,
   queued_jobs: 20_000,
   stored_bytes: 1024 ** 4,
+  gpu_seconds_per_day: null,
+  paused: false,
+  paused_by_administrator: false,
   payload_days: null,
   run_days: null,
   weight: 1,
@@ -208,6 +211,7 @@ describe('requests and chats, on two processes', () => {
       'event-streams 2048 (default)',
       'queued-jobs 20000 (default)',
       'stored-bytes 9007199254740991',
+      'gpu-seconds-per-day none (default)',
       'payload-days 14',
       'run-days 30',
       'weight 2.5',
@@ -224,7 +228,7 @@ describe('requests and chats, on two processes', () => {
       run_days: 30,
       weight: 2.5,
       token_statistics: 'all',
-      in_use: { queued_jobs: 0, stored_bytes: 0 },
+      in_use: { queued_jobs: 0, stored_bytes: 0, gpu_seconds_today: 0 },
     })
   })
 })

@@ -11,6 +11,55 @@ const garbage = 'test/control/garbage.test.ts'
 
 export const databaseMutations: Mutation[] = [
   {
+    fault: 'jobs of a paused entity are claimed',
+    file: 'db/jobs/claims.ts',
+    find: ' AND ordered.block IS NULL',
+    replace: '',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'a pause of all entities is of none',
+    file: 'db/jobs/queue-blocks.ts',
+    find: "(SELECT block FROM blocked WHERE entity = '${everyEntity}')",
+    replace: 'NULL',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'paused jobs have places before others',
+    file: 'db/jobs/fair-order.ts',
+    find: 'ordered.block IS NOT NULL, ordered.virtual_start',
+    replace: 'ordered.virtual_start',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'an admin of an entity ends a pause of the administrator',
+    file: 'db/accounts/pauses.ts',
+    find: 'WHERE entity = $1 AND by_administrator = $2',
+    replace: 'WHERE entity = $1 AND (by_administrator OR NOT $2)',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'the GPU seconds of earlier days count for the limit of a day',
+    file: 'db/jobs/queue-blocks.ts',
+    find: " AND u.hour >= date_trunc('day', now(), 'UTC')",
+    replace: '',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'running attempts do not count for the GPU seconds of a day',
+    file: 'db/jobs/queue-blocks.ts',
+    find: 'SELECT r.entity, r.seconds FROM',
+    replace: 'SELECT r.entity, 0 * r.seconds FROM',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'a later active job of its model is not before a waiting job',
+    file: 'db/jobs/fair-order.ts',
+    find: 'OVER whole > e.arrival, false)',
+    replace: 'OVER whole < 0, false)',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
     fault: 'connections have the password of the start of the process',
     file: 'db/connection-config.ts',
     find: 'String(parse(url()).password',
@@ -230,7 +279,7 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'two jobs of one model run at a time',
     file: 'db/jobs/fair-order.ts',
-    find: "ahead = 0 AND state = 'Queued' AND NOT is_active",
+    find: "ahead = 0 AND state = 'Queued'",
     replace: "state = 'Queued'",
     test: lifeCycle,
   },

@@ -2,6 +2,20 @@ import type { Mutation } from './mutation.ts'
 
 export const operatorMutations: Mutation[] = [
   {
+    fault: 'a job with pods of its own gets them while it is paused',
+    file: 'operator/training-job/dedicated/plan.ts',
+    find: "if (job.block !== null) return { do: 'none', requeueAfterMs: blockedMs }",
+    replace: 'void blockedMs',
+    test: 'operator/training-job/dedicated/plan.test.ts',
+  },
+  {
+    fault: 'a job with pods of its own gets them before it is the first of its model',
+    file: 'operator/training-job/reconcile.ts',
+    find: '{ ...job, ...(await findQueuePlaces(pool, [job])).get(job.id) }',
+    replace: '(await findQueuePlaces(pool, [job])) && job',
+    test: 'test/control/dedicated-jobs.test.ts',
+  },
+  {
     fault: 'routine looks stand before new jobs',
     file: 'lib/kube/queue.ts',
     find: ': [this.#waiting, this.#routine]',

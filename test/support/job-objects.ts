@@ -68,6 +68,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     firstAhead: null,
     place: 1,
     hasBaseModel: true,
+    block: null,
     ...changes,
   }
 }

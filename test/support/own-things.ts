@@ -173,6 +173,7 @@ function listBodies(stack: Stack, ids: Record<string, string>): Record<string, B
     }),
     'put limits/token-statistics': json({ token_statistics: 'all' }),
     'put limits/trace-project': json({ trace_project: 'own' }),
+    'put limits/paused': json({ paused: false }),
     'post keys': json({ role: 'read' }),
     'put keys/{key_id}/trace-project': json({ trace_project: 'own' }),
     'post keys/{key_id}/rotate': json({}),

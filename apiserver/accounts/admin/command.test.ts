@@ -18,6 +18,7 @@ test.each([
 test.each<[string, string[], RegExp]>([
   ['key', ['--help'], /^usage: npm run key -- ENTITY/],
   ['limits', ['team', '-h'], /^usage: npm run limits -- ENTITY/],
+  ['queue', ['-h'], /^usage: npm run queue -- list/],
   ['garbage', ['--help'], /^usage: npm run garbage -- list\n(.*\n)*.* keep .*\n.* release .*\n.* claim /],
   ['garbage', ['keep', '-h'], /^usage: npm run garbage -- list/],
   ['test', ['-h'], /^usage: .* test --url URL/],
@@ -72,6 +73,15 @@ describe('a command is rejected with a message', () => {
     ['claim with --all', ['garbage', 'claim', '--all'], /^usage: npm run garbage/],
     ['release without a prefix', ['garbage', 'release'], /^usage: npm run garbage/],
     ['with an unknown option for garbage', ['garbage', 'list', '--every'], /--every[^]*usage/],
+    ['queue without an action', ['queue'], /^usage: npm run queue -- list/],
+    ['queue with an unknown action', ['queue', 'stop'], /^usage: npm run queue -- list/],
+    ['queue list with an entity', ['queue', 'list', 'team'], /^usage: npm run queue -- list/],
+    ['a pause of two entities', ['queue', 'pause', 'a', 'b'], /^usage: npm run queue -- list/],
+    ['a pause of no entity', ['queue', 'pause', '*'], /"\*" is not a valid entity name/],
+    ['a pause with an unknown option', ['queue', 'pause', '--all'], /--all[^]*usage: npm run queue/],
+    ['with negative GPU seconds', ['limits', 'team', '--gpu-seconds-per-day', '-5'], /--gpu-seconds-per-day/],
+    ['with GPU seconds of half', ['limits', 'team', '--gpu-seconds-per-day', '1.5'], /must be an integer up to/],
+    ['with GPU seconds as a duration', ['limits', 'team', '--gpu-seconds-per-day', '1h'], /must be an integer up to/],
     ['with a limit that is too high', ['limits', 'team', '--queued-jobs', '3000000000'], /up to 2147483647/],
   ])('%s', (_, [command, ...args], sentence) => {
     expect(() => prepareAdminCommand(command, args)).toThrow(sentence)

@@ -17,6 +17,7 @@ const limitNames = {
   'event-streams': 'eventStreams',
   'queued-jobs': 'queuedJobs',
   'stored-bytes': 'storedBytes',
+  'gpu-seconds-per-day': 'gpuSecondsPerDay',
   'payload-days': 'payloadDays',
   'run-days': 'runDays',
   weight: 'weight',

@@ -5,17 +5,26 @@ import { consoleUsage, prepareConsoleCommand } from './console-command.ts'
 import { garbageUsage, prepareGarbageCommand } from './garbage-command.ts'
 import { keyUsage, prepareKeyCommand } from './key-command.ts'
 import { limitsUsage, prepareLimitsCommand } from './limits-command.ts'
+import { prepareQueueCommand, queueUsage } from './queue-command.ts'
 import { prepareTestCommand, testUsage } from './test-command.ts'
 
 const commands = {
   key: prepareKeyCommand,
   limits: prepareLimitsCommand,
   garbage: prepareGarbageCommand,
+  queue: prepareQueueCommand,
   console: prepareConsoleCommand,
   test: prepareTestCommand,
 }
 
-const usages = { key: keyUsage, limits: limitsUsage, garbage: garbageUsage, console: consoleUsage, test: testUsage }
+const usages = {
+  key: keyUsage,
+  limits: limitsUsage,
+  garbage: garbageUsage,
+  queue: queueUsage,
+  console: consoleUsage,
+  test: testUsage,
+}
 
 export type AdminCommand = keyof typeof commands
 

@@ -1,6 +1,6 @@
 import type { LimitsInUse } from './service.ts'
 
-export function presentLimits({ entity, limits, queuedJobs, storedBytes }: LimitsInUse) {
+export function presentLimits({ entity, limits, queuedJobs, storedBytes, gpuSecondsToday, pauses }: LimitsInUse) {
   return {
     entity,
     requests_per_minute: presentLimit(limits.requestsPerMinute),
@@ -9,12 +9,15 @@ export function presentLimits({ entity, limits, queuedJobs, storedBytes }: Limit
     event_streams: presentLimit(limits.eventStreams),
     queued_jobs: presentLimit(limits.queuedJobs),
     stored_bytes: presentLimit(limits.storedBytes),
+    gpu_seconds_per_day: presentLimit(limits.gpuSecondsPerDay),
     payload_days: presentLimit(limits.payloadDays),
     run_days: presentLimit(limits.runDays),
     weight: limits.weight,
     token_statistics: limits.tokenStatistics,
     trace_project: limits.traceProject,
-    in_use: { queued_jobs: queuedJobs, stored_bytes: storedBytes },
+    paused: pauses.byEntity,
+    paused_by_administrator: pauses.byAdministrator,
+    in_use: { queued_jobs: queuedJobs, stored_bytes: storedBytes, gpu_seconds_today: gpuSecondsToday },
   }
 }
 

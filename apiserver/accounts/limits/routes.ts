@@ -1,15 +1,16 @@
 import { saveEntitySetting } from '../../../db/accounts/limits.ts'
+import { setPaused } from '../../../db/accounts/pauses.ts'
 import { waitForLeases } from '../../../db/changes.ts'
 import type { Caller } from '../context.ts'
 import type { RestApi } from '../rest-api.ts'
 import { presentLimits } from './present.ts'
 import { checkTraceProject } from '../trace-project.ts'
-import { limitsSchema, tokenStatisticsBodySchema, traceProjectBodySchema } from './schema.ts'
+import { limitsSchema, pausedBodySchema, tokenStatisticsBodySchema, traceProjectBodySchema } from './schema.ts'
 import { readLimits, type LimitDeps } from './service.ts'
 
 /**
  * Limits are set by the administrator with `npm run limits`, not by entities. Entities themselves set what is recorded
- * of their tokens and chats.
+ * of their tokens and chats, and pause their own jobs.
  */
 export function routeLimits(api: RestApi, deps: LimitDeps): void {
   const show = async ({ entity }: Caller) => presentLimits(await readLimits(deps, entity))
@@ -33,6 +34,25 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
     },
     async ({ caller, body }) => {
       await saveEntitySetting(deps.pool, actorOf(caller), ['tokenStatistics', body.token_statistics])
+      return show(caller)
+    },
+  )
+
+  api.put(
+    '/v1/preview/limits/paused',
+    {
+      tag: 'Usage',
+      summary: 'Pause or resume the training jobs of the entity that wait',
+      description:
+        'While they are paused, no job begins, and running jobs go on. New jobs are accepted, and wait. A pause by the ' +
+        'administrator is another one, which only the administrator ends.',
+      role: 'admin',
+      body: pausedBodySchema,
+      answer: limitsSchema,
+    },
+    async ({ caller, body }) => {
+      const { entity, keyId: actor } = caller
+      await setPaused(deps.pool, { entity, byAdministrator: false, actor }, body.paused)
       return show(caller)
     },
   )

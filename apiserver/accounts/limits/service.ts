@@ -2,6 +2,8 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findEntityLimits, type EntityLimits } from '../../../db/accounts/limits.ts'
 import { countUnfinishedJobs, lockJobCount } from '../../../db/accounts/quota-use.ts'
+import { findPauses } from '../../../db/accounts/pauses.ts'
+import { sumGpuSecondsToday } from '../../../db/jobs/queue-blocks.ts'
 import type { Connection, Pool } from '../../../db/pool.ts'
 import type { StorageUse } from './storage.ts'
 import { applyDefaults, type LimitDefaults } from './limits.ts'
@@ -22,16 +24,20 @@ export interface LimitsInUse {
   limits: EntityLimits
   queuedJobs: number
   storedBytes: number
+  gpuSecondsToday: number
+  pauses: { byEntity: boolean; byAdministrator: boolean }
 }
 
 export async function readLimits(deps: LimitDeps, entity: string): Promise<LimitsInUse> {
   const { pool, storage } = deps
-  const [limits, queuedJobs, storedBytes] = await Promise.all([
+  const [limits, queuedJobs, storedBytes, gpuSecondsToday, pauses] = await Promise.all([
     findLimits(deps.limitDefaults, pool, entity),
     countUnfinishedJobs(pool, entity),
     storage.measure(entity),
+    sumGpuSecondsToday(pool, entity),
+    findPauses(pool, entity),
   ])
-  return { entity, limits, queuedJobs, storedBytes }
+  return { entity, limits, queuedJobs, storedBytes, gpuSecondsToday, pauses }
 }
 
 /**

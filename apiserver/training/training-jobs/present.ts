@@ -2,6 +2,7 @@ import { reasons } from '../../../crds/names.ts'
 import type { AdapterLoad } from '../../../db/engines/loaded-adapters.ts'
 import type { EventRow } from '../../../db/jobs/events.ts'
 import type { LogLine } from '../../../db/jobs/logs.ts'
+import { explainBlock } from '../../../db/jobs/queue-blocks.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 import { presentRequested } from '../settings/request.ts'
 
@@ -30,10 +31,13 @@ export function presentTrainingJob(job: JobView) {
   }
 }
 
-function presentQueue({ ahead, place, hasBaseModel }: NonNullable<JobView['queue']>, mode: JobView['mode']) {
+function presentQueue({ ahead, place, hasBaseModel, block }: NonNullable<JobView['queue']>, mode: JobView['mode']) {
   if (!hasBaseModel) {
     const message = 'No base model serves its model now. It waits until the base model is there again.'
     return { position: ahead === 0 ? place : ahead + 1, reason: reasons.baseModelNotFound, message }
+  }
+  if (block) {
+    return { position: ahead === 0 ? place : ahead + 1, ...explainBlock(block, new Date()) }
   }
   if (ahead === 0 && mode === 'Dedicated') {
     return { position: place, reason: reasons.waitingForPod, message: 'Waits for a pod of its own.' }

@@ -51,6 +51,8 @@ export const trainingJobSchema = Type.Object({
           reasons.waitingForPod,
           reasons.waitingForModel,
           reasons.baseModelNotFound,
+          reasons.paused,
+          reasons.gpuSecondsUsed,
         ]),
         message: Type.String(),
       },

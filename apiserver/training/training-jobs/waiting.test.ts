@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import type { Holders } from '../../../db/jobs/holders.ts'
+import type { QueueBlock } from '../../../db/jobs/queue-blocks.ts'
 import { describeWaiting } from './waiting.ts'
 
 const nobody = { ofModel: null, training: 0, own: null, trainerTrouble: null }
-const queue = { ahead: 0, firstAhead: null, place: 2, hasBaseModel: true }
+const queue = { ahead: 0, firstAhead: null, place: 2, hasBaseModel: true, block: null as QueueBlock | null }
 const describe = (changes: Partial<typeof queue>, holders: Partial<Holders> = {}) =>
   describeWaiting({ state: 'Queued', mode: 'Warm', queue: { ...queue, ...changes } }, { ...nobody, ...holders })
 
@@ -56,6 +57,17 @@ test.each([
 
 test('without a base model it waits for an administrator', () => {
   expect(describe({ hasBaseModel: false })).toMatchObject({ reason: 'BaseModelNotFound', holder: null })
+})
+
+test.each([
+  ['all', 'Paused', /^Paused by the administrator, like all jobs that wait\. It begins after/],
+  ['administrator', 'Paused', /^Paused by the administrator, like all waiting jobs of its entity\. It begins/],
+  ['entity', 'Paused', /^Paused by an admin of its entity.*\(PUT \/v1\/preview\/limits\/paused\)/],
+  ['gpu_seconds', 'GpuSecondsUsed', /gpu_seconds_per_day\)\. It begins at \d{4}-\d\d-\d\dT00:00:00Z or later/],
+] as const)('what is not claimed says why, also behind other jobs of its model: %s', (block, reason, words) => {
+  for (const ahead of [0, 3]) {
+    expect(describe({ block, ahead })).toMatchObject({ reason, sentence: expect.stringMatching(words), holder: null })
+  }
 })
 
 test('a job with pods of its own waits for the cluster, and no trainer holds it', () => {

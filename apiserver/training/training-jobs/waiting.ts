@@ -1,6 +1,7 @@
 import type { JobPhase } from '../../../crds/job-states.ts'
 import { reasons } from '../../../crds/names.ts'
 import type { Holders } from '../../../db/jobs/holders.ts'
+import { explainBlock } from '../../../db/jobs/queue-blocks.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 
 /** Why a job waits, in words for people. */
@@ -26,7 +27,7 @@ export function describeWaiting(
       holder: null,
     }
   if (!queue) return null
-  const { ahead, place, hasBaseModel } = queue
+  const { ahead, place, hasBaseModel, block } = queue
   const position = ahead === 0 ? place : ahead + 1
   const inLine = { position, ahead: position - 1 }
   if (!hasBaseModel)
@@ -36,6 +37,10 @@ export function describeWaiting(
       sentence: 'No base model serves its model now. It begins when an administrator adds the base model again.',
       holder: null,
     }
+  if (block) {
+    const { reason, message: sentence } = explainBlock(block, new Date())
+    return { ...inLine, reason, sentence, holder: null }
+  }
   if (ahead > 0)
     return {
       ...inLine,

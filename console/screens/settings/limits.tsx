@@ -19,6 +19,7 @@ const limitNames = [
     'Stored bytes',
     'Payloads, data sets, checkpoints, runs and traces. Uploads and jobs are rejected with 403',
   ],
+  ['gpu_seconds_per_day', 'GPU seconds a day', 'Of training, in UTC; then jobs wait until the next day'],
   ['requests_per_minute', 'Requests a minute', 'Over all servers; then 429'],
   ['tokens_per_minute', 'Tokens a minute', 'Of chats, of prompts and sampled; then 429'],
   ['concurrent_streams', 'Chats at once', 'In each server; then 429'],
@@ -50,6 +51,7 @@ function Shown({ limits }: { limits: Limits }) {
         <Facts
           facts={[
             ['Weight in shared queues', String(limits.weight)],
+            ['Jobs that wait', explainPauses(limits)],
             ['Trajectories of finished jobs', keptDays(limits.payload_days)],
             ['Runs of the wandb SDK', keptDays(limits.run_days)],
             ['Token statistics', limits.token_statistics],
@@ -59,8 +61,8 @@ function Shown({ limits }: { limits: Limits }) {
       </Section>
       <Section title="Who changes them">
         <p className={classes.note}>
-          The administrator of the installation sets limits. No key can, whatever its role. Token statistics and
-          recording are set by keys with the role admin.
+          The administrator of the installation sets limits. No key can, whatever its role. Token statistics, recording
+          and a pause of the entity's own jobs are set by keys with the role admin.
         </p>
         <Command text={`npm run limits -- ${entity} --queued-jobs 20 --stored-bytes 100000000000`} />
       </Section>
@@ -81,7 +83,7 @@ function Limit({
 }) {
   const format = key === 'stored_bytes' ? formatBytes : formatCount
   const limit = limits[key]
-  const used = key === 'queued_jobs' || key === 'stored_bytes' ? limits.in_use[key] : undefined
+  const used = usedOf(key, limits)
   return (
     <li>
       <b>{name}</b>
@@ -103,6 +105,16 @@ function Limit({
       <small>{meaning}</small>
     </li>
   )
+}
+
+function explainPauses({ paused, paused_by_administrator: byAdministrator }: Limits): string {
+  const by = [...(byAdministrator ? ['the administrator'] : []), ...(paused ? ['an admin of the entity'] : [])]
+  return by.length === 0 ? 'begin as there is room' : `paused by ${by.join(' and ')}`
+}
+
+function usedOf(key: string, { in_use: inUse }: Limits): number | undefined {
+  if (key === 'gpu_seconds_per_day') return Math.round(inUse.gpu_seconds_today)
+  return key === 'queued_jobs' || key === 'stored_bytes' ? inUse[key] : undefined
 }
 
 function keptDays(days: number | null): string {

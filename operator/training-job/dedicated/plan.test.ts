@@ -44,6 +44,7 @@ describe('a job that waits', () => {
   test('gets a Job when it is the first of its model and has a base model', () => {
     expect(plan()).toEqual({ do: 'create' })
     expect(plan({ row: { ahead: 1 } })).toEqual({ do: 'none' })
+    expect(plan({ row: { block: 'entity' } })).toEqual({ do: 'none', requeueAfterMs: 5_000 })
     expect(plan({ baseModel: undefined })).toEqual({ do: 'none' })
   })
 

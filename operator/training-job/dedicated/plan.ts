@@ -9,7 +9,7 @@ import { explainLoss } from '../trainer-loss.ts'
 
 /** A job that has pods of its own, and what there is of it in the cluster. */
 export interface DedicatedFacts {
-  job: Pick<OperatorJob, 'id' | 'state' | 'attempt' | 'suspend' | 'suspendedAt' | 'ahead' | 'isUndecided'>
+  job: Pick<OperatorJob, 'id' | 'state' | 'attempt' | 'suspend' | 'suspendedAt' | 'ahead' | 'block' | 'isUndecided'>
   /** That of its model; undefined while there is none. */
   baseModel: BaseModel | undefined
   /** The hash of the pods' current specification. */
@@ -31,6 +31,9 @@ const none = { do: 'none' } as const
 // The wait after a failed attempt: 1 s, twice as long after each, at most 5 minutes.
 const backoff = { baseMs: 1_000, maxMs: 300_000, jitter: 0 }
 
+// Nothing tells the operator that a pause, or the day of a limit, is over.
+const blockedMs = 5_000
+
 /**
  * Plans the next step of a job that has pods of its own. There is at most one Job, and the next is made only when no pod
  * of the last is left: attempts never overlap. A finished or suspended job has none.
@@ -51,6 +54,7 @@ export function planDedicated(facts: DedicatedFacts): DedicatedAction {
 }
 
 function planCreation({ job, baseModel, pods }: DedicatedFacts): DedicatedAction {
+  if (job.block !== null) return { do: 'none', requeueAfterMs: blockedMs }
   return baseModel && job.ahead === 0 && pods.length === 0 ? { do: 'create' } : none
 }
 

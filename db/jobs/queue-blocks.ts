@@ -1,0 +1,77 @@
+// What keeps an entity's jobs from being claimed, besides their turn: pauses, and its limit of GPU seconds. Running jobs
+// go on. Claims, places, REST and the statuses of resources read it here.
+
+import { reasons } from '../../crds/names.ts'
+import type { Connection } from '../pool.ts'
+import { held } from './states.ts'
+
+/**
+ * Why jobs are not claimed: the administrator of the installation has paused the jobs of all entities, or those of their
+ * entity; an admin of their entity has paused them; or their entity has used its GPU seconds of today.
+ */
+export type QueueBlock = 'all' | 'administrator' | 'entity' | 'gpu_seconds'
+
+/** The entity in `training.queue_pauses` that stands for all of them. No entity has this name. */
+export const everyEntity = '*'
+
+/**
+ * SQL: the GPU seconds (`used`) that entities have used on this day (UTC). `entities` selects them. An attempt counts on the
+ * day of its end, as in the usage; one that runs counts from its claim, and shares its trainer with those that are on it now.
+ */
+const gpuSecondsToday = (entities: string): string => `SELECT entity, sum(seconds) AS used FROM (
+      SELECT u.entity, u.gpu_seconds AS seconds FROM training.usage u
+      WHERE u.entity IN (${entities}) AND u.gpu_seconds > 0 AND u.hour >= date_trunc('day', now(), 'UTC')
+      UNION ALL
+      SELECT r.entity, r.seconds FROM (
+        SELECT j.entity, j.gpus * extract(epoch FROM now() - j.claimed_at)::float8 /
+          count(*) OVER (PARTITION BY j.holder_pod) AS seconds
+        FROM training.jobs j WHERE j.state ${held}
+      ) r WHERE r.entity IN (${entities})
+    ) today GROUP BY entity`
+
+const limited = `SELECT l.entity FROM auth.entities l WHERE l.gpu_seconds_per_day IS NOT NULL`
+
+/** SQL: a common table expression with the entities whose jobs are not claimed, and why. They are few. */
+export const blockedEntities = `blocked AS MATERIALIZED (
+    SELECT entity, min(block) AS block FROM (
+      SELECT entity, CASE WHEN entity = '${everyEntity}' THEN 'all' WHEN by_administrator THEN 'administrator'
+        ELSE 'entity' END AS block
+      FROM training.queue_pauses
+      UNION ALL
+      SELECT e.entity, 'gpu_seconds' FROM auth.entities e LEFT JOIN (${gpuSecondsToday(limited)}) u USING (entity)
+      WHERE e.gpu_seconds_per_day IS NOT NULL AND coalesce(u.used, 0) >= e.gpu_seconds_per_day
+    ) blocks GROUP BY entity
+  )`
+
+/** SQL: why the jobs of an entity are not claimed; null if they are. `row` is that of `blocked` of the entity. */
+export const blockOf = (row: string): string =>
+  `coalesce((SELECT block FROM blocked WHERE entity = '${everyEntity}'), ${row}.block)`
+
+const explanations: Record<QueueBlock, (now: Date) => string> = {
+  all: () => 'Paused by the administrator, like all jobs that wait. It begins after the administrator resumes them.',
+  administrator: () =>
+    'Paused by the administrator, like all waiting jobs of its entity. It begins after the administrator resumes them.',
+  entity: () =>
+    'Paused by an admin of its entity, like all its waiting jobs. It begins after an admin resumes them ' +
+    '(PUT /v1/preview/limits/paused).',
+  gpu_seconds: (now) =>
+    `Its entity has used its GPU seconds of this day (gpu_seconds_per_day). It begins at ${findNextDay(now)} or later, ` +
+    'or after an administrator has raised the limit.',
+}
+
+/** The reason why a job waits that is not claimed, and what lets it begin, for people. */
+export function explainBlock(block: QueueBlock, now: Date) {
+  const reason = block === 'gpu_seconds' ? reasons.gpuSecondsUsed : reasons.paused
+  return { reason, message: explanations[block](now) }
+}
+
+function findNextDay(now: Date): string {
+  const next = Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() + 1)
+  return new Date(next).toISOString().replace('.000Z', 'Z')
+}
+
+/** The GPU seconds that an entity has used on this day. */
+export async function sumGpuSecondsToday(connection: Connection, entity: string): Promise<number> {
+  const { rows } = await connection.query<{ used: number }>(gpuSecondsToday('$1'), [entity])
+  return rows[0]?.used ?? 0
+}
