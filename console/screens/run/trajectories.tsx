@@ -83,15 +83,6 @@ export function TrajectoriesTab() {
             {scenario} ✕
           </button>
         )}
-        {order !== 'push' && (
-          <button
-            type="button"
-            className={controls.quiet}
-            onClick={() => change({ order: 'push', q: undefined, split: undefined })}
-          >
-            What did this step learn from?
-          </button>
-        )}
       </div>
       <Rows />
     </>
@@ -184,6 +175,11 @@ function Shown({ items, size }: { items: Trajectory[]; size: ListSize }) {
     <WithPeek peek={peek !== undefined && <TrajectoryPeek id={peek} onClose={() => open(undefined)} />}>
       <div className={classes.listHead}>
         <Summary items={items} groups={groups} size={size} order={order} />
+        {order !== 'push' && (
+          <button type="button" className={controls.quiet} onClick={() => change({ order: 'push', split: undefined })}>
+            What did this step learn from?
+          </button>
+        )}
         {order !== 'group' && metrics.length > 0 && (
           <ColumnMenu
             names={metrics}
