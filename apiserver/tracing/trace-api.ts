@@ -10,6 +10,7 @@ import { Api, type ReadBody } from '../../lib/http/api.ts'
 import { jsonInvalid, openBody } from '../../lib/http/body.ts'
 import { compileIssues } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
+import { maskKeyBytes } from '../accounts/keys/mask-keys.ts'
 import type { IncomingBytes } from '../accounts/limits/incoming-bytes.ts'
 import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
@@ -35,6 +36,8 @@ export interface TraceOptions extends RoleOption {
    * it.
    */
   stores?: boolean
+  /** API keys of this service in the body become asterisks. Digests that clients make of a body rule it out. */
+  masksKeys?: boolean
 }
 
 /**
@@ -57,13 +60,15 @@ export function createTraceApi(router: Router<RequestState>, deps: TraceApiDeps)
  * Compiles the function that reads and validates a body. A stored body counts as incoming from its first byte until the
  * handler returns.
  */
-function compileTraceBody(deps: TraceApiDeps, schema: TSchema, { stores = false, texts = [] }: TraceOptions) {
+function compileTraceBody(deps: TraceApiDeps, schema: TSchema, options: TraceOptions) {
+  const { stores = false, masksKeys = false, texts = [] } = options
   const findIssues = compileIssues(schema)
   return async (ctx: RequestContext): Promise<ReadBody> => {
     const incoming = stores ? await deps.storage.receiveTraces(ctx) : undefined
     try {
       const { bytes, reserve } = await readBytes(deps.memory, ctx)
       incoming?.add(bytes.length)
+      if (masksKeys) maskKeyBytes(bytes)
       const value = await parseJsonBody(bytes, texts, reserve)
       const issues = findIssues(value, bytes.length)
       if (issues.length > 0) throw unprocessable(...issues)

@@ -409,3 +409,33 @@ describe('projects of other entities', () => {
     expect((await post('/calls/stream_query', { project_id: 'team/p' }, 'nonsense')).status).toBe(401)
   })
 })
+
+test('keys of this service in the inputs of a call are masked, whichever route and format they come by', async () => {
+  const inputs = { model: { inference_api_key: key, name: 'mine' } }
+  const masked = { model: { inference_api_key: '*'.repeat(key.length), name: 'mine' } }
+  const [started, batched, completed] = [startOf({ inputs }), startOf({ inputs }), startOf({ inputs })]
+  await post('/call/start', { start: started })
+  await post('/call/end', { end: endOf(started.id, { output: key }) })
+  await post('/call/upsert_batch', { batch: [{ mode: 'start', req: { start: batched } }] })
+  const { project_id: _, ...call } = { ...completed, ...endOf(completed.id) }
+  await post('/v2/team/p/calls/complete', { batch: [{ ...call, project_id: 'team/p' }] })
+  const span = {
+    traceId: newId().replaceAll('-', ''),
+    spanId: '00f067aa0ba902b7',
+    name: 'op',
+    startTimeUnixNano: '1795000000000000000',
+    endTimeUnixNano: '1795000001000000000',
+    attributes: [{ key: 'api_key', value: { stringValue: key } }],
+  }
+  const resource = {
+    attributes: ['entity', 'project'].map((name, at) => ({
+      key: `wandb.${name}`,
+      value: { stringValue: ['team', 'p'][at] },
+    })),
+  }
+  const exported = await post('/otel/v1/traces', { resourceSpans: [{ resource, scopeSpans: [{ spans: [span] }] }] })
+  expect(exported.status).toBe(200)
+  for (const { id } of [started, batched, completed]) expect(await read(id)).toMatchObject({ inputs: masked })
+  expect(await read(started.id)).toMatchObject({ output: '*'.repeat(key.length) })
+  expect(JSON.stringify(await query())).not.toContain(key)
+})

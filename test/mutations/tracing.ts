@@ -190,4 +190,18 @@ export const tracingMutations: Mutation[] = [
     replace: '',
     test: 'test/control/chat-traces.test.ts',
   },
+  {
+    fault: 'API keys stay in the inputs of calls',
+    file: 'apiserver/tracing/trace-api.ts',
+    find: 'if (masksKeys) maskKeyBytes(bytes)',
+    replace: '',
+    test: 'test/control/tracing-calls.test.ts',
+  },
+  {
+    fault: 'API keys stay in the attributes of spans',
+    file: 'apiserver/tracing/otel/routes.ts',
+    find: '  maskKeyBytes(bytes)\n',
+    replace: '',
+    test: 'test/control/tracing-calls.test.ts',
+  },
 ]

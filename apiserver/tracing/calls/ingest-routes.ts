@@ -23,8 +23,9 @@ export interface IngestDeps {
 
 const tag = 'Calls'
 const under = (place: string, names: readonly string[]) => names.map((name) => `${place}.${name}`)
-const startBody = { stores: true, body: startBodySchema, texts: under('start', startTexts) }
-const endBody = { stores: true, body: endBodySchema, texts: under('end', endTexts) }
+const writes = { stores: true, masksKeys: true }
+const startBody = { ...writes, body: startBodySchema, texts: under('start', startTexts) }
+const endBody = { ...writes, body: endBodySchema, texts: under('end', endTexts) }
 const batchTexts = [...under('batch[].req.start', startTexts), ...under('batch[].req.end', endTexts)]
 
 /**
@@ -36,7 +37,7 @@ export function routeIngest(api: TraceApi, deps: IngestDeps): void {
 
   api.post(
     '/call/upsert_batch',
-    { tag, summary: 'Store starts and ends of calls', stores: true, body: batchBodySchema, texts: batchTexts },
+    { tag, summary: 'Store starts and ends of calls', ...writes, body: batchBodySchema, texts: batchTexts },
     async ({ caller, body: { batch } }) => {
       const parts = batch.map((item, index): CallPart & { projectId: string } => {
         const place = ['body', 'batch', String(index), 'req', item.mode]
@@ -59,7 +60,7 @@ function routeWhole(api: TraceApi, deps: IngestDeps): void {
     {
       tag,
       summary: 'Store calls that have ended',
-      stores: true,
+      ...writes,
       body: completeBodySchema,
       texts: under('batch[]', [...startTexts, ...endTexts]),
       answer: emptySchema,

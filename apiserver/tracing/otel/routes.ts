@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { Caller, RequestContext } from '../../accounts/context.ts'
+import { maskKeyBytes } from '../../accounts/keys/mask-keys.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { StorageUse } from '../../accounts/limits/storage.ts'
 import { optional } from '../schema.ts'
@@ -56,6 +57,7 @@ async function storeExport(
   const format = readFormat(ctx)
   const memory = deps.memory.open(ctx)
   const bytes = await readOtlpBody(memory, ctx)
+  maskKeyBytes(bytes)
   const [projectId, wbRunId] = [ctx.get('project_id').trim(), ctx.get('wb_run_id').trim()]
   const rejections = await storeSpans(deps, { caller, format, bytes, projectId, wbRunId, memory, incoming })
   ctx.type = format === 'json' ? 'application/json' : 'application/x-protobuf'

@@ -7,7 +7,7 @@ import type { RunName } from '../../../db/runs/table.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { keepBlob, type BlobUploadDeps } from '../../training/artifacts/store-files.ts'
 import { withSpooledBody } from '../../training/artifacts/upload.ts'
-import { maskKeys } from '../mask-keys.ts'
+import { maskKeyBytes } from '../../accounts/keys/mask-keys.ts'
 import { retryWhenFull } from '../retry-when-full.ts'
 
 // SDKs write the command line of the program into these. They are small.
@@ -50,6 +50,7 @@ async function* maskAll(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     if (size > maxMaskedBytes) yield* [...chunks.splice(0), chunk]
     else chunks.push(chunk)
   }
-  // latin1 keeps every byte.
-  yield Buffer.from(maskKeys(Buffer.concat(chunks).toString('latin1')), 'latin1')
+  const bytes = Buffer.concat(chunks)
+  maskKeyBytes(bytes)
+  yield bytes
 }

@@ -5,7 +5,7 @@ import { errors } from '../../errors/table.ts'
 import { cleanJsonText, readJsonObject } from '../json-text.ts'
 import { findText, invalidArgument, readTexts } from '../graphql/arguments.ts'
 import type { Arguments } from '../graphql/values.ts'
-import { maskKeys } from '../mask-keys.ts'
+import { maskKeys } from '../../accounts/keys/mask-keys.ts'
 
 const maxTextLength = 64 * 1024
 const maxTags = 100
