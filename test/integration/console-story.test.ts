@@ -4,7 +4,7 @@ import type { Locator, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createConsoleLink } from '../../apiserver/accounts/admin/console-command.ts'
 import { revealHidden } from '../../console/logic/chat.ts'
-import { formatMetric, mean, standardDeviation } from '../../console/logic/numbers.ts'
+import { formatCompact, formatCount, formatMetric, mean, standardDeviation } from '../../console/logic/numbers.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
@@ -81,6 +81,12 @@ const writeTokens = ({ tokens }: SentTrajectory) =>
 async function readRows(table: Locator): Promise<string[][]> {
   const [, ...rows] = await table.getByRole('row').all()
   return Promise.all(rows.map((row) => row.getByRole('cell').allInnerTexts()))
+}
+
+async function countTrainedTokens(): Promise<number> {
+  const path = `/v1/preview/usage?project=${sent.project}`
+  const { data } = await rest.call<{ data: { trained_tokens: number }[] }>('GET', path)
+  return data[0]!.trained_tokens
 }
 
 async function readTokens(page: Page, side: 'then' | 'now'): Promise<string[]> {
@@ -262,6 +268,81 @@ test('the links that ART, weave and wandb print open their pages', async () => {
     await page.goto(path)
     await page.getByRole('heading', { level: 1, name: headings[path]! }).waitFor()
   }
+})
+
+// Each training step gathers all prompts, each third one a few more, and the last jobs are made of one more gathering.
+const countCalls = () =>
+  sent.steps.length * ofStep(1).length + (sent.validations.length * ofStep(1).length) / 3 + ofStep(1).length
+
+describe('the other screens', () => {
+  test('the overview counts the requests of ART, the calls of weave and the tokens of the trainer', async () => {
+    const page = await open(home)
+    const figures = page.getByLabel('Usage of the last 30 days')
+    await figures.getByText(formatCompact(countCalls()), { exact: true }).waitFor()
+    // A rollout and its chat.
+    await page.getByText(`${formatCount(2 * countCalls())} calls`).waitFor()
+    const trained = await countTrainedTokens()
+    expect(trained).toBeGreaterThan(0)
+    await figures.getByText(formatCompact(trained), { exact: true }).waitFor()
+    await page.goto(`/${entity}/usage?measure=trained_tokens`)
+    await page.getByRole('table', { name: 'Usage' }).getByText(formatCount(trained)).first().waitFor()
+  })
+
+  test('the run is in the table of runs with its step, its reward and the best of its validations', async () => {
+    const page = await open(`${home}/runs`)
+    const row = page.getByRole('table', { name: 'Runs' }).getByRole('row').filter({ hasText: sent.run })
+    const best = Math.max(...sent.validations.map(({ reward }) => reward))
+    const wanted = [steps, sent.steps.at(-1)!.reward, best]
+    await expect
+      .poll(async () => {
+        const numbers = (await row.getByRole('cell').allInnerTexts()).map(Number)
+        return wanted.filter((value) => !numbers.some((number) => Math.abs(number - value) < 0.001))
+      })
+      .toEqual([])
+  })
+
+  test('the table of traces finds the rollouts, and a trace shows its chat, but not the key of its model', async () => {
+    const page = await open(`${home}/weave/calls?op=roll_out`)
+    await page
+      .getByText(`${formatCount(countCalls())} calls`)
+      .first()
+      .waitFor()
+    const { call, answer } = ofStep(1)[0]!
+    await page.goto(`${home}/weave/calls/${call}?tab=inputs+and+output`)
+    await page.getByText('inference_api_key').first().waitFor()
+    await page.getByText('*'.repeat(key.length)).first().waitFor()
+    expect(await page.locator('#root').innerText()).not.toContain(key)
+    await page.getByRole('treegrid', { name: 'Calls of the trace' }).getByRole('row').nth(1).click()
+    await page.getByRole('heading', { name: 'openai.chat.completions.create' }).waitFor()
+    await page.goto(new URL(page.url()).pathname)
+    await page.getByText(answer).first().waitFor()
+  })
+
+  test('a trajectory of ART becomes a row of a data set, which has its screen', async () => {
+    const { data } = await rest.call<{ data: { id: string }[] }>(
+      'GET',
+      `/v1/preview/models/${sent.model_id}/trajectories?step=${steps}&limit=1`,
+    )
+    const page = await open(`${ofRun}/trajectories/${data[0]!.id}`)
+    await page.getByRole('button', { name: 'To data set' }).click()
+    await page.getByLabel('Data set', { exact: true }).fill('chosen')
+    await page.getByRole('button', { name: 'Copy it' }).click()
+    await page.getByText('chosen is at version 0, with 1 row.').waitFor()
+    await page.goto(`${home}/datasets`)
+    await page.getByRole('table', { name: 'Data sets' }).getByText('chosen').waitFor()
+  })
+
+  test('the newest checkpoint answers in the playground, beside the base model and with the same seed', async () => {
+    const names = [`wandb-artifact:///${entity}/${sent.project}/${sent.run}:step${steps}`, stack.baseModel]
+    const page = await open(`${home}/playground?m=${names.join(',')}&seed=7`)
+    await page.getByLabel('Prompt', { exact: true }).fill('Name a colour.')
+    await page.getByRole('button', { name: 'Send to 2 models' }).click()
+    for (const name of names)
+      await page
+        .getByRole('region', { name })
+        .getByText(/\d+ tokens · \d+ tokens of prompt/)
+        .waitFor({ timeout: 60_000 })
+  })
 })
 
 describe('a job', () => {
