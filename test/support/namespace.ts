@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { forEachConcurrent } from '../../artifacts/store/for-each-concurrent.ts'
 import { plurals, type Kind } from '../../crds/names.ts'
 import { customPath } from '../../crds/paths.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
@@ -27,8 +29,11 @@ export async function removeNamespace(cluster: Cluster, name: string): Promise<v
   for (const kind of Object.keys(plurals) as Kind[]) {
     const { items } = await client.request<{ items: KubeObject[] }>({ path: customPath(kind, name) })
     const patch = { metadata: { finalizers: null } }
-    const release = ({ metadata }: KubeObject) => mergePatch(client, customPath(kind, name, metadata.name), patch)
-    await Promise.all(items.map((item) => release(item).catch(ignoreErrors(isGone))))
+    const release = async ({ metadata }: KubeObject) => {
+      await mergePatch(client, customPath(kind, name, metadata.name), patch).catch(ignoreErrors(isGone))
+    }
+    // A benchmark leaves thousands.
+    await forEachConcurrent(Readable.from(items), 8, release)
   }
   await client.request({ method: 'DELETE', path: `${path}/${name}` }).catch(ignoreErrors(isGone, isConflict))
 }
