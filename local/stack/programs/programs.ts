@@ -87,7 +87,6 @@ function etcd({ layout, installation, durable }: ProgramsRequest): ProgramDraft 
       ...(durable ? [] : ['--unsafe-no-fsync']),
     ],
     cwd: layout.etcd,
-    env: garbageCollection(200),
     ready: { kind: 'socket', path: path.join(layout.etcd, 'client.sock') },
   }
 }
@@ -124,7 +123,6 @@ function kubeApiserver({ layout, settings, config, installation }: ProgramsReque
       ...auditFlags(layout, config),
     ],
     cwd: layout.etcd,
-    env: garbageCollection(600),
     after: ['etcd'],
     ready: {
       kind: 'kubernetes',
@@ -133,14 +131,6 @@ function kubeApiserver({ layout, settings, config, installation }: ProgramsReque
       tokenFile: credentials.adminToken,
     },
   }
-}
-
-/**
- * Variables of a Go program: it collects garbage when its heap is five times what it was, and not twice, until it has this many
- * MiB. A write of a status then takes kube-apiserver a quarter less processor time.
- */
-function garbageCollection(limitMib: number): Record<string, string> {
-  return { GOGC: '400', GOMEMLIMIT: `${limitMib}MiB` }
 }
 
 /** Of the stacks of tests that run at the same time, each has a log. */
