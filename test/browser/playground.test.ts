@@ -67,7 +67,7 @@ test('models answer the same prompt beside each other: a slow one delays no othe
   await page.getByText('log-probability -0.5').or(page.getByText('log-probability −0.500')).first().waitFor()
   await panes.getByRole('button', { name: 'Stop', exact: true }).click()
   await page.getByText('stopped').waitFor()
-  expect(new URL(page.url()).search).toBe(`?m=${model},${model}&prompt=Name+a+colour.&seed=5`)
+  await expect.poll(() => new URL(page.url()).search).toBe(`?m=${model},${model}&prompt=Name+a+colour.&seed=5`)
   goOn()
   // The next prompt goes on with the conversation of each pane.
   await page.getByLabel('Prompt', { exact: true }).fill('And another?')
