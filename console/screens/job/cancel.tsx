@@ -2,6 +2,7 @@ import { useState } from 'react'
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { callApi } from '../../data/client.ts'
 import type { Job } from '../../data/models.ts'
+import { refetchOf } from '../../data/query-client.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { isFinal } from '../../logic/jobs.ts'
 import controls from '../../parts/controls.module.css'
@@ -20,7 +21,7 @@ export function Cancel({ job }: { job: Job }) {
       }),
     onSuccess: async () => {
       setAsking(false)
-      await queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).includes('/training-jobs') })
+      await refetchOf(queries, '/training-jobs')
     },
   })
   if (isFinal(job.state) || job.state === 'Publishing' || session?.role === 'read') return null

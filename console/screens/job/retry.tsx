@@ -3,6 +3,7 @@ import { useNavigate, useParams } from '@tanstack/react-router'
 import { useState } from 'react'
 import { callApi } from '../../data/client.ts'
 import type { Job } from '../../data/models.ts'
+import { refetchOf } from '../../data/query-client.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { isFinal } from '../../logic/jobs.ts'
 import controls from '../../parts/controls.module.css'
@@ -23,7 +24,7 @@ export function Retry({ job }: { job: Job }) {
       }),
     onSuccess: async ({ id }) => {
       setAsking(false)
-      await queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).includes('/training-jobs') })
+      await refetchOf(queries, '/training-jobs')
       await navigate({ to: '/$entity/$project/jobs/$job', params: { entity, project, job: id } })
     },
   })

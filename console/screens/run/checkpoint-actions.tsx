@@ -3,6 +3,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { basePath } from '../../data/base.ts'
 import { callApi } from '../../data/client.ts'
+import { refetchOf } from '../../data/query-client.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { joinModelName } from '../../logic/playground.ts'
 import controls from '../../parts/controls.module.css'
@@ -66,7 +67,7 @@ function useChange(send: () => Promise<unknown>, onClose: () => void) {
     mutationFn: send,
     onSuccess: async () => {
       onClose()
-      await queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).includes('/models') })
+      await refetchOf(queries, '/models')
     },
   })
 }
