@@ -20,6 +20,6 @@ export const queryClient = new QueryClient({
 })
 
 /** Reads again what screens show of a resource: all answers with this part in their address. */
-export function refetchOf(queries: QueryClient, part: '/models' | '/training-jobs'): Promise<void> {
+export function refetchOf(queries: QueryClient, part: '/models' | '/training-jobs' | '/limits'): Promise<void> {
   return queries.invalidateQueries({ predicate: ({ queryKey }) => String(queryKey[0]).includes(part) })
 }

@@ -2,7 +2,7 @@
 
 import { recordAct } from './audit-log.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { everyEntity } from '../jobs/queue-blocks.ts'
+import { everyEntity, type QueueBlock } from '../jobs/queue-blocks.ts'
 
 /** Whose jobs are paused, and by whom: the administrator of the installation, or an admin of the entity. */
 export interface PauseKey {
@@ -55,6 +55,17 @@ export async function findPauses(
        coalesce(bool_or(by_administrator), false) AS "byAdministrator"
      FROM training.queue_pauses WHERE entity IN ($1, '${everyEntity}')`,
     [entity],
+  )
+  return rows[0]!
+}
+
+/** How many pauses are in force, by what a job says that waits because of one. */
+export async function countPauses(connection: Connection): Promise<Record<Exclude<QueueBlock, 'gpu_seconds'>, number>> {
+  const { rows } = await connection.query<{ all: number; administrator: number; entity: number }>(
+    `SELECT count(*) FILTER (WHERE entity = '${everyEntity}') AS all,
+       count(*) FILTER (WHERE entity <> '${everyEntity}' AND by_administrator) AS administrator,
+       count(*) FILTER (WHERE NOT by_administrator) AS entity
+     FROM training.queue_pauses`,
   )
   return rows[0]!
 }

@@ -73,6 +73,11 @@ export const operatorMetrics = {
       help: 'Unfinished training jobs by state.',
       labelNames: ['base_model', 'state'],
     },
+    pauses: {
+      name: 'trainyard_queue_pauses',
+      help: 'Pauses of waiting jobs that are in force. The pause is `all` (of all entities), `administrator` (of one entity, by the administrator) or `entity` (of one entity, by its admins).',
+      labelNames: ['pause'],
+    },
     storeBytes: {
       name: 'trainyard_artifact_store_bytes',
       help: 'The room in the volume of the artifact store. The state is `free` or `used`. A bucket has no such numbers.',

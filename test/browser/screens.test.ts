@@ -222,6 +222,29 @@ describe('a job', () => {
     await page.getByText('epsilon_high').waitFor()
   })
 
+  test('that waits is paused and resumed by an admin of its entity, and other keys have no button', async () => {
+    const path = `${home}/jobs/${demo.jobs.waiting}`
+    const paused = 'Paused by an admin of its entity'
+    const page = await open(home)
+    await page.getByRole('button', { name: 'Pause waiting jobs' }).press('Enter')
+    await page.getByRole('button', { name: 'Pause them' }).press('Enter')
+    await page.getByText(paused).waitFor()
+    for (const role of ['admin', 'member', 'read'] as const) {
+      const limits = await open(
+        `/${world.entity}/settings/limits`,
+        await addKey(world.database.pool, world.entity, role),
+      )
+      await limits.getByText('They are paused by an admin of the entity.').waitFor()
+      expect(await limits.getByRole('button', { name: 'Resume waiting jobs' }).count()).toBe(role === 'admin' ? 1 : 0)
+    }
+    const admins = await open(path)
+    await admins.getByText(paused).waitFor()
+    await admins.getByRole('button', { name: 'Resume waiting jobs' }).press('Enter')
+    await admins.getByRole('button', { name: 'Resume them' }).press('Enter')
+    await expect.poll(() => admins.getByText(paused).count()).toBe(0)
+    expect((await world.rest.call<{ paused: boolean }>('GET', '/v1/preview/limits')).paused).toBe(false)
+  })
+
   test('that waits says why and for which place, and is cancelled', async () => {
     const page = await open(`${home}/jobs/${demo.jobs.waiting}`)
     const reason = page.getByRole('status').filter({ hasText: 'Why it waits' })

@@ -1,6 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { setPaused } from '../../db/accounts/pauses.ts'
 import { createPool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
@@ -232,5 +233,27 @@ describe('the metrics of an operator', () => {
       expect(listSeries(metrics, 'trainyard_watch_restarts_total')).toHaveLength(9)
     })
     await database.pool.query(`DELETE FROM training.base_models WHERE name = 'idle/base'`)
+  })
+
+  test('count the pauses in force, of all entities and of one, by whom they are', async () => {
+    const pauses = [
+      { entity: 'one', byAdministrator: true },
+      { entity: 'one', byAdministrator: false },
+      { entity: 'two', byAdministrator: false },
+      { entity: '*', byAdministrator: true },
+    ]
+    const readPauses = async () => listSeries(await readMetrics(port), 'trainyard_queue_pauses')
+    const write = (...counts: number[]) =>
+      ['all', 'administrator', 'entity'].map(
+        (pause, index) => `trainyard_queue_pauses{pause="${pause}"} ${counts[index]}`,
+      )
+    await eventually(async () => expect(await readPauses()).toEqual(write(0, 0, 0)))
+    const set = async (isPaused: boolean) => {
+      for (const pause of pauses) await setPaused(database.pool, { ...pause, actor: 'command' }, isPaused)
+    }
+    await set(true)
+    await eventually(async () => expect(await readPauses()).toEqual(write(1, 1, 2)))
+    await set(false)
+    await eventually(async () => expect(await readPauses()).toEqual(write(0, 0, 0)))
   })
 })

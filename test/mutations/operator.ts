@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const operatorMutations: Mutation[] = [
   {
+    fault: 'a pause by the administrator of one entity is counted as one of its admins',
+    file: 'db/accounts/pauses.ts',
+    find: 'count(*) FILTER (WHERE NOT by_administrator) AS entity',
+    replace: "count(*) FILTER (WHERE entity <> '*') AS entity",
+    test: 'test/control/metrics.test.ts',
+  },
+  {
     fault: 'a job with pods of its own gets them while it is paused',
     file: 'operator/training-job/dedicated/plan.ts',
     find: "if (job.block !== null) return { do: 'none', requeueAfterMs: blockedMs }",

@@ -8,6 +8,7 @@ import { Age, Chip, StateBadge } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { DownloadAnswer } from '../../parts/download.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
+import { PauseJobs } from '../../parts/pause-jobs.tsx'
 import { Failure, Loading } from '../../parts/state.tsx'
 import { Cancel } from './cancel.tsx'
 import { Events } from './events.tsx'
@@ -150,6 +151,7 @@ function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetai
         <div className={classes.verdict} role="status">
           <h2>Why it waits{waiting.position !== null && `: place ${waiting.position}`}</h2>
           <p>{waiting.sentence}</p>
+          {waiting.reason === 'Paused' && <PauseJobs resumeOnly />}
           {waiting.holder && (
             <p>
               Before it: <JobLink id={waiting.holder.job_id} />

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react'
 import type { UseQueryResult } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { Answer } from '../../data/client.ts'
@@ -26,10 +27,12 @@ interface ListedJobsProps {
   result: UseQueryResult<Answer<'GET /v1/preview/training-jobs'>>
   title: (count: string) => string
   models: readonly Model[]
+  /** Beside the title. */
+  aside?: ReactNode
 }
 
 /** Jobs of some states, if there are any: those that have ended only if that was in the last day. */
-export function ListedJobs({ result, title, models }: ListedJobsProps) {
+export function ListedJobs({ result, title, models, aside }: ListedJobsProps) {
   const now = useNow(60_000)
   return (
     <Answered result={result} rows={2}>
@@ -39,7 +42,7 @@ export function ListedJobs({ result, title, models }: ListedJobsProps) {
         // If all that were read are of the day, older ones may be among the others.
         const size = { isWhole: !hasMore || shown.length < data.length, total }
         return (
-          <Section title={title(describeSize(shown.length, size, 'job'))}>
+          <Section title={title(describeSize(shown.length, size, 'job'))} aside={aside}>
             <JobLines jobs={shown} models={models} />
           </Section>
         )

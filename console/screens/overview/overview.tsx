@@ -17,6 +17,7 @@ import { AsCommand, Command } from '../../parts/command.tsx'
 import { Segments } from '../../parts/controls.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Page, Section } from '../../parts/page.tsx'
+import { PauseJobs } from '../../parts/pause-jobs.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { jobsQuery, ListedJobs } from './jobs.tsx'
 import { TracesOfDay, useTraces } from './traces-of-day.tsx'
@@ -60,7 +61,7 @@ export function OverviewScreen() {
           ) : (
             <>
               <Usage project={project} />
-              <ListedJobs result={active} title={(count) => `${count} at work`} models={data} />
+              <ListedJobs result={active} title={(count) => `${count} at work`} models={data} aside={<PauseJobs />} />
               <ListedJobs result={failed} title={(count) => `${count} failed in the last day`} models={data} />
               {traces.ofDay !== undefined && <TracesOfDay {...traces.ofDay} />}
               {data.length > 0 && <LastRuns models={data} />}

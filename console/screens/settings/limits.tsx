@@ -7,6 +7,7 @@ import controls from '../../parts/controls.module.css'
 import { Command } from '../../parts/command.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
+import { PauseJobs } from '../../parts/pause-jobs.tsx'
 import { Answered } from '../../parts/state.tsx'
 import classes from './settings.module.css'
 
@@ -47,11 +48,13 @@ function Shown({ limits }: { limits: Limits }) {
           ))}
         </ul>
       </Section>
+      <Section title="Jobs that wait" aside={<PauseJobs />}>
+        <p className={classes.note}>{explainPauses(limits)}</p>
+      </Section>
       <Section title="Kept and recorded">
         <Facts
           facts={[
             ['Weight in shared queues', String(limits.weight)],
-            ['Jobs that wait', explainPauses(limits)],
             ['Trajectories of finished jobs', keptDays(limits.payload_days)],
             ['Runs of the wandb SDK', keptDays(limits.run_days)],
             ['Token statistics', limits.token_statistics],
@@ -109,7 +112,9 @@ function Limit({
 
 function explainPauses({ paused, paused_by_administrator: byAdministrator }: Limits): string {
   const by = [...(byAdministrator ? ['the administrator'] : []), ...(paused ? ['an admin of the entity'] : [])]
-  return by.length === 0 ? 'begin as there is room' : `paused by ${by.join(' and ')}`
+  return by.length === 0
+    ? 'They begin as there is room.'
+    : `They are paused by ${by.join(' and ')}. Running jobs go on.`
 }
 
 function usedOf(key: string, { in_use: inUse }: Limits): number | undefined {
