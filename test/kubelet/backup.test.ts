@@ -82,7 +82,7 @@ const listIds = async (rest: Rest, kind: string) =>
 test('a backup of one node is restored into a second, empty one, where an unfinished job trains to its end', async () => {
   const first = await openNode()
   await first.release.upgrade(withoutPods)
-  const key = await first.release.makeKey()
+  const key = await first.release.administrate('key', 'team')
   const open = async (release: typeof first.release) =>
     createRest({ url: await release.findUrl(), apiKey: key, baseModel })
   const before = await open(first.release)

@@ -16,6 +16,10 @@ const baseModel = 'trainyard/tiny-chat'
 const warm = tasks.find(({ name }) => name === 'warm')!
 const two = { 'apiserver.replicas': 2, 'operator.replicas': 2, 'statusServer.replicas': 2 }
 const longMs = 900_000
+const talk = [
+  { role: 'user', content: 'Name a colour.' },
+  { role: 'assistant', content: 'red' },
+]
 
 let node: KubeNode
 let kubectlPath: string
@@ -74,9 +78,22 @@ test('with engines at zero, Helm waits until all is ready, in a namespace that e
     await node.kubectl('rollout', 'status', '-n', namespace, `deployment/trainyard-${part}`, '--timeout=1m')
   }
   url = await release.findUrl()
-  key = await release.makeKey()
+  key = await release.administrate('key', 'team')
   rest = createRest({ url, apiKey: key, baseModel })
   model = await eventually(() => rest.createModel())
+})
+
+test('the administrator pauses the jobs of all entities in the cluster, and resumes them', async () => {
+  const group = { trajectories: [1, 0].map((reward) => ({ messages_and_choices: talk, reward })) }
+  await release.administrate('queue', 'pause')
+  expect(await release.administrate('queue', 'list')).toMatch(/the administrator +all entities$/)
+  const job = await rest.startJob(model.id, [group])
+  const readReason = async () =>
+    (await rest.call<{ queue: { reason: string } | null }>('GET', `/v1/preview/training-jobs/${job}`)).queue?.reason
+  await eventually(async () => expect(await readReason()).toBe('Paused'))
+  await release.administrate('queue', 'resume')
+  await eventually(async () => expect(await readReason()).not.toBe('Paused'))
+  await rest.call('POST', `/v1/preview/training-jobs/${job}/cancel`)
 })
 
 test('with the defaults of a trial, engine and trainer become ready, and answer and train', async () => {

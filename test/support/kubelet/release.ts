@@ -27,9 +27,9 @@ export function createRelease({ kubeconfig, helmPath, kubectl }: KubeNode) {
       const address = '-ojsonpath={.spec.clusterIP}'
       return `http://${await kubectl('get', 'service/trainyard-apiserver', '-n', namespace, address)}:8080`
     },
-    /** The command that an installation prints. */
-    makeKey: async () => {
-      const command = ['node', 'apiserver/accounts/admin/main.ts', 'key', 'team']
+    /** Runs a command of the administrator in the cluster. Returns what it prints for programs. */
+    administrate: async (...args: string[]) => {
+      const command = ['node', 'apiserver/accounts/admin/main.ts', ...args]
       return (await kubectl('exec', '-n', namespace, 'deploy/trainyard-apiserver', '--', ...command)).trim()
     },
     waitForBaseModel: async () => {
