@@ -26,86 +26,91 @@ export interface HeldWrite<S, T> {
  * object. Waits for a running removal of the key.
  */
 export async function whileHoldingKey<S, T>(holds: KeyHolds, key: string, write: HeldWrite<S, T>): Promise<T> {
-  return writeHeld([await KeyHold.acquire(holds, key)], write)
+  const held = new HeldKeys(holds)
+  await held.acquire(key)
+  return held.write(write)
 }
 
-/**
- * Stores objects under held keys, to which `store` may add, commits the rows that refer to them, and releases the keys. If
- * the database is unavailable, the rows may be committed anyway, so the keys stay held until their time is over.
- *
- * @throws {DatabaseUnavailable} without a commit if a key may no longer be held
- */
-export async function writeHeld<S, T>(held: KeyHold[], { store, commit }: HeldWrite<S, T>): Promise<T> {
-  let isSettled = true
-  try {
-    const stored = await store()
-    for (const hold of held) hold.requireHeld()
-    return await commit(stored)
-  } catch (error) {
-    isSettled = !isDatabaseUnavailable(error)
-    throw error
-  } finally {
-    for (const hold of held) await (isSettled ? hold.release() : hold.abandon())
-  }
-}
-
-/** A key that this process holds. It renews the hold until it releases or abandons the key, or dies. */
-export class KeyHold {
+/** Keys that this process holds for one write. It renews the holds together until the write ends, or it dies. */
+export class HeldKeys {
   readonly #holds: KeyHolds
-  readonly #row: [key: string, holder: string]
-  readonly #renewing = new AbortController()
-  #renewedAt: Clocks
+  readonly #holder = randomUUID()
+  readonly #keys = new Set<string>()
+  readonly #ending = new AbortController()
+  #renewedAt: Clocks | undefined
+  #renewing: Promise<void> | undefined
 
-  private constructor(holds: KeyHolds, row: [key: string, holder: string], renewedAt: Clocks) {
+  constructor(holds: KeyHolds) {
     this.#holds = holds
-    this.#row = row
-    this.#renewedAt = renewedAt
-    const { signal } = this.#renewing
-    // What fails once is tried again. If nothing succeeds, the hold ends.
-    void repeat(() => this.#renew(), { pauseMs: renewMs, pauseFirst: true, signal, onError: () => {} })
   }
 
-  static async acquire(holds: KeyHolds, key: string): Promise<KeyHold> {
-    const { pool, schema } = holds
-    const holder = randomUUID()
+  /** Holds another key. Waits for a running removal of it. */
+  async acquire(key: string): Promise<void> {
+    if (this.#keys.has(key)) return
+    const { pool, schema } = this.#holds
     const asked = readClocks()
     await pool.query(
       `WITH turn AS MATERIALIZED (SELECT pg_advisory_xact_lock_shared(hashtextextended($1, 0))::text AS came)
        INSERT INTO ${schema}.held_keys (key, holder, expires_at)
        SELECT $1, $2, clock_timestamp() + ${holdFor} FROM turn WHERE came IS NOT NULL`,
-      [key, holder],
+      [key, this.#holder],
     )
-    return new KeyHold(holds, [key, holder], asked)
+    this.#keys.add(key)
+    // The oldest hold decides.
+    this.#renewedAt ??= asked
+    const { signal } = this.#ending
+    // What fails once is tried again. If nothing succeeds, the holds end.
+    this.#renewing ??= repeat(() => this.#renew(), { pauseMs: renewMs, pauseFirst: true, signal, onError: () => {} })
   }
 
-  /** @throws {DatabaseUnavailable} if the hold may have ended, and the object may be gone */
-  requireHeld(): void {
-    if (elapsedSince(this.#renewedAt) > maxUnrenewedMs)
+  /**
+   * Stores objects under the keys, to which `store` may add, commits the rows that refer to them, and releases the keys. If
+   * the database is unavailable, the rows may be committed anyway, so the keys stay held until their time is over.
+   *
+   * @throws {DatabaseUnavailable} without a commit if a key may no longer be held
+   */
+  async write<S, T>({ store, commit }: HeldWrite<S, T>): Promise<T> {
+    let isSettled = true
+    try {
+      const stored = await store()
+      this.#requireHeld()
+      return await commit(stored)
+    } catch (error) {
+      isSettled = !isDatabaseUnavailable(error)
+      throw error
+    } finally {
+      this.#ending.abort()
+      if (isSettled) await this.#release()
+    }
+  }
+
+  #requireHeld(): void {
+    if (this.#renewedAt && elapsedSince(this.#renewedAt) > maxUnrenewedMs)
       throw new DatabaseUnavailable('a held key of the artifact store could not be renewed')
   }
 
-  /** The write is already done. A hold that cannot be released now ends by itself. */
-  async release(): Promise<void> {
-    this.abandon()
+  /** The write is already done. Holds that cannot be released now end by themselves. */
+  async #release(): Promise<void> {
+    // Two statements on the same rows could wait for each other.
+    await this.#renewing
+    if (this.#keys.size === 0) return
     const { pool, schema } = this.#holds
-    await pool.query(`DELETE FROM ${schema}.held_keys WHERE key = $1 AND holder = $2`, this.#row).catch(() => {})
-  }
-
-  /** Lets the hold end by itself. */
-  abandon(): void {
-    this.#renewing.abort()
+    await pool
+      .query(`DELETE FROM ${schema}.held_keys WHERE key = ANY ($1) AND holder = $2`, [[...this.#keys], this.#holder])
+      .catch(() => {})
   }
 
   async #renew(): Promise<void> {
     const { pool, schema } = this.#holds
     const asked = readClocks()
+    const keys = [...this.#keys]
     // A hold that has ended stays ended: the object may have been removed since.
     const { rowCount } = await pool.query(
       `UPDATE ${schema}.held_keys SET expires_at = clock_timestamp() + ${holdFor}
-       WHERE key = $1 AND holder = $2 AND expires_at >= clock_timestamp()`,
-      this.#row,
+       WHERE key = ANY ($1) AND holder = $2 AND expires_at >= clock_timestamp()`,
+      [keys, this.#holder],
     )
-    this.#renewedAt = rowCount === 1 ? asked : never
+    this.#renewedAt = rowCount === keys.length ? asked : never
   }
 }
 

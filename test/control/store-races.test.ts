@@ -17,7 +17,7 @@ import { storeBody } from '../../apiserver/training/ingest/store-body.ts'
 import { createTracePool, type Pool } from '../../db/pool.ts'
 import type { RunningErasure } from '../../db/erasure/erase.ts'
 import { listExpiredPayloads } from '../../db/retention/payloads.ts'
-import { expireHolds, whileHoldingKey, whileUnheld } from '../../db/store/held-keys.ts'
+import { expireHolds, HeldKeys, whileHoldingKey, whileUnheld } from '../../db/store/held-keys.ts'
 import { openTraceProject } from '../../db/tracing/projects.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
 import { keyOf } from '../../artifacts/layout.ts'
@@ -262,13 +262,52 @@ describe('the hold of a key', () => {
     await expect(write).rejects.toThrow('could not be renewed')
   })
 
+  test('is one of several of a write, which are renewed and released by one statement each', async () => {
+    const statements: string[] = []
+    const query = (text: string, values: unknown[]) => {
+      statements.push(text.trim().split(' ')[0]!)
+      return pool.query(text, values)
+    }
+    const held = new HeldKeys({ ...holds, pool: { query } as Pool })
+    await held.write({
+      store: async () => {
+        for (const each of [`${key}1`, key, `${key}2`, key]) await held.acquire(each)
+        expect(statements.splice(0)).toEqual(['WITH', 'WITH', 'WITH'])
+        await expireIn(25)
+        await eventually(async () => expect(Math.min(...(await readSecondsLeft()))).toBeGreaterThan(30))
+        expect(statements.splice(0)).toEqual(['UPDATE'])
+        expect(await readSecondsLeft()).toHaveLength(3)
+      },
+      commit: async () => {},
+    })
+    expect(statements).toEqual(['DELETE'])
+    expect(await readSecondsLeft()).toEqual([])
+  })
+
+  test('that has ended lets its process commit nothing, although the others of the write have not', async () => {
+    const held = new HeldKeys({ ...holds, pool })
+    const write = held.write({
+      store: async () => {
+        await held.acquire(`${key}1`)
+        await held.acquire(key)
+        await pool.query(
+          `UPDATE training.held_keys SET expires_at = clock_timestamp() - interval '1 second' WHERE key = $1`,
+          [key],
+        )
+        await delay(12_000)
+      },
+      commit: () => Promise.reject(new Error('committed')),
+    })
+    await expect(write).rejects.toThrow('could not be renewed')
+  })
+
   test('ends a minute after the kill -9 of its process', async () => {
     const script = `
       import { createPool } from './db/pool.ts'
-      import { KeyHold } from './db/store/held-keys.ts'
+      import { HeldKeys } from './db/store/held-keys.ts'
       import { createLogger } from './lib/log.ts'
       const pool = createPool(process.env.DATABASE_URL, createLogger('test', 'silent'), 1)
-      await KeyHold.acquire({ pool, schema: 'training' }, process.env.KEY)
+      await new HeldKeys({ pool, schema: 'training' }).acquire(process.env.KEY)
       console.log('held')`
     const env = { ...nodeEnv, DATABASE_URL: database.databaseUrl, KEY: key }
     const holder = spawn(process.execPath, ['--input-type=module', '-e', script], {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../db/migrate.ts'
 import { createPool, createTracePool, type Connection } from '../../db/pool.ts'
-import { KeyHold, whileUnheld } from '../../db/store/held-keys.ts'
+import { whileHoldingKey, whileUnheld } from '../../db/store/held-keys.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
 import { createBaseModel, runMainJob, startControlPlane } from '../support/control-plane.ts'
@@ -59,9 +59,9 @@ test('a key of the store stays locked while its object is removed', async () => 
   let writing: Promise<unknown> | undefined
   await whileUnheld({ pool, schema: 'training' }, 'a', async (connection) => {
     expect(await listSharedBackends()).not.toContain(await readBackend(connection))
-    writing = KeyHold.acquire({ pool, schema: 'training' }, 'a').then((hold) => {
-      order.push('written')
-      return hold.release()
+    writing = whileHoldingKey({ pool, schema: 'training' }, 'a', {
+      store: async () => void order.push('written'),
+      commit: async () => {},
     })
     await eventually(async () => {
       const { rowCount } = await connection.query("SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")

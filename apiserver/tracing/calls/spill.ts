@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import type { Payload } from '../../../db/tracing/call-columns.ts'
 import type { CallRow, SpilledPart, StoredCall } from '../../../db/tracing/call-rows.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { KeyHold, writeHeld, type HeldWrite } from '../../../db/store/held-keys.ts'
+import { HeldKeys, type HeldWrite } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { splitBytes } from '../../../lib/split-bytes.ts'
@@ -28,13 +28,12 @@ export function isLarge({ startSize, endSize }: CallRow): boolean {
 
 /** Stores the payloads of one request that are too large for their rows. */
 export class Spill {
-  readonly #pool: Pool
   readonly #artifacts: ArtifactStore
-  readonly #held: KeyHold[] = []
+  readonly #held: HeldKeys
 
   constructor(pool: Pool, artifacts: ArtifactStore) {
-    this.#pool = pool
     this.#artifacts = artifacts
+    this.#held = new HeldKeys({ pool, schema: 'tracing' })
   }
 
   /** Writes large payloads into the artifact store before the row is written. The row then has their keys. */
@@ -50,7 +49,7 @@ export class Spill {
 
   /** Stores large payloads, and commits the rows. The garbage collection keeps the objects meanwhile. */
   write<S>(write: HeldWrite<S, void>): Promise<void> {
-    return writeHeld(this.#held, write)
+    return this.#held.write(write)
   }
 
   /**
@@ -69,7 +68,7 @@ export class Spill {
     }
     const name = hash.digest('hex')
     const key = keyOf('call', { entity: project.entity, project: project.number, name })
-    this.#held.push(await KeyHold.acquire({ pool: this.#pool, schema: 'tracing' }, key))
+    await this.#held.acquire(key)
     await this.#artifacts.put(key, bytes)
     return { key, size: bytes.length }
   }
