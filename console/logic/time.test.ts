@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { formatAge, formatDuration } from './time.ts'
+import { formatAge, formatDuration, formatUntil } from './time.ts'
 
 test.each([
   [0, '0 ms'],
@@ -27,4 +27,17 @@ test('ages have one unit, and a time that is to come is now', () => {
     '2 h ago',
     '1 d ago',
   ])
+})
+
+test.each([
+  [-9, 'in less than a minute'],
+  [59, 'in less than a minute'],
+  [60, 'in about 1 minute'],
+  [230, 'in about 4 minutes'],
+  [89 * 60, 'in about 89 minutes'],
+  [2.4 * 3600, 'in about 2 hours'],
+  [40 * 3600, 'in about 2 days'],
+])('a time that is %s s away is %s', (seconds, text) => {
+  const now = Date.parse('2026-01-02T00:00:00Z')
+  expect(formatUntil(new Date(now + seconds * 1000).toISOString(), now)).toBe(text)
 })

@@ -32,6 +32,20 @@ export function formatAge(time: string, now: number): string {
   return `${Math.floor(value)} ${unit} ago`
 }
 
+/** How long a time is away, roughly and in words. */
+export function formatUntil(time: string, now: number): string {
+  const minutes = (Date.parse(time) - now) / 60_000
+  if (minutes < 1) return 'in less than a minute'
+  if (minutes < 90) return about(minutes, 'minute')
+  const hours = minutes / 60
+  return hours < 36 ? about(hours, 'hour') : about(hours / 24, 'day')
+}
+
+function about(amount: number, unit: string): string {
+  const count = Math.round(amount)
+  return `in about ${count} ${unit}${count === 1 ? '' : 's'}`
+}
+
 const full = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' })
 const clock = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' })
 

@@ -245,14 +245,19 @@ describe('a job', () => {
     expect((await world.rest.call<{ paused: boolean }>('GET', '/v1/preview/limits')).paused).toBe(false)
   })
 
-  test('that waits says why and for which place, and is cancelled', async () => {
+  test('that waits says why, for which place and for how long, and is cancelled', async () => {
+    await world.database.pool.query(
+      `UPDATE training.jobs SET claimed_at = finished_at - interval '5 min' WHERE state = 'Succeeded' AND id <> $1`,
+      [demo.jobs.succeeded],
+    )
     const page = await open(`${home}/jobs/${demo.jobs.waiting}`)
     const reason = page.getByRole('status').filter({ hasText: 'Why it waits' })
     expect(await reason.textContent()).toMatch(/of this model|same model|model/)
+    await reason.getByText(/^It probably starts in about [1-5] minutes?, if no other job comes before it\.$/).waitFor()
     await page.getByRole('button', { name: 'Cancel job' }).press('Enter')
     await page.getByRole('button', { name: 'Cancel the job' }).press('Enter')
     await page.getByText('Cancelled').first().waitFor()
-    expect(await page.getByRole('button', { name: 'Cancel job' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Cancel job' }).waitFor({ state: 'detached' })
     expect(
       (await world.rest.call<{ state: string }>('GET', `/v1/preview/training-jobs/${demo.jobs.waiting}`)).state,
     ).toBe('Cancelled')

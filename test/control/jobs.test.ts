@@ -70,7 +70,12 @@ describe('a job', () => {
       experimental_config: { learning_rate: 0.001 },
       failure: null,
       warnings: [],
-      waiting: expect.objectContaining({ reason: 'WaitingForOperator', position: null, holder: null }),
+      waiting: expect.objectContaining({
+        reason: 'WaitingForOperator',
+        position: null,
+        holder: null,
+        estimated_start_at: null,
+      }),
       loads: [],
       timeline: {
         created_at: expect.any(String),

@@ -37,6 +37,20 @@ export const apiserverMutations: Mutation[] = [
     test: 'apiserver/accounts/names.test.ts',
   },
   {
+    fault: 'a paused job says when it starts',
+    file: 'apiserver/training/training-jobs/find-start.ts',
+    find: '!passing.has(reason) || ',
+    replace: '',
+    test: 'test/control/start-estimate.test.ts',
+  },
+  {
+    fault: 'the start of a job counts on trainers that are late',
+    file: 'apiserver/training/training-jobs/estimate-start.ts',
+    find: '    .filter(Number.isFinite)\n',
+    replace: '',
+    test: 'apiserver/training/training-jobs/estimate-start.test.ts',
+  },
+  {
     fault: 'a job that has not ended is retried',
     file: 'apiserver/training/training-jobs/retry.ts',
     find: 'if (!isTerminal(ended.state)) throw',

@@ -5,6 +5,7 @@ const lifeCycle = 'test/control/job-life-cycle.test.ts'
 const reports = 'test/control/job-reports.test.ts'
 const severalJobs = 'test/control/several-jobs.test.ts'
 const fairOrder = 'test/control/fair-order.test.ts'
+const startEstimate = 'test/control/start-estimate.test.ts'
 const keys = 'test/control/keys.test.ts'
 const checkpoints = 'test/control/checkpoints.test.ts'
 const garbage = 'test/control/garbage.test.ts'
@@ -58,6 +59,27 @@ export const databaseMutations: Mutation[] = [
     find: 'OVER whole > e.arrival, false)',
     replace: 'OVER whole < 0, false)',
     test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'past jobs of other base models tell when a job starts',
+    file: 'db/jobs/start-evidence.ts',
+    find: 'WHERE n.base_model = own.base_model AND e.attempt = 1',
+    replace: 'WHERE e.attempt = 1',
+    test: startEstimate,
+  },
+  {
+    fault: 'past jobs of the other mode tell when a job starts',
+    file: 'db/jobs/start-evidence.ts',
+    find: 'WHERE n.base_model = own.base_model AND e.attempt = 1 AND e.mode = own.mode',
+    replace: 'WHERE n.base_model = own.base_model AND e.attempt = 1',
+    test: startEstimate,
+  },
+  {
+    fault: 'the turn of a job in its model began when it was queued',
+    file: 'db/jobs/start-evidence.ts',
+    find: 'ORDER BY p.arrival DESC LIMIT 1))`',
+    replace: 'ORDER BY p.arrival DESC LIMIT 0))`',
+    test: startEstimate,
   },
   {
     fault: 'connections have the password of the start of the process',

@@ -5,6 +5,7 @@ import type { LogLine } from '../../../db/jobs/logs.ts'
 import { explainBlock } from '../../../db/jobs/queue-blocks.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 import { presentRequested } from '../settings/request.ts'
+import type { getJobDetail } from './service.ts'
 
 /** A training job as clients see it. Clients only need its id; the rest is for people. */
 export function presentTrainingJob(job: JobView) {
@@ -28,6 +29,15 @@ export function presentTrainingJob(job: JobView) {
     created_at: timeline.created_at,
     started_at: timeline.started_at,
     finished_at: timeline.finished_at,
+  }
+}
+
+/** A single job as clients see it. */
+export function presentJobDetail({ job, waiting, startsAt, loads }: Awaited<ReturnType<typeof getJobDetail>>) {
+  return {
+    ...presentTrainingJob(job),
+    waiting: waiting && { ...waiting, estimated_start_at: presentTime(startsAt) },
+    loads: loads.map(presentLoad),
   }
 }
 
@@ -74,7 +84,7 @@ function presentTime(time: Date | null): string | null {
 }
 
 /** What an engine pod says about the checkpoint of a job. */
-export function presentLoad({ pod, at, error }: AdapterLoad) {
+function presentLoad({ pod, at, error }: AdapterLoad) {
   return { pod, at: at.toISOString(), error }
 }
 

@@ -8,7 +8,7 @@ import { cancelTrainingJob, createRlJob, getJobDetail, listTrainingJobs, type Rl
 import { retryTrainingJob } from './retry.ts'
 import { suspendTrainingJob } from './suspend.ts'
 import { routeJobLogs } from './logs/routes.ts'
-import { presentLoad, presentTrainingJob } from './present.ts'
+import { presentJobDetail, presentTrainingJob } from './present.ts'
 import { jobListQuery, trainingJobIdSchema, trainingJobDetailSchema, trainingJobSchema } from './schema.ts'
 
 /** What the routes of training jobs need. */
@@ -34,10 +34,8 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
   api.get(
     '/v1/preview/training-jobs/{training_job_id}',
     { tag, summary: 'Get a training job', answer: trainingJobDetailSchema },
-    async ({ caller, params }) => {
-      const { job, waiting, loads } = await getJobDetail(deps.pool, caller.entity, params.training_job_id)
-      return { ...presentTrainingJob(job), waiting, loads: loads.map(presentLoad) }
-    },
+    async ({ caller, params }) =>
+      presentJobDetail(await getJobDetail(deps.pool, caller.entity, params.training_job_id)),
   )
 
   api.get(

@@ -111,6 +111,12 @@ export const trainingJobDetailSchema = Type.Object({
         sentence: Type.String({ description: 'Why it waits and what would let it begin, for people.' }),
         position: nullable(Type.Integer({ minimum: 1 })),
         ahead: nullable({ ...count, description: 'How many jobs are before it.' }),
+        estimated_start_at: nullable({
+          ...time,
+          description:
+            'When it probably starts, from the durations of past jobs, if no other job comes before it. Null if too few ' +
+            'jobs have succeeded, or if it needs more than time.',
+        }),
         holder: nullable(
           Type.Object(
             { job_id: Type.String({ format: 'uuid' }), state: stateSchema },

@@ -22,6 +22,7 @@ import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
 import { extractRlFields } from '../settings/request.ts'
 import { requirePossibleConfig, type RlConfig } from '../settings/rl-config.ts'
 import type { JobListQuery } from './schema.ts'
+import { findStart } from './find-start.ts'
 import { describeWaiting } from './waiting.ts'
 
 /** What creating RL jobs needs. */
@@ -81,13 +82,15 @@ export async function getTrainingJob(pool: Pool, entity: string, id: string): Pr
   return job
 }
 
-/** Finds a job of an entity's models, why it waits, and which engines have its checkpoint. @throws {HttpError} 404 */
+/** Finds a job of an entity's models, why it waits and until when, and which engines have its checkpoint. @throws {HttpError} 404 */
 export async function getJobDetail(pool: Pool, entity: string, id: string) {
   const job = await getTrainingJob(pool, entity, id)
   const waits = job.state === 'Pending' || job.state === 'Queued'
+  const waiting = waits ? describeWaiting(job, await findHolders(pool, job.id)) : null
   return {
     job,
-    waiting: waits ? describeWaiting(job, await findHolders(pool, job.id)) : null,
+    waiting,
+    startsAt: waiting && (await findStart(pool, job, waiting)),
     loads: job.checkpoint ? await listLoads(pool, job.checkpoint.id) : [],
   }
 }

@@ -4,7 +4,8 @@ import { usePolling } from '../../data/live.ts'
 import type { JobDetail } from '../../data/models.ts'
 import { apiQuery } from '../../data/queries.ts'
 import { isFinal } from '../../logic/jobs.ts'
-import { Age, Chip, StateBadge } from '../../parts/badges.tsx'
+import { formatTime, formatUntil } from '../../logic/time.ts'
+import { Age, Chip, StateBadge, useNow } from '../../parts/badges.tsx'
 import { AsCommand } from '../../parts/command.tsx'
 import { DownloadAnswer } from '../../parts/download.tsx'
 import { Facts, Page, Section } from '../../parts/page.tsx'
@@ -143,6 +144,11 @@ function describeLoads({ loads }: JobDetail): string {
   return loads.map(({ pod, error }) => (error === null ? pod : `${pod}: ${error}`)).join(', ')
 }
 
+function ProbableStart({ time }: { time: string }) {
+  const now = useNow(10_000)
+  return <p title={formatTime(time)}>It probably starts {formatUntil(time, now)}, if no other job comes before it.</p>
+}
+
 /** What a person wants to know first: why the job waits or failed, and what its warnings say. */
 function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetail }) {
   return (
@@ -151,6 +157,7 @@ function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetai
         <div className={classes.verdict} role="status">
           <h2>Why it waits{waiting.position !== null && `: place ${waiting.position}`}</h2>
           <p>{waiting.sentence}</p>
+          {waiting.estimated_start_at !== null && <ProbableStart time={waiting.estimated_start_at} />}
           {waiting.reason === 'Paused' && <PauseJobs resumeOnly />}
           {waiting.holder && (
             <p>

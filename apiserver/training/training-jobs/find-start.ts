@@ -1,0 +1,23 @@
+import { reasons } from '../../../crds/names.ts'
+import { readStartEvidence, readTrainerLine } from '../../../db/jobs/start-evidence.ts'
+import type { JobView } from '../../../db/jobs/views.ts'
+import type { Pool } from '../../../db/pool.ts'
+import { estimateStart } from './estimate-start.ts'
+import type { Waiting } from './waiting.ts'
+
+// Other reasons last until somebody does something.
+const passing = new Set<string>([reasons.waitingForTrainer, reasons.waitingForModel, reasons.waitingForPod])
+const lasting = new Set(['Pending', 'Suspending', 'Suspended'])
+
+/** When a waiting job probably starts, as far as the past tells. Null if that depends on more than other jobs. */
+export async function findStart(pool: Pool, job: JobView, { reason, holder }: Waiting): Promise<Date | null> {
+  if (!job.queue || !passing.has(reason) || lasting.has(holder?.state ?? '')) return null
+  const seconds = estimateStart(await readLine(pool, job, job.queue), await readStartEvidence(pool, job.id))
+  return seconds === undefined ? null : new Date(Date.now() + seconds * 1000)
+}
+
+async function readLine(pool: Pool, { id, mode }: JobView, { ahead, place }: NonNullable<JobView['queue']>) {
+  if (ahead === 0 || mode === 'Dedicated') return { mode, ahead, place, others: 0 }
+  const line = await readTrainerLine(pool, id)
+  return { mode, ahead, place: line.ofModel, others: line.length - (line.ofModel === null ? 0 : 1) }
+}
