@@ -11,7 +11,7 @@ const operatorColumns = {
   ...pickColumns(jobColumns, 'id', 'state', 'entity', 'inputError', 'attempt', 'maxAttempts', 'holderPod'),
   ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'resourceCreatedAt'),
   ...pickColumns(jobColumns, 'createdAt', 'startedAt', 'finishedAt'),
-  ...pickColumns(jobColumns, 'reportedAt', 'suspendAsked', 'suspendedAt', 'suspendedSeconds'),
+  ...pickColumns(jobColumns, 'reportedAt', 'suspendAsked', 'suspendedAt', 'suspendedSeconds', 'waitingReason'),
 }
 
 interface Row extends RowOf<typeof operatorColumns> {

@@ -75,6 +75,8 @@ export const jobColumns = {
   suspendAsked: column<boolean | null>('suspend_asked', 'boolean'),
   /** Since when it is suspended, and has no pods. */
   suspendedAt: column<Date | null>('suspended_at', 'timestamptz'),
+  /** Why it waits, as far as its own pods tell; null if they only need time. */
+  waitingReason: column<string | null>('waiting_reason', 'text'),
   /** How long it was suspended before. */
   suspendedSeconds: column<number>('suspended_seconds', 'double precision'),
 }

@@ -11,7 +11,7 @@ const columns = {
   ...jobSpecColumns,
   ...pickColumns(jobColumns, 'id', 'modelId', 'attempt', 'experimentalConfig', 'trainingDataUrl', 'retryOf'),
   ...pickColumns(jobColumns, 'progressStep', 'progressTotal', 'failure', 'createdAt', 'queuedAt', 'claimedAt'),
-  ...pickColumns(jobColumns, 'startedAt', 'trainedAt', 'finishedAt', 'suspendAsked'),
+  ...pickColumns(jobColumns, 'startedAt', 'trainedAt', 'finishedAt', 'suspendAsked', 'waitingReason'),
 }
 
 interface Row extends RowOf<typeof columns> {

@@ -5,12 +5,14 @@ import { customPath } from '../../crds/paths.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { forgetJobResource, hasCreatedJobResource, type OperatorJob } from '../../db/jobs/resources.ts'
 import { findQueuePlaces } from '../../db/jobs/queue.ts'
+import { recordWaitingReason } from '../../db/jobs/waiting-reason.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import { deleteObject, readObject } from '../../lib/kube/apply.ts'
 import { keyOf, splitKey, uidOf } from '../../lib/kube/objects.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
 import { ensureFinalizer, letGo } from '../let-go.ts'
 import { modelKeyOf } from '../resource-keys.ts'
+import { findWaitingReason } from './dedicated/status.ts'
 import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } from './dedicated/reconcile.ts'
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { executePlan } from './execute.ts'
@@ -127,6 +129,8 @@ async function settlePods(deps: JobDeps, facts: JobFacts, plan: NoAction) {
   )
   if (isChanged) return undefined
   const ownPods = await observePods(deps, key, { id: job.id, isEnding: isFinished(job) && !hasFinished(resource) })
+  const waitingReason = findWaitingReason(job, ownPods)
+  if (waitingReason !== job.waitingReason) await recordWaitingReason(deps.pool, job.id, waitingReason)
   const earlier = Math.min(requeueAfterMs ?? Infinity, plan.requeueAfterMs ?? Infinity)
   return { plan: { ...plan, ...(earlier !== Infinity && { requeueAfterMs: earlier }) }, facts, ownPods }
 }

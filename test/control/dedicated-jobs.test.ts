@@ -6,6 +6,8 @@ import { recordProgress } from '../../db/jobs/progress.ts'
 import { recordCheckpoint, recordEvents, recordFailure, recordRelease } from '../../db/jobs/reports.ts'
 import { askToSuspend } from '../../db/jobs/suspension.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
+import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
+import { createRest, type Rest } from '../support/rest.ts'
 import { DedicatedJobs, isTrue, until, untilMs } from '../support/dedicated-jobs.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
@@ -17,10 +19,24 @@ let jobs: DedicatedJobs
 type Spec = TrainingJob['spec']
 type PrioritizedPod = Pod & { spec: { priority: number; priorityClassName: string } }
 
+let server: ServedApi
+let api: Rest
+
 beforeAll(async () => {
   jobs = await DedicatedJobs.start(stack)
+  server = await serveApi(stack, jobs.databaseUrl)
+  api = createRest({ ...stack, url: server.url }, await addKey(jobs.pool, 'team'))
 })
-afterAll(() => jobs?.remove())
+afterAll(async () => {
+  await server?.remove()
+  await jobs?.remove()
+})
+
+/** Waits until REST says this reason of a job that waits. */
+const untilWaiting = (id: string, reason: string) =>
+  until(async () =>
+    expect(await api.call('GET', `/v1/preview/training-jobs/${id}`)).toMatchObject({ waiting: { reason } }),
+  )
 
 test('a job has a Job with a pod that claims no other, and that no warm trainer takes from it', async () => {
   const id = await jobs.apply('own')
@@ -37,6 +53,7 @@ test('a job has a Job with a pod that claims no other, and that no warm trainer 
     expect(await jobs.readStatus('own')).toMatchObject({ phase: 'Queued', reason: 'InsufficientGPU', attempt: 0 }),
   )
   expect(isTrue(await jobs.readStatus('own'), 'PodsReady')).toBe('False')
+  await untilWaiting(id, 'InsufficientGPU')
   expect(await jobs.claimAs(randomUUID())).toBeUndefined()
   expect(await jobs.claimAs(pod.metadata.uid, randomUUID())).toBeUndefined()
   const claim = await jobs.claimAs(pod.metadata.uid, id)
@@ -121,6 +138,7 @@ test('a suspended job has no pods, and time does not count; it continues from it
     expect(await jobs.readStatus('pausing')).toMatchObject({ phase: 'Suspended', reason: 'Suspended' }),
   )
   expect(isTrue(await jobs.readStatus('pausing'), 'Suspended')).toBe('True')
+  await untilWaiting(id, 'Suspended')
   expect(await jobs.listOwn('jobs.batch,pods', id)).toEqual([])
 
   await jobs.pool.query(`UPDATE training.jobs SET suspended_at = suspended_at - interval '1 day' WHERE id = $1`, [id])
@@ -173,6 +191,7 @@ test("a job waits for its queue's quota, with Kueue's label; a preemption gives 
     expect(await jobs.readStatus('queued')).toMatchObject({ phase: 'Queued', reason: 'WaitingForQuota' }),
   )
   expect(isTrue(await jobs.readStatus('queued'), 'QuotaReserved')).toBe('False')
+  await untilWaiting(id, 'WaitingForQuota')
   expect(await jobs.listOwn('pods', id)).toEqual([])
 
   // What Kueue does when it admits the Job, preempts it and admits it again.
@@ -180,6 +199,12 @@ test("a job waits for its queue's quota, with Kueue's label; a preemption gives 
   await admit(false)
   const first = await jobs.begin(id)
   await until(async () => expect(isTrue(await jobs.readStatus('queued'), 'QuotaReserved')).toBe('True'))
+  // What its pods lacked is over.
+  await until(async () =>
+    expect((await jobs.pool.query('SELECT waiting_reason FROM training.jobs WHERE id = $1', [id])).rows).toEqual([
+      { waiting_reason: null },
+    ]),
+  )
   await admit(true)
   expect(await recordRelease(jobs.pool, first.attempt)).toBe('recorded')
   await until(async () =>

@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const operatorMutations: Mutation[] = [
   {
+    fault: 'REST is not told why pods of a job do not start',
+    file: 'operator/training-job/reconcile.ts',
+    find: 'if (waitingReason !== job.waitingReason) await',
+    replace: 'if (waitingReason === job.waitingReason) await',
+    test: 'test/control/dedicated-jobs.test.ts',
+  },
+  {
     fault: 'a pause by the administrator of one entity is counted as one of its admins',
     file: 'db/accounts/pauses.ts',
     find: 'count(*) FILTER (WHERE NOT by_administrator) AS entity',

@@ -65,8 +65,8 @@ export class DedicatedJobs {
   }
 
   async #startOperator(): Promise<void> {
-    const { databaseUrl } = this.#database
-    this.#operator = await startOperator(this.#stack, { databaseUrl, namespace: this.namespace })
+    const { databaseUrl, namespace } = this
+    this.#operator = await startOperator(this.#stack, { databaseUrl, namespace })
   }
 
   async restartOperator(): Promise<void> {
@@ -78,6 +78,10 @@ export class DedicatedJobs {
     await this.#operator?.remove()
     await removeNamespace(this.#stack, this.namespace)
     await this.#database.drop()
+  }
+
+  get databaseUrl(): string {
+    return this.#database.databaseUrl
   }
 
   get pool(): Pool {

@@ -63,6 +63,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     suspendAsked: null,
     suspendedAt: null,
     suspendedSeconds: 0,
+    waitingReason: null,
     isUndecided: false,
     ahead: 0,
     firstAhead: null,

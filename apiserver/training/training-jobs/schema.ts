@@ -107,7 +107,9 @@ export const trainingJobDetailSchema = Type.Object({
   waiting: nullable(
     Type.Object(
       {
-        reason: Type.String(),
+        reason: Type.String({
+          description: 'The deciding cause, as in the resource: also what its pods or the trainers lack.',
+        }),
         sentence: Type.String({ description: 'Why it waits and what would let it begin, for people.' }),
         position: nullable(Type.Integer({ minimum: 1 })),
         ahead: nullable({ ...count, description: 'How many jobs are before it.' }),
@@ -124,7 +126,7 @@ export const trainingJobDetailSchema = Type.Object({
           ),
         ),
       },
-      { description: 'While the job is Pending or Queued.' },
+      { description: 'While the job is Pending, Queued, Suspending or Suspended.' },
     ),
   ),
 })

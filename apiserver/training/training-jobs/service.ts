@@ -1,3 +1,4 @@
+import type { JobPhase } from '../../../crds/job-states.ts'
 import { listLoads } from '../../../db/engines/loaded-adapters.ts'
 import { HttpError, notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
@@ -82,11 +83,12 @@ export async function getTrainingJob(pool: Pool, entity: string, id: string): Pr
   return job
 }
 
+const waitingStates = new Set<JobPhase>(['Pending', 'Queued', 'Suspending', 'Suspended'])
+
 /** Finds a job of an entity's models, why it waits and until when, and which engines have its checkpoint. @throws {HttpError} 404 */
 export async function getJobDetail(pool: Pool, entity: string, id: string) {
   const job = await getTrainingJob(pool, entity, id)
-  const waits = job.state === 'Pending' || job.state === 'Queued'
-  const waiting = waits ? describeWaiting(job, await findHolders(pool, job.id)) : null
+  const waiting = waitingStates.has(job.state) ? describeWaiting(job, await findHolders(pool, job.id)) : null
   return {
     job,
     waiting,

@@ -5,15 +5,16 @@ import { describeWaiting } from './waiting.ts'
 
 const nobody = { ofModel: null, training: 0, own: null, trainerTrouble: null }
 const queue = { ahead: 0, firstAhead: null, place: 2, hasBaseModel: true, block: null as QueueBlock | null }
+const job = { state: 'Queued', mode: 'Warm', queue, waitingReason: null, queueName: null, progressStep: 0 } as const
 const describe = (changes: Partial<typeof queue>, holders: Partial<Holders> = {}) =>
-  describeWaiting({ state: 'Queued', mode: 'Warm', queue: { ...queue, ...changes } }, { ...nobody, ...holders })
+  describeWaiting({ ...job, queue: { ...queue, ...changes } }, { ...nobody, ...holders })
 
 test('a job that does not wait has no reason', () => {
-  expect(describeWaiting({ state: 'Running', mode: 'Warm', queue: null }, nobody)).toBeNull()
+  expect(describeWaiting({ ...job, state: 'Running', queue: null }, nobody)).toBeNull()
 })
 
 test('a job that is not queued yet waits for the operator', () => {
-  const pending = describeWaiting({ state: 'Pending', mode: 'Warm', queue: null }, nobody)
+  const pending = describeWaiting({ ...job, state: 'Pending', queue: null }, nobody)
   expect(pending).toMatchObject({ reason: 'WaitingForOperator', position: null, ahead: null })
 })
 
@@ -72,6 +73,31 @@ test.each([
 
 test('a job with pods of its own waits for the cluster, and no trainer holds it', () => {
   const own = { id: 'own', state: 'Running' as const }
-  const waiting = describeWaiting({ state: 'Queued', mode: 'Dedicated', queue }, { ...nobody, training: 1, own })
+  const waiting = describeWaiting({ ...job, mode: 'Dedicated' }, { ...nobody, training: 1, own })
   expect(waiting).toMatchObject({ reason: 'WaitingForPod', position: 2, holder: null })
+})
+
+test.each([
+  ['InsufficientGPU', 'Its pod cannot start (InsufficientGPU): no node of the cluster has a free GPU for it.'],
+  [
+    'StrangeFailure',
+    'Its pod cannot start (StrangeFailure): an administrator sees more in the status of its resource.',
+  ],
+  ['Downloading', 'Its pod downloads the base model. It begins when that is done.'],
+  ['WaitingForQuota', 'It begins when Kueue admits it from the queue gpus.'],
+])('a job whose pods need more than time says what: %s', (waitingReason, sentence) => {
+  const own = { ...job, mode: 'Dedicated', waitingReason, queueName: 'gpus' } as const
+  expect(describeWaiting(own, nobody)).toMatchObject({ reason: waitingReason, sentence, position: 2 })
+  // What keeps it before its turn comes first.
+  expect(describeWaiting({ ...own, queue: { ...queue, ahead: 1 } }, nobody)?.reason).toBe('WaitingForModel')
+  expect(describeWaiting({ ...own, queue: { ...queue, block: 'all' } }, nobody)?.reason).toBe('Paused')
+})
+
+test('a suspended job says how it goes on', () => {
+  const suspended = { ...job, mode: 'Dedicated', queue: null } as const
+  const told = describeWaiting({ ...suspended, state: 'Suspended', progressStep: 7 }, nobody)
+  expect(told).toMatchObject({ reason: 'Suspended', position: null, ahead: null, holder: null })
+  expect(told?.sentence).toContain('after its last save, up to gradient step 7, when it is resumed')
+  expect(describeWaiting({ ...suspended, state: 'Suspended' }, nobody)?.sentence).toContain('It begins when')
+  expect(describeWaiting({ ...suspended, state: 'Suspending' }, nobody)?.reason).toBe('Suspending')
 })

@@ -13,19 +13,24 @@ export interface Waiting {
   holder: { job_id: string; state: JobPhase } | null
 }
 
+type WaitingJob = Pick<JobView, 'state' | 'queue' | 'mode' | 'waitingReason' | 'queueName' | 'progressStep'>
+
+const nowhere = { position: null, ahead: null, holder: null }
+
 /** Says why a job waits, with its place and what would let it begin. Null for a job that does not wait. */
-export function describeWaiting(
-  { state, queue, mode }: Pick<JobView, 'state' | 'queue' | 'mode'>,
-  holders: Holders,
-): Waiting | null {
+export function describeWaiting(job: WaitingJob, holders: Holders): Waiting | null {
+  const { state, queue, mode, waitingReason } = job
   if (state === 'Pending')
     return {
+      ...nowhere,
       reason: reasons.waitingForOperator,
       sentence: 'It is not queued yet: the operator queues it when it has checked its model and fetched its data.',
-      position: null,
-      ahead: null,
-      holder: null,
     }
+  if (state === 'Suspending') {
+    const sentence = 'It is being suspended: its pod saves its progress and ends.'
+    return { ...nowhere, reason: reasons.suspending, sentence }
+  }
+  if (state === 'Suspended') return { ...nowhere, reason: reasons.suspended, sentence: saySuspended(job) }
   if (!queue) return null
   const { ahead, place, hasBaseModel, block } = queue
   const position = ahead === 0 ? place : ahead + 1
@@ -51,8 +56,8 @@ export function describeWaiting(
   if (mode === 'Dedicated')
     return {
       ...inLine,
-      reason: reasons.waitingForPod,
-      sentence: 'It has pods of its own. It begins when the cluster, and the queue that it names, have room for them.',
+      reason: waitingReason ?? reasons.waitingForPod,
+      sentence: sayOwnPods(job),
       holder: null,
     }
   return {
@@ -75,6 +80,18 @@ function sayModel(ahead: number, { ofModel }: Holders): string {
   )
 }
 
+function saySuspended({ progressStep }: WaitingJob): string {
+  const next = progressStep > 0 ? `continues after its last save, up to gradient step ${progressStep},` : 'begins'
+  return `It is suspended, and has no pods. It ${next} when it is resumed (POST .../resume).`
+}
+
+function sayOwnPods({ waitingReason, queueName }: WaitingJob): string {
+  if (waitingReason === null) return 'It has pods of its own. It begins when the cluster has room for them.'
+  if (waitingReason === reasons.waitingForQuota) return `It begins when Kueue admits it from the queue ${queueName}.`
+  if (waitingReason === reasons.downloading) return 'Its pod downloads the base model. It begins when that is done.'
+  return `Its pod cannot start (${waitingReason}): ${sayTrouble(waitingReason, 'its resource')}.`
+}
+
 /** What the reasons of pods mean. Their own messages are for administrators: they name nodes and images. */
 const troubles: Record<string, string> = {
   InsufficientGPU: 'no node of the cluster has a free GPU for it',
@@ -85,10 +102,14 @@ const troubles: Record<string, string> = {
   OOMKilled: 'it needs more memory than it may have',
 }
 
+function sayTrouble(reason: string, resource: string): string {
+  return troubles[reason] ?? `an administrator sees more in the status of ${resource}`
+}
+
 function sayTrainer(place: number, { training, own, trainerTrouble }: Holders): string {
   const line = `It has place ${place} in the queue for a trainer of its base model.`
   if (trainerTrouble !== null) {
-    const why = troubles[trainerTrouble] ?? 'an administrator sees more in the status of the base model'
+    const why = sayTrouble(trainerTrouble, 'the base model')
     return `${line} No trainer can start (${trainerTrouble}): ${why}. It begins when one has started.`
   }
   if (training === 0) return `${line} No trainer has a job now: it begins when one has started.`

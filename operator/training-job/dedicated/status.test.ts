@@ -3,6 +3,7 @@ import { makeJob, makeResource } from '../../../test/support/job-objects.ts'
 import type { OperatorJob } from '../../../db/jobs/resources.ts'
 import { describeJob, type JobContext } from '../status.ts'
 import type { OwnPods } from './reconcile.ts'
+import { findWaitingReason } from './status.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')
 const base: OwnPods = { isGone: false, isHeld: false, podName: 'pod', notReady: undefined }
@@ -36,6 +37,9 @@ describe('why it waits', () => {
     ['Kueue has not admitted it', { isHeld: true, podName: undefined }, 'WaitingForQuota'],
   ])('%s', (_, ownPods, reason) => {
     expect(describeStatus({ queueName: 'gpus' }, ownPods)).toMatchObject({ phase: 'Queued', reason })
+    const recorded = (row: Partial<OperatorJob>) => findWaitingReason(makeJob(row), { ...base, ...ownPods })
+    expect(recorded({})).toBe(reason === 'WaitingForPod' ? null : reason)
+    for (const row of [{ state: 'Starting' }, { suspend: true }] as const) expect(recorded(row)).toBeNull()
   })
 })
 

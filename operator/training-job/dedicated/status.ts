@@ -37,6 +37,13 @@ export function explainOwnPods(job: OperatorJob, { isHeld, isGone, notReady }: O
   return { reason: isStarting(notReady) ? reasons.waitingForPod : notReady.reason, message }
 }
 
+/** Why a job waits, as far as its own pods tell. Null for one that does not wait, or whose pods only need time. */
+export function findWaitingReason(job: OperatorJob, ownPods: OwnPods): string | null {
+  if (phaseOf(job) !== 'Queued') return null
+  const { reason } = explainOwnPods(job, ownPods, '')
+  return reason === reasons.waitingForPod ? null : reason
+}
+
 /** The conditions of a job that has pods of its own. */
 export function describeOwnPods(job: OperatorJob, ownPods: OwnPods | undefined): ConditionInput[] {
   if (!ownPods) return []
