@@ -59,10 +59,15 @@ export class KubeClient {
    * @throws {KubeError} if the server answers with an error; other errors if it cannot be reached or takes too long
    */
   async request<T>(request: KubeRequest): Promise<T> {
-    const timeout = AbortSignal.timeout(this.#timeoutMs)
-    const signal = request.signal ? AbortSignal.any([timeout, request.signal]) : timeout
-    const response = await this.#send(request, signal)
-    return JSON.parse(await text(response)) as T
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(new DOMException('no answer in time', 'TimeoutError')), this.#timeoutMs)
+    const signal = request.signal ? AbortSignal.any([limit.signal, request.signal]) : limit.signal
+    try {
+      const response = await this.#send(request, signal)
+      return JSON.parse(await text(response)) as T
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /**

@@ -14,7 +14,7 @@ export interface KubeAccess {
   authenticate: (options: UnsentOptions) => Promise<void>
 }
 
-/** A certificate, a key or a token: its text, or a file. Files are read for each request, because they rotate. */
+/** A certificate, a key or a token: its text, or a file, which may rotate. */
 export type Credential = { text: string } | { file: string }
 
 /** Certificates and the key are PEM. */
@@ -42,5 +42,20 @@ export async function applyCredentials(credentials: Credentials, options: Unsent
 
 async function readCredential(credential: Credential | undefined): Promise<string | undefined> {
   if (!credential) return undefined
-  return 'text' in credential ? credential.text : readFile(credential.file, 'utf8')
+  return 'text' in credential ? credential.text : readRecent(credential.file)
+}
+
+// A kubelet replaces tokens long before they end. client-go reads them once a minute (CachedFileTokenSource).
+const maxAgeMs = 10_000
+
+/** The texts of the files that were read lately, by their paths. */
+const recent = new Map<string, { readAt: number; text: Promise<string> }>()
+
+function readRecent(file: string): Promise<string> {
+  const known = recent.get(file)
+  if (known && performance.now() - known.readAt < maxAgeMs) return known.text
+  const text = readFile(file, 'utf8')
+  recent.set(file, { readAt: performance.now(), text })
+  text.catch(() => recent.delete(file))
+  return text
 }

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest'
 import { loadKubeAccess } from './access.ts'
 import { KubeClient } from './client.ts'
 import type { UnsentOptions } from './credentials.ts'
@@ -42,14 +42,21 @@ test('the current context, with parts from the file and from its folder', async 
   expect(options).toEqual({ ca: 'authority', cert: 'cert', key: 'key', headers })
 })
 
-test('a token in a file is read for each request, because it rotates', async () => {
+test('a token in a file is read again after ten seconds, because it rotates', async () => {
   await writeFile(file, config.replace('token: t', 'tokenFile: token').replace('certificate-authority: ca.crt', ''))
   const { authenticate } = readKubeconfig(file)
-  for (const token of ['first', 'second']) {
-    await writeFile(path.join(folder, 'token'), `${token}\n`)
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  for (const [written, afterMs, sent] of [
+    ['first', 0, 'first'],
+    ['second', 9_000, 'first'],
+    ['third', 1_000, 'third'],
+  ] as const) {
+    await writeFile(path.join(folder, 'token'), `${written}\n`)
+    vi.advanceTimersByTime(afterMs)
     const options: UnsentOptions = { headers: {} }
     await authenticate(options)
-    expect(options.headers).toEqual({ authorization: `Bearer ${token}` })
+    expect(options.headers).toEqual({ authorization: `Bearer ${sent}` })
   }
 })
 
