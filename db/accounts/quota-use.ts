@@ -1,24 +1,32 @@
 import { sqlUri } from '../../artifacts/layout.ts'
 import { sqlBlobKey } from '../artifacts/blobs.ts'
 import type { Connection } from '../pool.ts'
-import { unfinished } from '../jobs/states.ts'
+import { inUnfinishedState } from '../jobs/states.ts'
 
 /** Counts the unfinished jobs of an entity. */
 export async function countUnfinishedJobs(connection: Connection, entity: string): Promise<number> {
-  const { rows } = await connection.query<{ count: number }>(
-    `SELECT count(*) FROM training.jobs j JOIN training.models m ON m.id = j.model_id
-     WHERE m.entity = $1 AND j.state ${unfinished}`,
+  return (await countJobs(connection, entity)).count
+}
+
+async function countJobs(connection: Connection, entity: string): Promise<{ count: number; connections: number }> {
+  const { rows } = await connection.query<{ count: number; connections: number }>(
+    `SELECT count(*), current_setting('max_connections')::integer AS connections
+     FROM training.jobs WHERE entity = $1 AND state ${inUnfinishedState}`,
     [entity],
   )
-  return rows[0]!.count
+  return rows[0]!
 }
 
 /**
- * Locks an entity's job count until the transaction ends. Transactions that add jobs run one after another, so each
- * counts the jobs of the others.
+ * Whether an entity has at most `limit` unfinished jobs, with the one that this transaction has inserted. Near the limit,
+ * such transactions of one entity run one after another, so that each counts the jobs of the others. Further away they need
+ * not: each that is not committed has a connection.
  */
-export async function lockJobCount(connection: Connection, entity: string): Promise<void> {
+export async function fitsJobLimit(connection: Connection, entity: string, limit: number): Promise<boolean> {
+  const { count, connections } = await countJobs(connection, entity)
+  if (count + connections <= limit) return true
   await connection.query("SELECT pg_advisory_xact_lock(hashtextextended('queued jobs of ' || $1, 0))", [entity])
+  return (await countUnfinishedJobs(connection, entity)) <= limit
 }
 
 // A row of a run, or of one of its files, with its part of the indexes. Without it, a million empty runs were free.

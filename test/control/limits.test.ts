@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHash, randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
+import { createPool, withTransaction, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
@@ -269,6 +269,13 @@ describe('jobs and bytes', () => {
     const jobs = await api.listAll<{ id: string }>(`/v1/preview/training-jobs`)
     await api.call('POST', `/v1/preview/training-jobs/${jobs[0]!.id}/cancel`)
     expect((await post()).status).toBe(200)
+  })
+
+  test('far from the limit, a job waits for no other one of its entity', async () => {
+    await withTransaction(pool, async (connection) => {
+      await connection.query("SELECT pg_advisory_xact_lock(hashtextextended('queued jobs of ' || $1, 0))", [entity])
+      expect((await post()).status).toBe(200)
+    })
   })
 
   const group = (text: string) => ({

@@ -1,7 +1,7 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findEntityLimits, type EntityLimits } from '../../../db/accounts/limits.ts'
-import { countUnfinishedJobs, lockJobCount } from '../../../db/accounts/quota-use.ts'
+import { countUnfinishedJobs, fitsJobLimit } from '../../../db/accounts/quota-use.ts'
 import { findPauses } from '../../../db/accounts/pauses.ts'
 import { sumGpuSecondsToday } from '../../../db/jobs/queue-blocks.ts'
 import type { Connection, Pool } from '../../../db/pool.ts'
@@ -52,9 +52,7 @@ export async function requireJobPlace(
   entity: string,
 ): Promise<void> {
   const { queuedJobs: limit } = await findLimits(limitDefaults, connection, entity)
-  if (limit === Infinity) return
-  await lockJobCount(connection, entity)
-  if ((await countUnfinishedJobs(connection, entity)) > limit) throw noJobPlace(entity, limit)
+  if (limit !== Infinity && !(await fitsJobLimit(connection, entity, limit))) throw noJobPlace(entity, limit)
 }
 
 /** Checks the same limit before anything is stored for the job. @throws {HttpError} 429 */
