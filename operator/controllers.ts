@@ -2,24 +2,23 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Model, TrainingJob } from '../crds/generated.ts'
 import { annotations, labels } from '../crds/names.ts'
 import { engineDemandChannel } from '../db/demand/engine-demand.ts'
-import { findJobResource } from '../db/jobs/resources.ts'
-import { findModelResource } from '../db/models/resources.ts'
 import { reconcileBaseModel, type BaseModelDeps } from './base-model/reconcile.ts'
 import { listBaseModelsNamed } from './component-pods.ts'
 import type { KubeObject } from '../lib/kube/apply.ts'
 import { WorkQueue } from '../lib/kube/queue.ts'
 import { StatusWriter } from '../lib/kube/status-writer.ts'
 import { keyOf, type Pod } from '../lib/kube/objects.ts'
+import { ChangedRows, jobsChannel, modelsChannel } from './changed-rows.ts'
 import { isEngine, isStatusChange, pickServed, pickServing, sortByAge } from './changed-objects.ts'
 import type { PodAdapters } from './adapters/pod-adapters.ts'
 import { FairSemaphore } from '../lib/fair-semaphore.ts'
 import { ResourceIds } from './resource-ids.ts'
-import { keyOfRow, modelKeyOf, type ResourceRow } from './resource-keys.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import { reconcileValues, type ValuesDeps } from './base-model-values/reconcile.ts'
 import { isTerminal } from '../crds/job-states.ts'
 import { StatusPacer } from './status-pacer.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
+import { HeldUpJobs } from './training-job/held-up-jobs.ts'
 import type { Publisher } from './training-job/publish.ts'
 import { QueuePlaces } from './training-job/queue-places.ts'
 import type { JobWorkers, TrainingJobDeps } from './training-job/deps.ts'
@@ -32,7 +31,9 @@ export type ControllerDeps = BaseModelDeps &
   TrainingJobDeps &
   ValuesDeps & { publisher: Publisher; inputFetcher: InputFetcher; podAdapters: PodAdapters }
 
-export const channels = { models: 'training_models', jobs: 'training_jobs', demand: engineDemandChannel } as const
+const publishingChannel = 'training_publishing'
+/** The channels of Postgres whose notifications concern the controllers. */
+export const channels = [modelsChannel, jobsChannel, publishingChannel, engineDemandChannel]
 
 // A publication waits 0.3 seconds until no gateway caches an older step: eight at a time would be 26 jobs a second.
 const publishConcurrency = 64
@@ -66,10 +67,10 @@ export class Controllers {
   readonly #adapters: WorkQueue
   /** Keys are job ids. */
   readonly #inputs: WorkQueue
-  /** Keys are `channel/id` of a notified row. Its resource is looked up. */
-  readonly #rows: WorkQueue
+  readonly #changedRows: ChangedRows
   readonly #modelIds = new ResourceIds()
   readonly #jobIds = new ResourceIds()
+  readonly #heldUpJobs = new HeldUpJobs()
   readonly #modelStatuses: StatusWriter<Model>
   readonly #jobStatuses: StatusWriter<TrainingJob>
   /** Jobs without a row get their places in the order of their reconciliation. */
@@ -100,6 +101,7 @@ export class Controllers {
       statuses: this.#jobStatuses,
       pacer: new StatusPacer(),
       places: new QueuePlaces(deps.pool),
+      heldUp: this.#heldUpJobs,
     }
     const jobDeps = { ...deps, ...workers }
     this.trainingJobs = queue('training-jobs', jobConcurrency, (key) => reconcileTrainingJob(jobDeps, key))
@@ -110,13 +112,21 @@ export class Controllers {
     const observe = (name: string) => podAdapters.observe(name, () => adjust(name))
     this.engines = new WorkQueue({ ...engineQueue, log, work: observe })
     this.#inputs = new WorkQueue({ ...inputQueue, log, work: (id) => inputFetcher.fetch(id) })
-    this.#rows = queue('rows', defaultConcurrency, (key) => this.#lookUp(key))
+    this.#changedRows = new ChangedRows({
+      ...deps,
+      models: this.models,
+      trainingJobs: this.trainingJobs,
+      modelIds: this.#modelIds,
+      jobIds: this.#jobIds,
+      onModel: (key) => this.#addJobsOf(key),
+      onQueued: (baseModel) => this.#addTrainersOf(baseModel),
+    })
   }
 
   /** All queues, in the order in which they are closed. */
   get queues(): readonly WorkQueue[] {
     return [
-      this.#rows,
+      this.#changedRows.queue,
       this.#inputs,
       this.#adapters,
       this.engines,
@@ -155,10 +165,9 @@ export class Controllers {
 
   /** Handles a notification of Postgres: a row has changed, or a base model needs an engine. */
   onNotify(channel: string, id: string): void {
-    const known = channel === channels.models ? this.#modelIds.find(id) : this.#jobIds.find(id)
-    if (channel === channels.jobs && known !== undefined) this.trainingJobs.add(known)
-    else if (channel === channels.models && known !== undefined) this.#addModel(known)
-    else if (channel !== channels.demand) this.#rows.add(`${channel}/${id}`)
+    if (channel === jobsChannel) this.#changedRows.onJob(id)
+    else if (channel === modelsChannel) this.#changedRows.onModel(id)
+    else if (channel === publishingChannel) this.publishing.add(id)
     else if (this.#deps.baseModels.get(id)?.spec.engine?.autoscaling) this.baseModels.addRoutinely(id)
   }
 
@@ -187,30 +196,6 @@ export class Controllers {
     await Promise.all(this.queues.map((queue) => queue.close()))
   }
 
-  async #lookUp(row: string): Promise<void> {
-    const { pool } = this.#deps
-    const [channel, id = ''] = row.split('/')
-    if (channel === channels.models) {
-      const model = await findModelResource(pool, id)
-      if (!model || !this.#isWatched(model)) return
-      return this.#addModel(keyOfRow(model))
-    }
-    const job = await findJobResource(pool, id)
-    if (!job || !this.#isWatched(job)) return
-    if (job.state === 'Publishing') this.publishing.add(id)
-    if (job.state === 'Queued') this.#addTrainersOf(job.baseModel)
-    this.trainingJobs.add(keyOfRow(job))
-  }
-
-  #addModel(key: string): void {
-    this.models.add(key)
-    this.#addJobsOf(key)
-  }
-
-  #isWatched({ namespace }: ResourceRow): boolean {
-    return this.#deps.tenants.namespaces.includes(namespace)
-  }
-
   /** The job may need a trainer that is not there. */
   #addTrainersOf(baseModel: string): void {
     for (const { metadata, spec } of listBaseModelsNamed(this.#deps.baseModels, baseModel)) {
@@ -236,8 +221,7 @@ export class Controllers {
 
   /** Adds only the jobs that wait for the model. Later changes of a job come from its row. */
   #addJobsOf(modelKey: string): void {
-    const waits = (job: TrainingJob) => job.status?.phase === 'Pending' && modelKeyOf(job) === modelKey
-    for (const job of sortByAge(this.#deps.trainingJobs.list().filter(waits))) this.trainingJobs.add(keyOf(job))
+    for (const key of this.#heldUpJobs.list(modelKey)) this.trainingJobs.add(key)
   }
 
   #addOwner(child: KubeObject & { metadata: Pod['metadata'] }): void {

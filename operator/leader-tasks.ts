@@ -111,6 +111,6 @@ export class LeaderTasks {
     const onNotify = (channel: string, id: string) =>
       channel === outboxChannel ? webhooks.wake() : controllers.onNotify(channel, id)
     const handlers = { onNotify, onConnect: () => controllers.addAll() }
-    return listen(databaseUrl, [...Object.values(channels), outboxChannel], handlers, log)
+    return listen(databaseUrl, [...channels, outboxChannel], handlers, log)
   }
 }

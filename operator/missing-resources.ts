@@ -1,3 +1,4 @@
+import type { TrainingJob } from '../crds/generated.ts'
 import { buildModel, buildTrainingJob } from '../crds/manifests.ts'
 import { describeRetries } from '../db/jobs/attempts.ts'
 import { failJob } from '../db/jobs/endings.ts'
@@ -13,10 +14,12 @@ import {
 } from '../db/models/missing-resources.ts'
 import type { Pool } from '../db/pool.ts'
 import type { KubeClient } from '../lib/kube/client.ts'
+import type { ObjectCache } from '../lib/kube/reflector.ts'
 import type { Logger } from '../lib/log.ts'
 import { createObject } from '../lib/kube/apply.ts'
 import { KubeError } from '../lib/kube/error.ts'
 import { customPath } from '../crds/paths.ts'
+import { keyOfRow } from './resource-keys.ts'
 import type { Tenants } from './tenants.ts'
 
 interface Deps {
@@ -24,11 +27,13 @@ interface Deps {
   pool: Pool
   log: Logger
   tenants: Tenants
+  trainingJobs: ObjectCache<TrainingJob>
 }
 
 /**
  * Creates the resources of rows that came over REST while kube-apiserver did not answer. A resource that exists was
- * created by the apiserver, or by an operator before a crash. A row that fails does not stop the others.
+ * created by the apiserver, which leaves it to the operator to record that of a job, or by an operator before a crash. A row
+ * that fails does not stop the others.
  */
 export async function createMissingResources(deps: Deps): Promise<void> {
   for (const namespace of deps.tenants.namespaces) {
@@ -55,10 +60,10 @@ async function createModel({ client, pool }: Deps, model: ModelWithoutResource):
   await markModelResourceCreated(pool, model.id)
 }
 
-async function createJob({ client, pool }: Deps, job: JobWithoutResource): Promise<void> {
+async function createJob({ client, pool, trainingJobs }: Deps, job: JobWithoutResource): Promise<void> {
   try {
-    const path = customPath('TrainingJob', job.namespace)
-    await createObject(client, path, buildTrainingJob({ ...job, ...describeRetries(job.maxAttempts) }))
+    const resource = buildTrainingJob({ ...job, ...describeRetries(job.maxAttempts) })
+    if (!trainingJobs.get(keyOfRow(job))) await createObject(client, customPath('TrainingJob', job.namespace), resource)
     await markJobResourceCreated(pool, job.id)
   } catch (error) {
     if (!(error instanceof KubeError && error.status === 422)) throw error

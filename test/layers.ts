@@ -43,7 +43,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['leader-tasks.ts'],
     ['maintenance.ts', 'resync.ts'],
     ['controllers.ts', 'missing-resources.ts'],
-    ['changed-objects.ts', 'config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
+    ['changed-objects.ts', 'changed-rows.ts', 'config.ts', 'health.ts', 'home.ts', 'readiness.ts', 'watches.ts'],
     ['backup', 'erasure', 'model', 'retention', 'status-server', 'training-job', 'uninstall', 'webhooks'],
     ['adapters', 'base-model', 'base-model-values', 'definitions', 'deletion', 'gc', 'other-secrets'],
     ['metrics'],

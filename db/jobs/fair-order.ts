@@ -20,29 +20,24 @@ const firstJobSeconds = 60
 const minJobSeconds = 1
 
 /**
- * SQL: common table expressions. `line` has all unfinished jobs of the base models that a condition on `n` selects, with
- * the number of unfinished jobs of their model before them (`ahead`). An active job is before all others of its model, also if
- * it came later. `ordered` has those that the next free trainer may
- * get: the first job of each model, if it is Queued, or those of them that the condition `turn` selects by `earlier`, their
- * number within their entity. Sort it by `fairFirst`.
+ * SQL: common table expressions. `ordered` has the jobs that the next free trainer may get, of the base models that a
+ * condition on `n` selects: the first unfinished job of each model, if it is Queued and no later one is active. `turn` is a
+ * condition on `earlier`, their number within their entity. Sort it by `fairFirst`.
  *
  * Within an entity, the models with the highest priority come first. A model has the highest priority of its unfinished
  * jobs, because an important job is only reached through the jobs before it.
  */
-export const fairOrder = (condition: string, turn = 'true'): string => `${blockedEntities}, line AS (
-    SELECT e.id, e.state, e.arrival, e.mode, e.entity, n.base_model, max(e.priority) OVER whole AS priority,
-      row_number() OVER model - 1
-        + coalesce(max(e.arrival) FILTER (WHERE e.state ${active}) OVER whole > e.arrival, false)::integer AS ahead,
-      coalesce(max(e.cr_name) FILTER (WHERE e.state ${active}) OVER whole, first_value(e.cr_name) OVER model)
-        AS first_of_model,
-      ${blockOf('b')} AS block
-    FROM training.jobs e JOIN training.models n ON n.id = e.model_id LEFT JOIN blocked b ON b.entity = e.entity
+export const fairOrder = (condition: string, turn = 'true'): string => `${blockedEntities}, lines AS (
+    SELECT e.model_id, n.base_model, min(e.arrival) AS first, max(e.priority) AS priority
+    FROM training.jobs e JOIN training.models n ON n.id = e.model_id
     WHERE e.state ${unfinished} AND ${condition}
-    WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival), whole AS (PARTITION BY e.model_id)
+    GROUP BY e.model_id, n.base_model HAVING NOT bool_or(e.state ${active})
   ), turns AS (
-    SELECT id, arrival, mode, entity, base_model, block,
-      row_number() OVER (PARTITION BY base_model, mode, entity ORDER BY priority DESC, arrival) - 1 AS earlier
-    FROM line WHERE ahead = 0 AND state = 'Queued'
+    SELECT e.id, e.arrival, e.mode, e.entity, l.base_model, ${blockOf('b')} AS block,
+      row_number() OVER (PARTITION BY l.base_model, e.mode, e.entity ORDER BY l.priority DESC, e.arrival) - 1 AS earlier
+    FROM lines l JOIN training.jobs e ON e.model_id = l.model_id AND e.arrival = l.first
+    LEFT JOIN blocked b ON b.entity = e.entity
+    WHERE e.state = 'Queued'
   ), clocks AS (
     SELECT base_model, max(virtual_start) AS now FROM training.entity_queues GROUP BY base_model
   ), ordered AS (

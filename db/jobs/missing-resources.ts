@@ -16,7 +16,10 @@ export interface JobWithoutResource extends RowOf<typeof columns> {
   model: LabelledModel
 }
 
-/** Lists a namespace's unfinished jobs without a resource, in order of arrival. */
+// The apiserver creates the resource of a new job at once, if it can.
+const createdWithin = "interval '3 seconds'"
+
+/** Lists a namespace's unfinished jobs whose resource is not known to have been created, in order of arrival. */
 export async function listJobsWithoutResource(pool: Pool, namespace: string): Promise<JobWithoutResource[]> {
   const { rows } = await pool.query<JobWithoutResource>(
     `SELECT ${selectColumns(columns, 'j')}, m.cr_name AS "modelCrName",
@@ -24,7 +27,8 @@ export async function listJobsWithoutResource(pool: Pool, namespace: string): Pr
          'baseModelCrName', b.cr_name)) AS model
      FROM training.jobs j JOIN training.models m ON m.id = j.model_id
      LEFT JOIN training.base_models b ON b.name = m.base_model
-     WHERE j.resource_created_at IS NULL AND j.namespace = $1 AND j.state ${unfinished} ORDER BY j.arrival LIMIT 100`,
+     WHERE j.resource_created_at IS NULL AND j.namespace = $1 AND j.state ${unfinished}
+       AND j.created_at < clock_timestamp() - ${createdWithin} ORDER BY j.arrival LIMIT 100`,
     [namespace],
   )
   return rows

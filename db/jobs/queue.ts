@@ -1,6 +1,7 @@
 import type { Pool } from '../pool.ts'
 import { fairFirst, fairOrder } from './fair-order.ts'
-import type { QueueBlock } from './queue-blocks.ts'
+import { blockOf, type QueueBlock } from './queue-blocks.ts'
+import { active, unfinished } from './states.ts'
 
 /** The position of a Queued job in its queues. */
 export interface QueuePlace {
@@ -19,8 +20,20 @@ export interface QueuePlace {
   block: QueueBlock | null
 }
 
-/** SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. */
-const queue = (condition: string) => `WITH ${fairOrder(condition)}, queue AS (
+/**
+ * SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. An active job is before all others
+ * of its model, also if it came later.
+ */
+const queue = (condition: string) => `WITH ${fairOrder(condition)}, line AS (
+    SELECT e.id, e.state, n.base_model, ${blockOf('b')} AS block,
+      row_number() OVER model - 1
+        + coalesce(max(e.arrival) FILTER (WHERE e.state ${active}) OVER whole > e.arrival, false)::integer AS ahead,
+      coalesce(max(e.cr_name) FILTER (WHERE e.state ${active}) OVER whole, first_value(e.cr_name) OVER model)
+        AS first_of_model
+    FROM training.jobs e JOIN training.models n ON n.id = e.model_id LEFT JOIN blocked b ON b.entity = e.entity
+    WHERE e.state ${unfinished} AND ${condition}
+    WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival), whole AS (PARTITION BY e.model_id)
+  ), queue AS (
     SELECT ordered.id, row_number() OVER (PARTITION BY base_model, mode ORDER BY ${fairFirst}) AS place FROM ordered
   )
   SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", coalesce(place, 1) AS place, line.block,

@@ -4,7 +4,8 @@ import { withTransaction, type Connection, type Pool } from '../pool.ts'
 /** Postgres notifies this channel when the outbox or the pending deliveries have changed. */
 export const outboxChannel = 'training_outbox'
 
-const batchRows = 500
+/** The most rows that are numbered in one transaction. */
+export const outboxBatch = 500
 // A day longer than what can be replayed, so that nobody asks for what is being removed.
 const keptFor = "interval '8 days'"
 // Longer than a stream can be continued.
@@ -12,7 +13,7 @@ const eventsKeptFor = "interval '2 hours'"
 
 /**
  * Numbers the committed rows of the outbox that have no position, in order. Creates their deliveries for the subscribed
- * webhooks. Handles at most 500 rows in one transaction. Concurrent callers wait for each other.
+ * webhooks. Handles at most {@link outboxBatch} rows in one transaction. Concurrent callers wait for each other.
  *
  * @returns how many rows there were
  */
@@ -36,7 +37,7 @@ async function assignPositions(connection: Connection, head: number): Promise<nu
     `UPDATE training.outbox SET position = $1 + ranked.rank
      FROM (
        SELECT id, row_number() OVER (ORDER BY id) AS rank FROM training.outbox
-       WHERE position IS NULL ORDER BY id LIMIT ${batchRows}
+       WHERE position IS NULL ORDER BY id LIMIT ${outboxBatch}
      ) ranked
      WHERE outbox.id = ranked.id`,
     [head],

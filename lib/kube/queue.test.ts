@@ -127,6 +127,35 @@ test('work that asks for it is repeated after a while', async () => {
   await eventually(() => expect(calls).toBe(3))
 })
 
+test('work that asks for a routine check comes behind other work then', async () => {
+  const seen: string[] = []
+  const keys = open(async (key) => {
+    seen.push(key)
+    if (key === 'a' && seen.length === 1) return { afterMs: 1, isRoutine: true }
+    if (key === 'b') await delay(20)
+    return undefined
+  })
+  for (const key of ['a', 'b', 'c', 'd']) keys.add(key)
+  await eventually(() => expect(seen).toEqual(['a', 'b', 'c', 'd', 'a']))
+})
+
+test.each([
+  ['before', [true, false]],
+  ['after', [false, true]],
+])('an earlier routine check that was asked for %s other work does not take its place', async (_, asked) => {
+  const { seen, work, open: pass } = gated()
+  const keys = open(work)
+  keys.add('busy')
+  for (const isRoutine of asked) keys.addAfter('a', isRoutine ? 1 : 10, { isRoutine })
+  await delay(30)
+  for (let count = 0; count < 8; count++) keys.addRoutinely(`look-${count}`)
+  for (let count = 1; count <= 10; count++) {
+    await eventually(() => expect(seen).toHaveLength(count), 1_000, 1)
+    pass()
+  }
+  expect(seen[1]).toBe('a')
+})
+
 test('closing waits for running work and accepts no more keys', async () => {
   const { seen, work, open: pass } = gated()
   const keys = open(work)

@@ -7,6 +7,8 @@ const defaultBackoff: Backoff = { baseMs: 200, maxMs: 30_000 }
 /** A result of work: the key must be handled again after this time, whatever happens until then. */
 export interface Requeue {
   afterMs: number
+  /** Other work comes first then. */
+  isRoutine?: boolean
 }
 
 interface QueueOptions {
@@ -38,7 +40,7 @@ export class WorkQueue {
   /** The same for keys of routine checks. A key is in one of both. */
   readonly #routine = new Map<string, number>()
   readonly #running = new Map<string, Promise<void>>()
-  readonly #timers = new Map<string, { dueAt: number; timer: NodeJS.Timeout }>()
+  readonly #timers = new Map<string, { dueAt: number; isRoutine: boolean; timer: NodeJS.Timeout }>()
   readonly #failures = new Map<string, number>()
   #errorCount = 0
   #turns = 0
@@ -85,18 +87,19 @@ export class WorkQueue {
     this.#fill()
   }
 
-  /** Adds the key after a time. The earlier of two delays counts. */
-  addAfter(key: string, delayMs: number): void {
+  /** Adds the key after a time. The earlier of two delays counts, but a routine check never takes the place of other work. */
+  addAfter(key: string, delayMs: number, { isRoutine = false } = {}): void {
     if (this.#closed) return
     const dueAt = performance.now() + delayMs
     const present = this.#timers.get(key)
-    if (present && present.dueAt <= dueAt) return
+    if (present && (present.isRoutine === isRoutine ? present.dueAt <= dueAt : isRoutine)) return
     clearTimeout(present?.timer)
     const timer = setTimeout(() => {
       this.#timers.delete(key)
-      this.add(key)
+      if (isRoutine) this.addRoutinely(key)
+      else this.add(key)
     }, delayMs)
-    this.#timers.set(key, { dueAt, timer })
+    this.#timers.set(key, { dueAt, isRoutine, timer })
   }
 
   /** Accepts no more keys and waits for running work. */
@@ -137,7 +140,7 @@ export class WorkQueue {
     try {
       const requeue = await this.#options.work(key)
       this.#failures.delete(key)
-      if (requeue) this.addAfter(key, requeue.afterMs)
+      if (requeue) this.addAfter(key, requeue.afterMs, requeue)
     } catch (error) {
       this.#retryLater(key, error)
     }

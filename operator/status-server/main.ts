@@ -27,12 +27,7 @@ const { main: database } = readDatabases(config)
 const pool = createPool(database, log, config.TRAINYARD_DATABASE_CONNECTIONS)
 const queue = new ClaimQueue((claimant) => claimJob(pool, claimant, config.TRAINYARD_DEFAULT_WEIGHT))
 const wake = () => queue.wake()
-const listener = listen(
-  directUrlOf(database),
-  ['training_jobs', 'training_queue'],
-  { onNotify: wake, onConnect: wake },
-  log,
-)
+const listener = listen(directUrlOf(database), ['training_queue'], { onNotify: wake, onConnect: wake }, log)
 const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })
 const keys = new IssuerKeys(createIssuerReader(kube))
 // Read before the first trainer comes: kube-apiserver may be unavailable then.

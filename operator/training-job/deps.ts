@@ -11,6 +11,7 @@ import type { OperatorEvents } from '../metrics/events.ts'
 import type { ResourceIds } from '../resource-ids.ts'
 import type { StatusPacer } from '../status-pacer.ts'
 import type { Tenants } from '../tenants.ts'
+import type { HeldUpJobs } from './held-up-jobs.ts'
 import type { QueuePlaces } from './queue-places.ts'
 import type { Publication } from './status.ts'
 
@@ -46,4 +47,5 @@ export interface JobWorkers {
   statuses: StatusWriter<TrainingJob>
   pacer: StatusPacer
   places: QueuePlaces
+  heldUp: HeldUpJobs
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { planPace } from './pace.ts'
+import { planFirstPace, planPace } from './pace.ts'
 import type { JobStatus } from './status.ts'
 
 const condition = { type: 'Accepted', status: 'True' as const, reason: 'Accepted', lastTransitionTime: '' }
@@ -25,4 +25,8 @@ test.each<[string, JobStatus | undefined, JobStatus, number, object]>([
   ['and never later than after a minute', waiting('2'), waiting('1'), 9_000, { settleMs: 0, everyMs: 60_000 }],
 ])('%s', (_, before, after, others, pace) => {
   expect(planPace(before, after, others)).toEqual(pace)
+})
+
+test('a waiting job is described after one to five seconds, the later the more of them wait', () => {
+  expect([0, 20, 60, 9_000].map((others) => planFirstPace(others).settleMs)).toEqual([1_000, 1_000, 3_000, 5_000])
 })

@@ -12,6 +12,16 @@ const progressMs = 5_000
 const minTextMs = 2_000
 const maxTextMs = 60_000
 const textMsPerWaiting = 50
+// Until then, kubectl shows the default status.
+const maxFirstMs = 5_000
+
+/**
+ * How soon a waiting job is described as such, beside this many others. One that is claimed before has one write less, which
+ * is worth more the more there is to do.
+ */
+export function planFirstPace(waiting: number): Pace {
+  return { settleMs: Math.min(maxFirstMs, Math.max(settleMs, waiting * textMsPerWaiting)), everyMs: 0 }
+}
 
 /** How soon a job's status is written, beside this many others whose messages change as often. */
 export function planPace(before: JobStatus | undefined, after: JobStatus, waiting: number): Pace {

@@ -42,13 +42,18 @@ export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, 
     return restoreLost(deps, key)
   }
   const resource = deps.statuses.findLatest(cached)
-  if (resource.metadata.deletionTimestamp !== undefined) return reconcileDeleted(deps, key, resource)
+  const recordWait = (waits: boolean) => deps.heldUp.record(key, modelKeyOf(resource), waits)
+  if (resource.metadata.deletionTimestamp !== undefined) {
+    recordWait(false)
+    return reconcileDeleted(deps, key, resource)
+  }
   const reach = async () => {
     const first = await observe(deps, resource)
     return { first, reached: await converge(deps, first) }
   }
   const { first, reached } = idsOf(resource).length > 0 ? await reach() : await deps.arrive(reach)
   const { plan, facts, ownPods } = reached
+  recordWait(plan.do === 'none' && plan.wait !== undefined)
   if (plan.do === 'delete') return deleteResource(deps, resource)
   if (plan.fetchInputOf !== undefined) deps.fetchInput(plan.fetchInputOf)
   if (facts.job) {
@@ -56,9 +61,9 @@ export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, 
     deps.onWork(facts.job)
   }
   const alreadyRan = await isReapplied(deps, resource, first.job)
-  const writeAfterMs = await writeStatus(deps, key, { ...facts, wait: plan.wait, alreadyRan, ownPods })
-  const afterMs = Math.min(plan.requeueAfterMs ?? Infinity, writeAfterMs ?? Infinity)
-  if (afterMs !== Infinity) return { afterMs: Math.min(afterMs, maxWaitMs) }
+  const later = await writeStatus(deps, key, { ...facts, wait: plan.wait, alreadyRan, ownPods })
+  const plannedMs = Math.min(plan.requeueAfterMs ?? Infinity, maxWaitMs)
+  return plan.requeueAfterMs !== undefined && plannedMs < (later?.afterMs ?? Infinity) ? { afterMs: plannedMs } : later
 }
 
 // Node's timers accept at most 2^31 ms.

@@ -6,33 +6,34 @@ import { findNextJob } from '../../db/jobs/next-job.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
 import { isStatusChanged } from '../../lib/kube/apply.ts'
 import { recordEvents } from '../../lib/kube/events.ts'
+import type { Requeue } from '../../lib/kube/queue.ts'
 import { addModelLabels } from '../add-model-labels.ts'
 import { findPodName } from '../component-pods.ts'
 import { keyOfRow, modelKeyOf } from '../resource-keys.ts'
 import { countEnd } from './count-end.ts'
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { diffJobEvents } from './job-events.ts'
-import { planPace } from './pace.ts'
+import { planFirstPace, planPace } from './pace.ts'
 import { isFinished, type JobFacts } from './plan.ts'
 import { describeJob, describeWaiting, type JobContext, type JobStatus } from './status.ts'
 import { measureTrainers } from './trainers.ts'
 
 type DescribedFacts = JobFacts & Pick<JobContext, 'wait' | 'alreadyRan' | 'ownPods'>
 
-/** Writes the status, and then its Events. Returns after how many milliseconds it has to be looked at again, if so. */
+/** Writes the status, and then its Events. Returns when it has to be looked at again, if so. */
 export async function writeStatus(
   deps: TrainingJobDeps & JobWorkers,
   key: string,
   given: DescribedFacts,
-): Promise<number | undefined> {
+): Promise<Requeue | undefined> {
   const { resource } = given
   const facts = await addPlace(deps, key, given)
-  if (typeof facts === 'number') return facts
+  if ('afterMs' in facts) return facts
   if (!facts.job || !isFinished(facts.job)) await labelJob(deps, resource)
   const status = describe(deps, facts)
   const isChanged = isStatusChanged(resource.status, status)
   const waitMs = isChanged ? deps.pacer.notice(key, planPace(resource.status, status, deps.places.size)) : 0
-  if (waitMs > 0) return waitMs
+  if (waitMs > 0) return { afterMs: waitMs, isRoutine: status.phase === 'Queued' }
   if (isChanged) await write(deps, facts, status)
   if (!isTerminal(status.phase ?? 'Pending')) deps.pacer.settle(key, { isWritten: isChanged })
   else await end(deps, key, isChanged ? facts.job : undefined)
@@ -58,23 +59,23 @@ async function end(
   if (next) onNext(keyOfRow(next))
 }
 
-// A job that is claimed as soon as it waits is never described as waiting.
-const claimPace = { settleMs: 1_000, everyMs: 0 }
+// It has just left the queue, or entered it.
+const notPlacedMs = 1_000
 
-/** Adds the place of a waiting job. Returns after how many milliseconds to look again if it is too early for that. */
+/** Adds the place of a waiting job. Returns when to look again if it is too early for that. */
 async function addPlace(
   { pacer, places }: JobWorkers,
   key: string,
   facts: DescribedFacts,
-): Promise<DescribedFacts | number> {
+): Promise<DescribedFacts | Requeue> {
   const { job, resource } = facts
   if (job?.state !== 'Queued') return facts
   if (resource.status?.phase !== 'Queued') {
-    const waitMs = pacer.notice(key, claimPace)
-    if (waitMs > 0) return waitMs
+    const waitMs = pacer.notice(key, planFirstPace(places.size))
+    if (waitMs > 0) return { afterMs: waitMs, isRoutine: true }
   }
   const place = await places.find(job.id)
-  return place ? { ...facts, job: { ...job, ...place } } : claimPace.settleMs
+  return place ? { ...facts, job: { ...job, ...place } } : { afterMs: notPlacedMs }
 }
 
 async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {

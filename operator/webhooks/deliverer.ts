@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Pool } from '../../db/pool.ts'
-import { numberOutbox } from '../../db/webhooks/outbox.ts'
+import { numberOutbox, outboxBatch } from '../../db/webhooks/outbox.ts'
 import { claimDeliveries, recordAttempt, unclaimDelivery, type ClaimedDelivery } from '../../db/webhooks/sending.ts'
 import type { Logger } from '../../lib/log.ts'
 import type { Outbound } from '../../lib/outbound/outbound.ts'
@@ -12,6 +12,8 @@ import { sendDelivery } from './send.ts'
 const maxConcurrent = 512
 // The poll finds deliveries whose next attempt is due, and changes whose notification was lost.
 const pollMs = 1_000
+// The changes of this time are numbered in one transaction.
+const roundMs = 50
 
 interface Deps {
   pool: Pool
@@ -58,7 +60,7 @@ export class WebhookDeliverer {
     while (!this.#stop.signal.aborted) {
       this.#woken = false
       try {
-        await this.#deliverDue()
+        await Promise.all([this.#deliverDue(), delay(roundMs)])
       } catch (error) {
         this.#deps.log.warn({ error }, 'delivering to webhooks failed')
         await delay(pollMs, undefined, { signal: this.#stop.signal }).catch(() => {})
@@ -69,7 +71,7 @@ export class WebhookDeliverer {
 
   async #deliverDue(): Promise<void> {
     const { pool } = this.#deps
-    while ((await numberOutbox(pool)) > 0) if (this.#stop.signal.aborted) return
+    while ((await numberOutbox(pool)) === outboxBatch) if (this.#stop.signal.aborted) return
     const room = maxConcurrent - this.#underWay.size
     const claimed = room > 0 ? await claimDeliveries(pool, room) : []
     for (const delivery of claimed) this.#begin(delivery)

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { recordSource } from '../../db/base-models/sources.ts'
 import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
+import { queueJob } from '../../db/jobs/enqueue.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
@@ -160,8 +161,9 @@ test('a waiting trainer gets a job within milliseconds after it is queued', asyn
   for (let times = 0; times < 12; times++) {
     const { claimed } = await startClaim(20)
     const model = await rows.addModel()
+    const job = await rows.addJob(model, { state: 'Pending' })
     const before = performance.now()
-    const job = await rows.addJob(model)
+    await queueJob(rows.pool, job)
     const { body } = await claimed
     expect(body?.id).toBe(job)
     waitsMs.push(performance.now() - before)

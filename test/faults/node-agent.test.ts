@@ -65,7 +65,9 @@ describe('a process that ends', () => {
   test('repeatedly shows CrashLoopBackOff', async () => {
     const pod = await runPod(shell('exit 3'))
     await eventually(async () => expect(await readState(pod, 'state.waiting.reason')).toBe('CrashLoopBackOff'))
-    expect(await kubectl('describe', 'pod', pod)).toMatch(/Back-off restarting failed container/)
+    await eventually(async () =>
+      expect(await kubectl('describe', 'pod', pod)).toMatch(/Back-off restarting failed container/),
+    )
   })
 
   test('leaves none of its children behind', async () => {
@@ -176,7 +178,7 @@ describe('probes', () => {
     await expectField(pod, '.status.phase', 'Running')
     await makeFile(pod, 'sick')
     await eventually(async () => expect(Number(await readState(pod, 'restartCount'))).toBeGreaterThan(0))
-    expect(await kubectl('describe', 'pod', pod)).toMatch(/Liveness probe failed/)
+    await eventually(async () => expect(await kubectl('describe', 'pod', pod)).toMatch(/Liveness probe failed/))
   })
 })
 

@@ -55,7 +55,7 @@ export const databaseMutations: Mutation[] = [
   },
   {
     fault: 'a later active job of its model is not before a waiting job',
-    file: 'db/jobs/fair-order.ts',
+    file: 'db/jobs/queue.ts',
     find: 'OVER whole > e.arrival, false)',
     replace: 'OVER whole < 0, false)',
     test: 'test/control/queue-blocks.test.ts',
@@ -306,10 +306,10 @@ export const databaseMutations: Mutation[] = [
     test: lifeCycle,
   },
   {
-    fault: 'two jobs of one model run at a time',
+    fault: 'of the jobs of a model, the last runs first',
     file: 'db/jobs/fair-order.ts',
-    find: "ahead = 0 AND state = 'Queued'",
-    replace: "state = 'Queued'",
+    find: 'min(e.arrival) AS first',
+    replace: 'max(e.arrival) AS first',
     test: lifeCycle,
   },
   {
@@ -322,15 +322,15 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'of two models, the job that came last is given out first',
     file: 'db/jobs/fair-order.ts',
-    find: 'ORDER BY priority DESC, arrival) - 1 AS earlier',
-    replace: 'ORDER BY priority DESC, arrival DESC) - 1 AS earlier',
+    find: 'ORDER BY l.priority DESC, e.arrival) - 1 AS earlier',
+    replace: 'ORDER BY l.priority DESC, e.arrival DESC) - 1 AS earlier',
     test: severalJobs,
   },
   {
     fault: 'priorities within an entity do not count',
     file: 'db/jobs/fair-order.ts',
-    find: 'ORDER BY priority DESC, arrival) - 1 AS earlier',
-    replace: 'ORDER BY arrival) - 1 AS earlier',
+    find: 'ORDER BY l.priority DESC, e.arrival) - 1 AS earlier',
+    replace: 'ORDER BY e.arrival) - 1 AS earlier',
     test: fairOrder,
   },
   {
@@ -363,10 +363,24 @@ export const databaseMutations: Mutation[] = [
   },
   {
     fault: 'waiting trainers are not notified of a job',
-    file: 'db/migrations/0001_training.sql',
-    find: '  PERFORM pg_notify(TG_ARGV[0], NEW.id::text);\n',
+    file: 'db/migrations/0066_fewer_notifications.sql',
+    find: '  NOTIFY training_queue;\n',
     replace: '',
     test: 'test/control/status-server.test.ts',
+  },
+  {
+    fault: 'the operator is notified of what it has done itself',
+    file: 'db/migrations/0066_fewer_notifications.sql',
+    find: "FOR EACH ROW WHEN (OLD.state <> 'Pending' OR NEW.state <> 'Queued')",
+    replace: 'FOR EACH ROW',
+    test: 'test/control/job-notifications.test.ts',
+  },
+  {
+    fault: 'all jobs of an entity wait for each other, however far its limit is',
+    file: 'db/accounts/quota-use.ts',
+    find: '  if (count + connections <= limit) return true\n',
+    replace: '',
+    test: 'test/control/limits.test.ts',
   },
   {
     fault: 'followers are not notified of an event',

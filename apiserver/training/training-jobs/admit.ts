@@ -6,7 +6,6 @@ import { findBaseModel } from '../../../db/base-models/base-models.ts'
 import type { ModelRow } from '../../../db/models/models.ts'
 import { defaultMaxAttempts, describeRetries } from '../../../db/jobs/attempts.ts'
 import { insertJob } from '../../../db/jobs/insert.ts'
-import { markJobResourceCreated } from '../../../db/jobs/missing-resources.ts'
 import type { NewJob } from '../../../db/jobs/table.ts'
 import { lockModel } from '../../../db/models/lock.ts'
 import { withTransaction, type Connection, type Pool } from '../../../db/pool.ts'
@@ -51,8 +50,9 @@ export async function admitJob(
   await withTransaction(deps.pool, async (connection) => {
     if (!(await lockModel(connection, job.modelId))) throw notFound('Model')
     if (!(await insertJob(connection, job))) return
-    await requireJobPlace(deps.limitDefaults, connection, admission.caller.entity)
     await alsoInsert?.(connection)
+    // Last, because jobs of one entity wait here for each other.
+    await requireJobPlace(deps.limitDefaults, connection, admission.caller.entity)
   })
   await makeResource(deps, job, { ...admission.model, baseModelCrName: baseModel?.crName })
 }
@@ -82,13 +82,12 @@ function requireFittingMode({ mode, queueName }: Pick<NewJob, 'mode' | 'queueNam
 }
 
 async function makeResource(
-  { kube, pool, log }: Pick<AdmissionDeps, 'kube' | 'log' | 'pool'>,
+  { kube, log }: Pick<AdmissionDeps, 'kube' | 'log'>,
   job: NewJob & Omit<TrainingJobFacts, 'model'>,
   model: TrainingJobFacts['model'],
 ): Promise<void> {
   try {
     await kube.createResource('TrainingJob', buildTrainingJob({ ...job, ...describeRetries(job.maxAttempts), model }))
-    await markJobResourceCreated(pool, job.id)
   } catch (error) {
     log.warn({ error, jobId: job.id }, 'training job resource not made, left to the operator')
   }
