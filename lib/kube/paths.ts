@@ -7,6 +7,11 @@ export function eventPath(namespace: string): string {
   return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`
 }
 
+/** The same Events as the earlier API has them, with a count. Kubelets use it. */
+export function countedEventPath(namespace: string): string {
+  return `/api/v1/namespaces/${namespace}/events`
+}
+
 export function configMapPath(namespace: string, name?: string): string {
   return `/api/v1/namespaces/${namespace}/configmaps${name ? `/${name}` : ''}`
 }

@@ -1,6 +1,6 @@
 import { createObject, mergePatch } from '../../lib/kube/apply.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
-import { eventPath } from '../../lib/kube/paths.ts'
+import { countedEventPath } from '../../lib/kube/paths.ts'
 import type { Logger } from '../../lib/log.ts'
 
 /** The object that an event is about. */
@@ -49,7 +49,7 @@ export class Events {
     this.#queued += 1
     this.#tail = this.#tail
       .then(() => this.#write(type, subject, reason, message.slice(0, maxMessageLength)))
-      .catch((error: unknown) => this.#log.debug({ error, reason }, 'event not written'))
+      .catch((error: unknown) => this.#log.warn({ error, reason }, 'event not written'))
       .finally(() => (this.#queued -= 1))
   }
 
@@ -64,7 +64,7 @@ export class Events {
       this.#remember(key, again)
       return
     }
-    const base = eventPath(subject.namespace)
+    const base = countedEventPath(subject.namespace)
     const name = `${subject.name}.${Date.now().toString(16)}${Math.random().toString(16).slice(2, 8)}`
     const words = this.#build(type, subject, { name, reason, message })
     const event = { ...words, firstTimestamp: now, lastTimestamp: now }

@@ -70,6 +70,24 @@ describe('a process that ends', () => {
     )
   })
 
+  test('has Events of a kubelet, a repeated one once and with its count', async () => {
+    const pod = await runPod(shell('exit 3'))
+    const event = '{.source.component} {.type} {.reason} {.count}{"\\n"}'
+    const list = async () => {
+      const selected = ['--field-selector', `involvedObject.name=${pod},source=kubelet`]
+      const events = await kubectl('get', 'events', ...selected, '-o', `jsonpath={range .items[*]}${event}{end}`)
+      return events.split('\n').filter(Boolean).toSorted()
+    }
+    await eventually(async () =>
+      expect(await list()).toEqual([
+        expect.stringMatching(/^kubelet Normal Created [2-9]$/),
+        expect.stringMatching(/^kubelet Normal Pulled [2-9]$/),
+        expect.stringMatching(/^kubelet Normal Started [2-9]$/),
+        expect.stringMatching(/^kubelet Warning BackOff [1-9]$/),
+      ]),
+    )
+  })
+
   test('leaves none of its children behind', async () => {
     const pod = await runPod(shell('sleep 1234 & a=$!; setsid sleep 1234 & echo $a $!; wait'), {
       restartPolicy: 'Never',

@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const localMutations: Mutation[] = [
   {
+    fault: 'the node writes Events that kube-apiserver rejects',
+    file: 'lib/kube/paths.ts',
+    find: 'return `/api/v1/namespaces/${namespace}/events`',
+    replace: 'return `/apis/events.k8s.io/v1/namespaces/${namespace}/events`',
+    test: 'test/faults/node-agent.test.ts',
+  },
+  {
     fault: 'a field of security that the node does not honour is taken for proven',
     file: 'local/node-agent/pod/supported-fields.ts',
     find: "  readOnlyRootFilesystem: 'harmless',",
