@@ -8,7 +8,8 @@ import type { Pod } from '../../../local/node-agent/objects.ts'
 import { eventually } from '../eventually.ts'
 import type { FragileNode } from './node-world.ts'
 
-const waitMs = 240_000
+// An agent may die twenty times meanwhile, on a machine that does much else.
+const waitMs = 480_000
 const image = 'trainyard.dev/local-shell:1'
 
 /** What the processes of a pod have written, a word for each line. */

@@ -50,13 +50,14 @@ async function waitForErasures({ pool }: FragileWorld): Promise<void> {
 }
 
 /**
- * Some more than may be reached, because not every round reaches every point; but not many, because the kills would all be at
- * those that a story reaches first.
+ * Those that were reached least. In two of three rounds there are some more than processes may die at, because not every round
+ * reaches every point; but not many, because the kills would all be at those that a story reaches first. In the third one,
+ * processes die at those too that a story reaches last, such as the end of an erasure.
  */
 export function choosePoints(part: WatchedPart, { seed, number, most, earlier = new Map() }: Round): string[] {
   const own = watchedPoints.filter((point) => point.part === part).map(({ name }) => name)
   const place = (name: string) => createHash('sha256').update(`${seed} ${number} ${name}`).digest('hex')
   const countOf = (name: string) => earlier.get(name) ?? 0
   const compare = (a: string, b: string) => countOf(a) - countOf(b) || (place(a) < place(b) ? -1 : 1)
-  return own.toSorted(compare).slice(0, Math.ceil(most * 1.3))
+  return own.toSorted(compare).slice(0, number % 3 === 2 ? most : Math.ceil(most * 1.3))
 }
