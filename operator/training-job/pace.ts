@@ -13,7 +13,7 @@ const minTextMs = 2_000
 const maxTextMs = 60_000
 const textMsPerWaiting = 50
 // Until then, kubectl shows the default status.
-const maxFirstMs = 5_000
+const maxFirstMs = 30_000
 
 /**
  * How soon a waiting job is described as such, beside this many others. One that is claimed before has one write less, which
