@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './free-port.ts'
-import { nodeEnv } from './node-env.ts'
+import { nodeEnv, nodeFlags } from './node-env.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
 import type { Stack } from './stack.ts'
 import { createNamespace, removeNamespace } from './namespace.ts'
@@ -62,7 +62,7 @@ export async function startStatusServer(
   const ownDatabaseUrl = new URL(databaseUrl)
   ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
   const port = await findFreePort()
-  const child = spawn(process.execPath, ['operator/status-server/main.ts'], {
+  const child = spawn(process.execPath, [...nodeFlags, 'operator/status-server/main.ts'], {
     cwd: root,
     env: {
       ...nodeEnv,
