@@ -99,6 +99,7 @@ export const fileGroups: readonly FileGroup[] = [
       'test/faults/change-feed.test.ts',
       'test/faults/held-keys.test.ts',
       'test/faults/idempotency.test.ts',
+      'test/faults/last-kill-points.test.ts',
       'test/faults/lost-resources.test.ts',
       'test/faults/model-deletion.test.ts',
       'test/faults/node-agent.test.ts',

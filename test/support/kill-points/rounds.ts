@@ -42,7 +42,7 @@ export async function runRound(world: FragileWorld, round: Round): Promise<strin
 }
 
 /** An erasure waits until the holds of requests that died have ended. */
-async function waitForErasures({ pool }: FragileWorld): Promise<void> {
+export async function waitForErasures({ pool }: Pick<FragileWorld, 'pool'>): Promise<void> {
   await eventually(async () => {
     const { rows } = await pool.query('SELECT id FROM training.erasures WHERE finished_at IS NULL')
     expect(rows).toEqual([])
