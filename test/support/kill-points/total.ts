@@ -23,9 +23,10 @@ export function readTotal(file: string, newSeed: number): Total {
     .split('\n')
     .filter(Boolean)
     .map((line) => JSON.parse(line) as Line)
-  const reached = new Map<string, number>()
   const names = lines.flatMap((line) => line.reached)
-  for (const name of names) reached.set(name, (reached.get(name) ?? 0) + 1)
+  const counts = Map.groupBy(names, (name) => name)
+  // A point may have had another name, or be gone, since the first lines.
+  const reached = new Map(points.flatMap(({ name }) => (counts.has(name) ? [[name, counts.get(name)!.length]] : [])))
   return {
     seed: lines[0]?.seed ?? newSeed,
     rounds: lines.filter(({ round }) => round !== undefined).length,
