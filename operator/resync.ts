@@ -113,7 +113,7 @@ function sum(numbers: Uint8Array): number {
 }
 
 async function addRarely(deps: ResyncDeps, controllers: Controllers): Promise<void> {
-  await addLostModels(deps, controllers)
+  await addDriftedModels(deps, controllers)
   await addKnownEngines(deps, controllers)
   addKeptModels(deps, controllers)
 }
@@ -130,12 +130,11 @@ function addKeptModels({ models }: ResyncDeps, controllers: Controllers): void {
   }
 }
 
-/** Adds the models whose resource is gone. */
-async function addLostModels({ pool, tenants, models }: ResyncDeps, controllers: Controllers): Promise<void> {
-  for (const model of await listModelResources(pool, tenants.namespaces)) {
-    const key = keyOfRow(model)
-    if (models.get(key) === undefined) controllers.models.addRoutinely(key)
-  }
+/** Adds the models whose resource or whose row is gone. */
+async function addDriftedModels({ pool, tenants, models }: ResyncDeps, controllers: Controllers): Promise<void> {
+  const ofRows = new Set((await listModelResources(pool, tenants.namespaces)).map(keyOfRow))
+  for (const key of ofRows) if (models.get(key) === undefined) controllers.models.addRoutinely(key)
+  for (const key of models.list().map(keyOf)) if (!ofRows.has(key)) controllers.models.addRoutinely(key)
 }
 
 /** Adds the models that are not accepted yet. */

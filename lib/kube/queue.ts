@@ -21,13 +21,11 @@ interface QueueOptions {
   backoff?: Backoff
 }
 
-// Routine work gets this share of the turns, also while other work waits.
-const turnsPerRoutine = 10
-
 /**
  * A queue of keys. A key waits at most once, and is never handled twice at the same time. A key that is added during
  * its work is handled again. Work that throws is repeated after a growing, jittered delay, which only affects its key.
- * Keys of routine checks wait behind all others, and get every tenth turn while others wait.
+ * Keys of routine checks never stand before others: they take what others leave of the concurrency, and one of them is
+ * handled beside it.
  */
 export class WorkQueue {
   /** How long keys waited before their work began. */
@@ -40,10 +38,11 @@ export class WorkQueue {
   /** The same for keys of routine checks. A key is in one of both. */
   readonly #routine = new Map<string, number>()
   readonly #running = new Map<string, Promise<void>>()
+  /** The running keys of routine checks. */
+  readonly #looking = new Set<string>()
   readonly #timers = new Map<string, { dueAt: number; isRoutine: boolean; timer: NodeJS.Timeout }>()
   readonly #failures = new Map<string, number>()
   #errorCount = 0
-  #turns = 0
   #closed = false
 
   constructor(options: QueueOptions) {
@@ -113,24 +112,24 @@ export class WorkQueue {
   }
 
   #fill(): void {
-    while (this.#running.size < this.#options.concurrency) {
-      const isTurnOfRoutine = (this.#turns + 1) % turnsPerRoutine === 0
-      const [first, second] = isTurnOfRoutine ? [this.#routine, this.#waiting] : [this.#waiting, this.#routine]
-      if (!this.#startNextOf(first) && !this.#startNextOf(second)) return
-      this.#turns++
+    const { concurrency } = this.#options
+    for (const [key, addedMs] of this.#waiting) {
+      if (this.#running.size - this.#looking.size >= concurrency) break
+      if (this.#running.has(key)) continue
+      this.#waiting.delete(key)
+      this.#start(key, addedMs)
+    }
+    for (const [key, addedMs] of this.#routine) {
+      if (this.#looking.size > 0 && this.#running.size >= concurrency) break
+      this.#routine.delete(key)
+      this.#looking.add(key)
+      this.#start(key, addedMs)
     }
   }
 
-  /** Starts the work of the first of these keys that is not being handled. */
-  #startNextOf(keys: Map<string, number>): boolean {
-    for (const [key, addedMs] of keys) {
-      if (this.#running.has(key)) continue
-      keys.delete(key)
-      this.waits.record((performance.now() - addedMs) / 1000)
-      this.#running.set(key, this.#run(key))
-      return true
-    }
-    return false
+  #start(key: string, addedMs: number): void {
+    this.waits.record((performance.now() - addedMs) / 1000)
+    this.#running.set(key, this.#run(key))
   }
 
   async #run(key: string): Promise<void> {
@@ -146,6 +145,7 @@ export class WorkQueue {
     }
     this.works.record((performance.now() - startMs) / 1000)
     this.#running.delete(key)
+    this.#looking.delete(key)
     if (!this.#closed) this.#fill()
   }
 

@@ -1,6 +1,8 @@
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { annotations, labels } from '../../crds/names.ts'
 import type { Deployment, Pod, PodStatus } from '../../lib/kube/objects.ts'
+import { chooseCases } from '../../test/support/random-cases.ts'
 import { isRollingOut, planRollingUpdate, RolloutTurns, type RolloutFacts } from './rollout.ts'
 
 const now = new Date('2026-01-01T01:00:00Z')
@@ -50,6 +52,42 @@ test.each<[string, Partial<RolloutFacts>, typeof oneMore]>([
 ])('%s', (_, facts, expected) => {
   const usual: RolloutFacts = { replicas: 1, deployment: deployed('old'), pods: [ready('old')], hash: 'new', now }
   expect(planRollingUpdate({ ...usual, ...facts })).toEqual(expected)
+})
+
+const condition = (type: string) =>
+  fc.record({
+    type: fc.constant(type),
+    status: fc.constantFrom('True', 'False'),
+    lastTransitionTime: fc.constantFrom(longAgo, justNow),
+  })
+const randomPod = fc
+  .tuple(fc.constantFrom('new', 'old'), fc.array(fc.oneof(condition('PodScheduled'), condition('Ready'))))
+  .map(([hash, conditions]) => pod(hash, { conditions }))
+const randomFacts: fc.Arbitrary<RolloutFacts> = fc.record({
+  replicas: fc.nat(3),
+  deployment: fc.option(
+    fc
+      .tuple(fc.constantFrom('new', 'old'), fc.array(condition('ReplicaFailure')))
+      .map(([hash, conditions]) => ({ ...deployed(hash), status: { conditions } })),
+    { nil: undefined },
+  ),
+  pods: fc.array(randomPod, { maxLength: 4 }),
+  hash: fc.constant('new'),
+  now: fc.constant(now),
+})
+
+test('whatever is there, a roll-out goes on, and a single engine ends first only for a successor that has found no room', () => {
+  fc.assert(
+    fc.property(randomFacts, (facts) => {
+      const plan = planRollingUpdate(facts)
+      // With neither, Kubernetes would replace nothing.
+      expect(plan.maxSurge + plan.maxUnavailable).toBe(1)
+      if (facts.replicas > 1 || plan.maxUnavailable === 0) return
+      const waits = JSON.stringify([facts.pods, facts.deployment?.status ?? null]).includes(longAgo)
+      expect(waits).toBe(true)
+    }),
+    chooseCases(500),
+  )
 })
 
 test.each<[string, Deployment | undefined, Pod[], boolean]>([

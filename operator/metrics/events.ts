@@ -8,7 +8,7 @@ const { counters, histograms } = operatorMetrics
 /** A difference between cluster, database and store. */
 export type Drift =
   | ('model_resource_lost' | 'job_resource_lost' | 'job_row_lost' | 'job_resource_deleted')
-  | ('pod_unwanted' | 'deployment_changed' | 'file_unreferenced')
+  | ('model_row_lost' | 'pod_unwanted' | 'deployment_changed' | 'file_unreferenced')
 
 /** Counts what happens in the operator. Base models are named by their resources. */
 export class OperatorEvents {

@@ -33,7 +33,7 @@ export const operatorMetrics = {
     },
     drift: {
       name: 'trainyard_drift_total',
-      help: 'Differences between cluster, database and store that were found and put right. The case is `model_resource_lost` or `job_resource_lost` (a row without its resource, which is made again), `job_row_lost` (a resource without its row), `job_resource_deleted` (the job is cancelled), `pod_unwanted` (a trainer more than wanted, without autoscaling, or without its base model), `deployment_changed` (of engines, by somebody else) or `file_unreferenced` (after its quarantine).',
+      help: 'Differences between cluster, database and store that were found and put right. The case is `model_resource_lost` or `job_resource_lost` (a row without its resource, which is made again), `model_row_lost` or `job_row_lost` (a resource without its row, which is inserted again), `job_resource_deleted` (the job is cancelled), `pod_unwanted` (a trainer more than wanted, without autoscaling, or without its base model), `deployment_changed` (of engines, by somebody else) or `file_unreferenced` (after its quarantine).',
       labelNames: ['case'],
     },
     podSeconds: {

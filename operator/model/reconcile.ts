@@ -158,13 +158,15 @@ function idsOf({ metadata, status }: Model): string[] {
 }
 
 async function execute(
-  { pool, namespace }: ModelDeps,
-  { metadata, spec }: Model,
+  { pool, namespace, events }: ModelDeps,
+  resource: Model,
   plan: Exclude<ModelPlan, Outcome>,
 ): Promise<void> {
+  const { metadata, spec } = resource
   const crName = metadata.name ?? ''
   if (plan.do === 'tie') return tieModel(pool, plan.id, namespace, crName)
   if (plan.do === 'update') return recordPolicies(pool, plan.id, plan.policies)
+  if (idsOf(resource).length > 0) events.recordDrift('model_row_lost')
   const { entity, project, name } = spec
   await insertModel(pool, {
     ...notForked,

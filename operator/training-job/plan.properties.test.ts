@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isTerminal, jobStates, type JobState } from '../../crds/job-states.ts'
+import { isTerminal, jobPhases, jobStates, type JobState } from '../../crds/job-states.ts'
 import { makeJob, makeResource } from '../../test/support/job-objects.ts'
 import { chooseCases } from '../../test/support/random-cases.ts'
 import { planJob, type JobFacts, type JobPlan } from './plan.ts'
@@ -17,6 +17,7 @@ const spec = fc.record(
     suspend: fc.boolean(),
     ttlSecondsAfterFinished: fc.nat({ max: 100 }),
     retry: fc.record({ limit: fc.nat({ max: 3 }) }),
+    priorityClassName: fc.constantFrom('high', 'low'),
   },
   { requiredKeys: [] },
 )
@@ -38,8 +39,13 @@ const row = fc
   })
   .map(({ endedAt, ...job }) => makeJob({ ...job, finishedAt: isTerminal(job.state) ? endedAt : null }))
 
+const status = fc.record(
+  { phase: fc.constantFrom(...jobPhases), completionTime: time.map((date) => date.toISOString()) },
+  { requiredKeys: [] },
+)
+
 const facts: fc.Arbitrary<JobFacts> = fc.record({
-  resource: spec.map(makeResource),
+  resource: fc.tuple(spec, status).map(([given, seen]) => ({ ...makeResource(given), status: seen })),
   modelExists: fc.boolean(),
   model: fc.option(
     fc.boolean().map((served) => ({ ...model, served })),
@@ -47,6 +53,7 @@ const facts: fc.Arbitrary<JobFacts> = fc.record({
   ),
   priorityClassNames: fc.constantFrom<string[]>([], ['high']),
   job: fc.option(row, { nil: undefined }),
+  stoppingIn: fc.option(fc.constant('trainer-0'), { nil: undefined, freq: 5 }),
   now: time,
 })
 
@@ -55,7 +62,8 @@ function execute(before: JobFacts, plan: JobPlan): JobFacts {
   const { job, now } = before
   if (plan.do === 'insert')
     return { ...before, job: makeJob({ state: 'Pending', maxAttempts: plan.maxAttempts, createdAt: now }) }
-  if (!job) return before
+  // Each statement leaves a job alone that has ended meanwhile.
+  if (!job || isTerminal(job.state)) return before
   const end = (state: JobState) => ({ ...before, job: { ...job, state, finishedAt: now } })
   if (plan.do === 'queue') return { ...before, job: { ...job, state: 'Queued' } }
   if (plan.do === 'limit') return { ...before, job: { ...job, maxAttempts: plan.maxAttempts } }
@@ -69,12 +77,39 @@ function execute(before: JobFacts, plan: JobPlan): JobFacts {
 }
 
 const isDone = ({ do: action }: JobPlan) => action === 'none' || action === 'delete'
+// A finished job whose row is lost has only its status.
+const isFinished = ({ job, resource }: JobFacts) => isTerminal(job?.state ?? resource.status?.phase ?? 'Pending')
 
 test('nothing is done for a finished job but the deletion of its resource, whatever else is true', () => {
-  const finished = facts.filter(({ job }) => job !== undefined && isTerminal(job.state))
   fc.assert(
-    fc.property(finished, (given) => isDone(planJob(given))),
-    chooseCases(500),
+    fc.property(facts.filter(isFinished), (given) => {
+      const plan = planJob(given)
+      expect(isDone(plan)).toBe(true)
+      // Its trainer may hold a GPU.
+      if (given.stoppingIn !== undefined) expect(plan.do).toBe('none')
+    }),
+    chooseCases(1_000),
+  )
+})
+
+test('after a crash before or after any action, the next plan ends at the same job', () => {
+  const settle = (from: JobFacts) => {
+    let current = from
+    for (let plan = planJob(current); !isDone(plan); plan = planJob(current)) current = execute(current, plan)
+    return { job: current.job, suspend: current.resource.spec.suspend, plan: planJob(current) }
+  }
+  fc.assert(
+    fc.property(facts, fc.nat({ max: 5 }), (given, crashAfter) => {
+      let crashed = given
+      for (let plan = planJob(crashed), done = 0; !isDone(plan) && done < crashAfter; plan = planJob(crashed), done++) {
+        const once = execute(crashed, plan)
+        // An operator that has seen an older row repeats an action. A row is inserted only after a look for it.
+        if (plan.do !== 'insert') expect(settle(execute(once, plan))).toEqual(settle(once))
+        crashed = once
+      }
+      expect(settle(crashed)).toEqual(settle(given))
+    }),
+    chooseCases(1_000),
   )
 })
 
@@ -99,7 +134,14 @@ test('an ended job has stayed ended, and a waiting one is looked at again no lat
     fc.property(facts, (given) => {
       const plan = planJob(given)
       const { job, now } = given
-      if (plan.do !== 'none' || !job || isTerminal(job.state) || job.state === 'Publishing') return
+      if (
+        plan.do !== 'none' ||
+        given.stoppingIn !== undefined ||
+        !job ||
+        isTerminal(job.state) ||
+        job.state === 'Publishing'
+      )
+        return
       const started = job.firstClaimedAt !== null
       const limit = started ? job.activeDeadlineSeconds : job.startDeadlineSeconds
       if (limit === null) return

@@ -162,6 +162,20 @@ test.each(cases)('%s', (_, facts, expected) => {
   expect(planJob({ ...usual, ...facts })).toMatchObject(expected)
 })
 
+test('a finished resource whose row is lost stays finished, and is deleted after its ttl', () => {
+  const status = { phase: 'Succeeded' as const, completionTime: finishedAt.toISOString() }
+  const planWith = (seconds?: number) => {
+    const spec = seconds === undefined ? {} : { ttlSecondsAfterFinished: seconds }
+    const finished = { ...makeResource(spec), status }
+    return planJob({ resource: finished, modelExists: true, model, priorityClassNames: [], job: undefined, now })
+  }
+  expect([planWith(), planWith(61), planWith(60)]).toEqual([
+    { do: 'none' },
+    { do: 'none', requeueAfterMs: 1_000 },
+    { do: 'delete' },
+  ])
+})
+
 test.each<JobState>(['Succeeded', 'Failed', 'Cancelled'])('%s stays: no action is planned for it again', (state) => {
   const job = makeJob({ state, finishedAt })
   for (const change of [{}, { cancel: true }, { retry: { limit: 99 } }]) {

@@ -41,11 +41,16 @@ export function isFinished(job: Pick<OperatorJob, 'state'>): boolean {
   return isTerminal(job.state)
 }
 
+/** Whether a job has ended. A resource without a row, for instance after a restore, stays what its status says. */
+export function hasEnded({ resource, job }: Pick<JobFacts, 'resource' | 'job'>): boolean {
+  return job ? isFinished(job) : isTerminal(resource.status?.phase ?? 'Pending')
+}
+
 /** Plans the next step of a job. A finished job never starts again. */
 export function planJob(facts: JobFacts): JobPlan {
   const { resource, job, now } = facts
   if (facts.stoppingIn !== undefined) return { do: 'none', requeueAfterMs: stoppingMs }
-  if (job && isFinished(job)) return planFinished(resource, job, now)
+  if (hasEnded(facts)) return planFinished(facts)
   if (job && resource.spec.cancel) return { do: 'cancel', id: job.id }
   if (!job) return planArrival(facts)
   const deadline = findDeadline(job)
@@ -65,10 +70,11 @@ function planSuspension({ spec }: TrainingJob, { id, suspend, suspendAsked: aske
   return asked !== null || suspend !== (spec.suspend ?? false) ? { do: 'wantSuspended', id, asked } : undefined
 }
 
-function planFinished({ spec }: TrainingJob, job: OperatorJob, now: Date): JobPlan {
+function planFinished({ resource: { spec, status }, job, now }: JobFacts): JobPlan {
   const seconds = spec.ttlSecondsAfterFinished
-  if (seconds === undefined || job.finishedAt === null) return { do: 'none' }
-  const requeueAfterMs = job.finishedAt.getTime() + seconds * 1000 - now.getTime()
+  const finishedMs = job ? job.finishedAt?.getTime() : Date.parse(status?.completionTime ?? '')
+  if (seconds === undefined || finishedMs === undefined || Number.isNaN(finishedMs)) return { do: 'none' }
+  const requeueAfterMs = finishedMs + seconds * 1000 - now.getTime()
   return requeueAfterMs <= 0 ? { do: 'delete' } : { do: 'none', requeueAfterMs }
 }
 

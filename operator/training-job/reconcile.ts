@@ -17,7 +17,7 @@ import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } fr
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { executePlan } from './execute.ts'
 import { findOwnJob, findSameJob, idsOf, readFresh } from './find-job.ts'
-import { isFinished, planJob, stoppingMs, type JobFacts, type JobPlan } from './plan.ts'
+import { hasEnded, isFinished, planJob, stoppingMs, type JobFacts, type JobPlan } from './plan.ts'
 import { hasDropped } from './stopping.ts'
 import { writeStatus } from './write-status.ts'
 
@@ -109,7 +109,7 @@ async function converge(
   for (let facts = first; ; facts = await observe(deps, facts.resource)) {
     const plan = planJob(facts)
     if (plan.do === 'delete') return { plan, facts }
-    if (!facts.job || !isFinished(facts.job)) {
+    if (!hasEnded(facts)) {
       facts.resource = await ensureFinalizer(deps, 'TrainingJob', facts.resource)
     }
     if (plan.do === 'none') {

@@ -56,6 +56,16 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       },
     ],
     [
+      'it waits for a trainer that downloads its base model',
+      {},
+      { trainers: { wanted: 1, ready: 0, notReady: { reason: 'Downloading', message: 'pod x: 1 of 2 GB' } } },
+      {
+        phase: 'Queued',
+        reason: 'Downloading',
+        message: 'Waits for a trainer of tiny, position 1; 0 of 1 trainers are ready (Downloading: pod x: 1 of 2 GB).',
+      },
+    ],
+    [
       'it waits for one trainer, while another one has a problem',
       {},
       { trainers: { wanted: 2, ready: 1, notReady: { reason: 'InsufficientGPU', message: 'pod x: no GPU' } } },

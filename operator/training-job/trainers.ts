@@ -1,8 +1,8 @@
 import type { BaseModel } from '../../crds/generated.ts'
-import { isReady, type Pod } from '../../lib/kube/objects.ts'
+import { isReady, uidOf, type Pod } from '../../lib/kube/objects.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import { findTrainerComponent } from '../base-model/colocation.ts'
-import { explainPod } from '../base-model/pod-reason.ts'
+import { explainWaitingPod } from '../base-model/downloads.ts'
 import { listBaseModelsNamed, listPods } from '../component-pods.ts'
 import type { JobContext } from './status.ts'
 
@@ -19,9 +19,10 @@ export function measureTrainers({ baseModels, pods }: Deps, baseModel: string): 
   const [resource] = listBaseModelsNamed(baseModels, baseModel)
   const trainers = resource ? listPods(pods, resource.metadata.name ?? '', findTrainerComponent(resource)) : []
   const pod = trainers.find((trainer) => !isReady(trainer))
+  const download = resource?.status?.downloads?.find((each) => each.pod === pod?.metadata.name)
   return {
     wanted: resource?.status?.trainers?.wanted ?? resource?.spec.trainer?.warm?.min ?? 1,
     ready: trainers.filter(isReady).length,
-    notReady: pod && explainPod(pod),
+    notReady: pod && explainWaitingPod(pod, new Map(download && [[uidOf(pod), download]])),
   }
 }

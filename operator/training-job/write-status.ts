@@ -14,7 +14,7 @@ import { countEnd } from './count-end.ts'
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { diffJobEvents } from './job-events.ts'
 import { planFirstPace, planPace } from './pace.ts'
-import { isFinished, type JobFacts } from './plan.ts'
+import { hasEnded, type JobFacts } from './plan.ts'
 import { describeJob, describeWaiting, type JobContext, type JobStatus } from './status.ts'
 import { measureTrainers } from './trainers.ts'
 
@@ -29,7 +29,7 @@ export async function writeStatus(
   const { resource } = given
   const facts = await addPlace(deps, key, given)
   if ('afterMs' in facts) return facts
-  if (!facts.job || !isFinished(facts.job)) await labelJob(deps, resource)
+  if (!hasEnded(facts)) await labelJob(deps, resource)
   const status = describe(deps, facts)
   const isChanged = isStatusChanged(resource.status, status)
   const waitMs = isChanged ? deps.pacer.notice(key, planPace(resource.status, status, deps.places.size)) : 0
@@ -87,7 +87,7 @@ function describe(
   deps: TrainingJobDeps & JobWorkers,
   { resource, job, stoppingIn, now, wait, alreadyRan, ownPods }: DescribedFacts,
 ): JobStatus {
-  if (!job) return describeWaiting(resource, wait ?? waiting, now)
+  if (!job) return (hasEnded({ resource, job }) && resource.status) || describeWaiting(resource, wait ?? waiting, now)
   return describeJob(resource, job, {
     wait,
     alreadyRan,

@@ -12,14 +12,30 @@ const describeBaseModel = (namespace: string, spec: object = {}) => ({
   spec: { names: ['schema'], source: { path: 'models/none' }, ...spec },
 })
 
-test('without an operator, kubectl says what a BaseModel waits for', async () => {
+test('while no operator watches their namespace, all resources say so, and where to read on', async () => {
   const namespace = `schema-${randomUUID().slice(0, 8)}`
   await createNamespace(stack, namespace)
   onTestFinished(async () => {
     await removeNamespace(stack, namespace)
   })
   await stack.apply(describeBaseModel(namespace))
-  expect(await stack.kubectl('get', 'bm', '-n', namespace)).toContain('WaitingForOperator')
+  const apply = (kind: string, spec: object) =>
+    stack.apply({ apiVersion: 'trainyard.dev/v1alpha1', kind, metadata: { name: 'schema', namespace }, spec })
+  await apply('Model', { entity: 'e', project: 'p', name: 'm', baseModelRef: { name: 'schema' } })
+  const inputRef = { uri: 'artifact:///payloads/e/a.json', digest: '0'.repeat(64) }
+  await apply('TrainingJob', { modelRef: { name: 'schema' }, method: 'RL', inputRef })
+  const watched = "its own namespace and those of the chart's value tenants, see docs/clusters.md."
+  for (const [kind, place] of [
+    ['bm', 'the BaseModels of its own namespace, see docs/base-models.md.'],
+    ['models.trainyard.dev', watched],
+    ['tj', watched],
+  ] as const) {
+    const read = (...format: string[]) => stack.kubectl('get', kind, 'schema', '-n', namespace, ...format)
+    expect([kind, await read()]).toEqual([kind, expect.stringContaining('WaitingForOperator')])
+    expect(await read('-o', 'jsonpath={.status.conditions[*].message}')).toBe(
+      `No operator has seen it yet. Each watches ${place}`,
+    )
+  }
 })
 
 test('the key of engines cannot be set in their environment', async () => {

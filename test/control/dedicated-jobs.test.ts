@@ -89,7 +89,7 @@ test('a job gets its Job when it is the first of its model, and its entity is no
   await jobs.patch('tj', 'turn-2', { spec: { cancel: true } })
 })
 
-test('retries never overlap: the next attempt has a Job when nothing is left of the last, and continues from its save', async () => {
+test('rule 7: retries never overlap: the next attempt has a Job when nothing is left of the last, and continues from its save', async () => {
   const id = await jobs.apply('again')
   const { pod, claim, attempt } = await jobs.begin(id)
   await recordProgress(jobs.pool, attempt, { id: randomUUID(), digest: 'ab', step: 1 })
@@ -161,7 +161,7 @@ test('a suspended job has no pods, and time does not count; it continues from it
   await until(async () => expect(await jobs.readStatus('pausing')).toMatchObject({ phase: 'Cancelled' }))
 })
 
-test('terminal means free: the condition waits until the pod is gone; and a finished job never gets another', async () => {
+test('rules 1 and 2: terminal means free: the condition waits until the pod is gone; and a finished job never gets another', async () => {
   const id = await jobs.apply('done')
   const { pod, claim, attempt } = await jobs.begin(id)
   await jobs.keep(pod)

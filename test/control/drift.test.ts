@@ -104,6 +104,19 @@ test('a resource without its row gets one', async () => {
   await expectDrift('job_row_lost')
 })
 
+test('a model without its row gets one, although nothing of its resource changes', async () => {
+  await applyBoth('nameless')
+  await database.pool.query("DELETE FROM training.jobs WHERE cr_name = 'nameless'")
+  await database.pool.query("DELETE FROM training.models WHERE cr_name = 'nameless'")
+  await eventually(async () => {
+    const { rows } = await database.pool.query<{ id: string }>(
+      "SELECT id FROM training.models WHERE cr_name = 'nameless'",
+    )
+    expect(await read('models.trainyard.dev', 'nameless', '.status.id')).toBe(rows[0]?.id)
+  }, repairMs)
+  await expectDrift('model_row_lost')
+})
+
 test('a trainer of a base model that is gone is deleted', async () => {
   await applyBaseModel('gone', 1)
   const listTrainers = async () =>

@@ -104,7 +104,7 @@ async function publish(modelId: string, step: number): Promise<string> {
   return checkpoint
 }
 
-test('a Model counts the engines that have its newest step, and an engine that starts again has none', async () => {
+test('rule 5: a Model counts the engines that have its newest step, and an engine that starts again has none', async () => {
   const baseModel = await addBaseModel(4)
   const modelId = await addModel(baseModel, 'email')
   const step = await rows.addCheckpoint(modelId, 1)
@@ -154,7 +154,7 @@ test('a step of a model in use is published on every engine, that of another mod
   expect(found).toEqual([{ count: 2 }])
 })
 
-test('keepLoaded loads a step on every engine and again after a start, for half of the memory of engines', async () => {
+test('rule 5: keepLoaded loads a step on every engine and again after a start, for half of the memory of engines', async () => {
   const baseModel = await addBaseModel(2)
   const [kept, beyond] = [
     await addModel(baseModel, 'kept', { keepLoaded: true }),

@@ -60,7 +60,7 @@ async function answerAt(address: string) {
   })
 }
 
-test('1,000 chats sent to an engine at zero start engines and are all answered; then there are none again', async () => {
+test('rule 8: 1,000 chats sent to an engine at zero start engines and are all answered; then there are none again', async () => {
   const { namespace, chat, listModels, waitForZero, readBaseModel, readDeployment, listPods, setReady } =
     await startAtZero()
   expect(await listModels()).toContain(model)

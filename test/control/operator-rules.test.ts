@@ -10,9 +10,18 @@ import { startOperator, type RunningOperator } from '../support/operator-process
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
-// What operators of this kind often get wrong. Other files have the rest: schema-rules.test.ts (immutable fields),
-// reapplied-jobs.test.ts (nothing trains twice), lost-resources.test.ts (uninstallation, finalizers) and
-// job-life-cycle.test.ts (attempts never overlap).
+// What operators of this kind often get wrong. Each rule has a test with its number, on a real API server:
+//  1 Finished stays finished, whatever disappears.          here, dedicated-jobs
+//  2 Terminal means that the GPUs are free.                 terminal-means-free, dedicated-jobs
+//  3 Why a job waits stands in kubectl get.                 here
+//  4 Ready is measured.                                     here, engine-adapters
+//  5 Adapters survive restarts of engines.                  engine-adapters
+//  6 Uninstallation and finalizers never wedge.             lost-resources in test/faults, test/helm
+//  7 Attempts never overlap; a lost node costs no try.      here, dedicated-jobs
+//  8 Scale from zero holds requests, with one writer.       engine-autoscaling
+//  9 Short names, quiet conflicts, no bad row stops others. here, roles
+// 10 Immutable fields are neither changed, added nor removed. here, crds/schema-rules
+// 11 Applied again or restored, nothing trains twice.       here, reapplied-jobs
 
 const stack = useStack()
 const namespace = `rules-${randomUUID().slice(0, 8)}`
@@ -82,7 +91,7 @@ afterAll(async () => {
   await database?.drop()
 })
 
-test('why a job waits stands in kubectl get: the trainer pod has no GPU', async () => {
+test('rule 3: why a job waits stands in kubectl get: the trainer pod has no GPU', async () => {
   await applyBoth('waits')
   await eventually(async () => {
     const line = await stack.kubectl('get', 'tj', 'waits', '-n', namespace, '--no-headers')
@@ -113,7 +122,7 @@ test('a job that nobody begins in time fails, and kubectl wait sees the end', as
   expect(rows).toEqual([{ seconds: 100, state: 'Failed' }])
 })
 
-test('finished stays finished: neither another status nor another spec starts a job again', async () => {
+test('rule 1: finished stays finished: neither another status, another spec nor a lost row starts a job again', async () => {
   await applyBoth('finished')
   await patch('tj', 'finished', { spec: { cancel: true } })
   await eventually(async () => expect(await readJob('finished')).toMatchObject({ phase: 'Cancelled' }))
@@ -123,9 +132,18 @@ test('finished stays finished: neither another status nor another spec starts a 
   await eventually(async () => expect(await readJob('finished')).toMatchObject({ phase: 'Cancelled' }))
   const { rows } = await database.pool.query("SELECT state, attempt FROM training.jobs WHERE cr_name = 'finished'")
   expect(rows).toEqual([{ state: 'Cancelled', attempt: 0 }])
+  const lost = "SELECT id FROM training.jobs WHERE cr_name = 'finished'"
+  await database.pool.query(`DELETE FROM training.events WHERE job_id IN (${lost})`)
+  await database.pool.query(`DELETE FROM training.jobs WHERE id IN (${lost})`)
+  await patch('tj', 'finished', { spec: { retry: { limit: 8 } } })
+  // By then the operator has seen it.
+  await applyBoth('after-finished')
+  const { rowCount } = await database.pool.query("SELECT FROM training.jobs WHERE cr_name = 'finished'")
+  expect(rowCount).toBe(0)
+  expect(await readJob('finished')).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' })
 })
 
-test('restored without its status, or deleted and applied again, a finished job trains nothing', async () => {
+test('rule 11: restored without its status, or deleted and applied again, a finished job trains nothing', async () => {
   await applyBoth('restored')
   await patch('tj', 'restored', { spec: { cancel: true } })
   await eventually(async () => expect(await readJob('restored')).toMatchObject({ phase: 'Cancelled' }))
@@ -137,7 +155,7 @@ test('restored without its status, or deleted and applied again, a finished job 
   expect(rowCount).toBe(1)
 })
 
-test('Ready is measured: a trainer that stops being ready shows, with its reason', async () => {
+test('rule 4: Ready is measured: a trainer that stops being ready shows, with its reason', async () => {
   const { items } = await readJson<{ items: Pod[] }>('get', 'pods')
   const name = items[0]?.metadata.name ?? ''
   const report = (ready: boolean, containers: object[] = []) => {
@@ -165,7 +183,7 @@ test('Ready is measured: a trainer that stops being ready shows, with its reason
   await eventually(async () => expect(await readJob('crashed')).toMatchObject({ reason: 'CrashLoopBackOff' }), 120_000)
 })
 
-test('the attempt of a job whose node is lost is no try, and the job says why', async () => {
+test('rule 7: the attempt of a job whose node is lost is no try, and the job says why', async () => {
   await applyBoth('unlucky')
   const { items } = await readJson<{ items: Pod[] }>('get', 'pods')
   const { name = '', uid = '' } = items[0]?.metadata ?? {}
@@ -192,34 +210,57 @@ test('the attempt of a job whose node is lost is no try, and the job says why', 
   )
 })
 
-test('Events are written once, after the status, and rejected ones hold nothing up', async () => {
+/** Has the API server reject such writes in the namespace for which the expression is false. Returns how to end that. */
+async function reject(rule: { apiGroups: string[]; operations: string[]; resources: string[] }, expression: string) {
+  const name = `${namespace}-${randomUUID().slice(0, 8)}`
+  const policy = { apiVersion: 'admissionregistration.k8s.io/v1', metadata: { name } }
   await stack.apply({
-    apiVersion: 'admissionregistration.k8s.io/v1',
+    ...policy,
     kind: 'ValidatingAdmissionPolicy',
-    metadata: { name: namespace },
     spec: {
-      matchConstraints: {
-        resourceRules: [
-          { apiGroups: ['events.k8s.io'], apiVersions: ['v1'], operations: ['CREATE'], resources: ['events'] },
-        ],
-      },
-      validations: [{ expression: `!object.regarding.name.startsWith('mute')`, message: 'no Events here' }],
+      matchConstraints: { resourceRules: [{ ...rule, apiVersions: ['*'] }] },
+      validations: [{ expression, message: 'not here' }],
     },
   })
   const matchResources = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': namespace } } }
   await stack.apply({
-    apiVersion: 'admissionregistration.k8s.io/v1',
+    ...policy,
     kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name: namespace },
-    spec: { policyName: namespace, validationActions: ['Deny'], matchResources },
+    spec: { policyName: name, validationActions: ['Deny'], matchResources },
   })
-  const listReasons = async (name: string) => {
-    const { items } = await readJson<{ items: { reason: string; regarding: { name: string; kind: string } }[] }>(
-      'get',
-      'events.events.k8s.io',
-    )
-    return items.filter(({ regarding }) => regarding.kind === 'TrainingJob' && regarding.name === name)
+  return () => stack.kubectl('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', name)
+}
+
+async function listReasons(name: string) {
+  const { items } = await readJson<{ items: { reason: string; regarding: { name: string; kind: string } }[] }>(
+    'get',
+    'events.events.k8s.io',
+  )
+  return items.filter(({ regarding }) => regarding.kind === 'TrainingJob' && regarding.name === name)
+}
+
+test('an Event comes after its status: while that is rejected, there is none', async () => {
+  const rule = { apiGroups: ['trainyard.dev'], operations: ['UPDATE'], resources: ['trainingjobs/status'] }
+  const allow = await reject(rule, `!object.metadata.name.startsWith('stuck')`)
+  // The policy takes effect a moment after it was created.
+  for (let number = 0; ; number++) {
+    const name = `stuck-${number}`
+    await stack.apply(describeModel(name))
+    await stack.apply(describeJob(name))
+    await applyBoth(`free-${number}`)
+    await eventually(async () => expect(await listReasons(`free-${number}`)).toMatchObject([{ reason: 'Accepted' }]))
+    if ((await readJob(name))?.phase !== 'Pending') continue
+    expect(await listReasons(name)).toEqual([])
+    await allow()
+    await eventually(async () => expect(await listReasons(name)).toMatchObject([{ reason: 'Accepted' }]), 90_000)
+    expect(await readJob(name)).toMatchObject({ phase: 'Queued' })
+    break
   }
+})
+
+test('Events are written once, and rejected ones hold nothing up', async () => {
+  const rule = { apiGroups: ['events.k8s.io'], operations: ['CREATE'], resources: ['events'] }
+  const allow = await reject(rule, `!object.regarding.name.startsWith('mute')`)
   // The policy takes effect a moment after it was created.
   for (let number = 0; ; number++) {
     const name = `mute-${number}`
@@ -229,7 +270,7 @@ test('Events are written once, after the status, and rejected ones hold nothing 
     if ((await listReasons(name)).length === 0) break
     expect(number).toBeLessThan(20)
   }
-  await stack.kubectl('delete', 'validatingadmissionpolicybinding,validatingadmissionpolicy', namespace)
+  await allow()
 })
 
 test('in the namespace of a tenant, a resource that names another entity is rejected, and reads none of its data', async () => {
@@ -270,7 +311,7 @@ test('in the namespace of a tenant, a resource that names another entity is reje
   expect(rows).toEqual([{ entity: 'theirs', cr_name: 'own' }])
 })
 
-test('one bad resource stops no others, and its conflict is quiet: one status, no loop', async () => {
+test('rule 9: one bad resource stops no others, and its conflict is quiet: one status, no loop', async () => {
   await stack.apply(describeModel('first', 'shared'))
   await eventually(async () => expect(await readModel('first')).toMatchObject({ servedName: 'rules/tests/shared' }))
   await stack.apply(describeModel('second', 'shared'))
@@ -317,7 +358,30 @@ test('drift is put right and counted: a job without its resource, a trainer too 
   expect(await countDrift('deployment_changed')).toBe(1)
 })
 
-test('the names of all children have at most 63 characters, also of the longest base model', async () => {
+test.each<[string, object, object]>([
+  ['config', { learningRate: 1e-5 }, { learningRate: 2e-5 }],
+  ['startDeadlineSeconds', { value: 10 }, { value: 20 }],
+  ['activeDeadlineSeconds', { value: 10 }, { value: 20 }],
+  ['priority', { value: 1 }, { value: 2 }],
+  ['queueName', { value: 'a' }, { value: 'b' }],
+  ['priorityClassName', { value: 'a' }, { value: 'b' }],
+  ['mode', { value: 'Dedicated' }, { value: 'Warm' }],
+])('rule 10: %s of a job is neither changed, added nor removed', async (field, one, other) => {
+  const [first, second] = [one, other].map((given) => ('value' in given ? given.value : given))
+  const name = `fixed-${field.toLowerCase()}`
+  const job = describeJob(name)
+  const withIt = { ...job.spec, mode: 'Dedicated' as const, [field]: first }
+  await stack.apply({ ...job, spec: withIt })
+  const isRejected = (change: unknown, of = name) =>
+    expect(patch('tj', of, { spec: { [field]: change } })).rejects.toThrow(`${field} is immutable`)
+  await isRejected(second)
+  await isRejected(null)
+  const { [field]: _, ...without } = withIt as Record<string, unknown>
+  await stack.apply({ ...job, metadata: { name: `${name}-0`, namespace }, spec: without as TrainingJob['spec'] })
+  await isRejected(field === 'mode' ? 'Warm' : first, `${name}-0`)
+})
+
+test('rule 9: the names of all children have at most 63 characters, also of the longest base model', async () => {
   const { items } = await readJson<{ items: Pod[] }>('get', 'pods,deployments.apps')
   expect(items.length).toBeGreaterThanOrEqual(2)
   const long = items.filter(({ metadata }) => (metadata.name ?? '').length > 63)

@@ -79,7 +79,7 @@ test('a model that was deleted for good and made anew trains the job that is app
   await stack.kubectl('delete', '-n', namespace, `tj/${name}`, `models.trainyard.dev/${name}`)
 })
 
-test('a finished job that is applied again trains nothing, unless its resource names another model now', async () => {
+test('rule 11: a finished job that is applied again trains nothing, unless its resource names another model now', async () => {
   const crName = `other-${randomUUID().slice(0, 8)}`
   const first = await applyBoth(crName, crName)
   await cancelJob(crName)

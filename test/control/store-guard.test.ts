@@ -21,9 +21,11 @@ const log = pino(
   { level: 'error' },
   { write: (line) => errors.push((JSON.parse(line) as { trouble: string }).trouble) },
 )
-/** How many removals are counted as drift. */
-let counted = 0
-const events = { recordDrift: (_: string, count = 1) => void (counted += count) }
+/** How many removals are counted as drift, by case. */
+let counted: Record<string, number> = {}
+const events = {
+  recordDrift: (drift: string, count = 1) => void (counted[drift] = (counted[drift] ?? 0) + count),
+}
 let ours: TestDatabase
 let theirs: TestDatabase
 let root: string
@@ -40,7 +42,7 @@ afterEach(() => vi.restoreAllMocks())
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'guard-'))
   errors.length = 0
-  counted = 0
+  counted = {}
   for (const { pool } of [ours, theirs]) {
     await pool.query(`TRUNCATE training.garbage, training.models, training.store_marks, tracing.store_marks CASCADE;
       UPDATE training.installation SET id = gen_random_uuid(), trouble = NULL, claim_wanted = false`)
@@ -291,7 +293,7 @@ test('quarantined units can be listed, kept and released', async () => {
     ),
   ])
   await passDays([ours], 9)
-  expect([files.map((file) => existsSync(file)), counted]).toEqual([[true, false], 1])
+  expect([files.map((file) => existsSync(file)), counted]).toEqual([[true, false], { file_unreferenced: 1 }])
   expect(await say('release', '--all')).toEqual([
     '1 are released, and removed after seven days in quarantine; "list" shows all.\n',
   ])

@@ -4,6 +4,7 @@ import type { Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { findFreePort } from '../support/free-port.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
@@ -17,12 +18,19 @@ let status: RunningStatusServer
 let operator: RunningOperator
 let pod: string
 let token: string
+let metricsPort: number
 
-const start = () => startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
+const start = () =>
+  startOperator(stack, {
+    databaseUrl: database.databaseUrl,
+    namespace,
+    env: { TRAINYARD_METRICS_PORT: String(metricsPort) },
+  })
 
 beforeAll(async () => {
   database = await createTestDatabase()
   status = await startStatusServer(stack, database.databaseUrl, { namespace })
+  metricsPort = await findFreePort()
   operator = await start()
   await stack.apply({
     apiVersion,
@@ -148,13 +156,15 @@ test('rule 2: it holds too for a job that is cancelled before its first status i
   await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
 })
 
-test('rule 2: a resource that is deleted stays until its trainer has dropped the job', async () => {
+test('rule 2: the resource of a running job that is deleted stays until its trainer has dropped it, and is counted as drift', async () => {
   const job = await startJob('deleted')
   await stack.kubectl('delete', 'tj', job.name, ...inNamespace, '--wait=false')
   await eventually(async () => {
     const { rows } = await database.pool.query('SELECT state FROM training.jobs WHERE id = $1', [job.id])
     expect(rows).toEqual([{ state: 'Cancelled' }])
   })
+  const metrics = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  expect(metrics).toContain('trainyard_drift_total{case="job_resource_deleted"} 1')
   // Its trainer was not told yet, and is looked at once a second.
   await expect(eventually(() => expectGone(job.name), 3_000)).rejects.toThrow()
   expect(await post(`${job.attempt}/heartbeat`, {})).toMatchObject({ status: 409 })

@@ -175,7 +175,7 @@ test('a deletion while the operator is away counts, with the policy that the res
   })
 })
 
-test('a namespace that is removed waits for nothing, and takes no model with it', async () => {
+test('rule 6: a namespace that is removed waits for nothing, and takes no model with it', async () => {
   await forgetHome()
   const namespace = await openNamespace()
   const name = `whole-${namespace}`
@@ -191,7 +191,7 @@ test('a namespace that is removed waits for nothing, and takes no model with it'
   expect(await waitForBoth(namespace, name)).toEqual(ids)
 })
 
-test('after an uninstallation, the namespace can be removed without an operator', async () => {
+test('rule 6: after an uninstallation, the namespace can be removed without an operator', async () => {
   await forgetHome()
   const namespace = await openNamespace()
   const name = `gone-${namespace}`

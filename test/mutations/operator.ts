@@ -30,10 +30,31 @@ export const operatorMutations: Mutation[] = [
     test: 'test/control/dedicated-jobs.test.ts',
   },
   {
+    fault: 'a finished job whose row is lost trains again',
+    file: 'operator/training-job/plan.ts',
+    find: "isTerminal(resource.status?.phase ?? 'Pending')",
+    replace: 'false',
+    test: 'operator/training-job/plan.test.ts',
+  },
+  {
+    fault: 'a model whose row is lost is never looked at',
+    file: 'operator/resync.ts',
+    find: 'if (!ofRows.has(key)) controllers',
+    replace: 'if (!ofRows.has(key) && false) controllers',
+    test: 'test/control/drift.test.ts',
+  },
+  {
+    fault: 'warm trainers that download their base model only need time',
+    file: 'operator/training-job/trainers.ts',
+    find: 'each.pod === pod?.metadata.name',
+    replace: 'each.pod === pod?.metadata.uid',
+    test: 'operator/training-job/trainers.test.ts',
+  },
+  {
     fault: 'routine looks stand before new jobs',
     file: 'lib/kube/queue.ts',
-    find: ': [this.#waiting, this.#routine]',
-    replace: ': [this.#routine, this.#waiting]',
+    find: 'this.#running.size - this.#looking.size >= concurrency',
+    replace: 'this.#running.size >= concurrency',
     test: 'lib/kube/queue.test.ts',
   },
   {
