@@ -29,7 +29,7 @@ const span = { startedAt: new Date('2026-01-01T00:00:01.5Z'), finishedAt: new Da
 const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string; reason: string; message: string }][] =
   [
     [
-      'it waits for an earlier job of its model',
+      'it waits for a job of its model before it',
       { ahead: 1, firstAhead: 'email-rl-6' },
       {},
       { phase: 'Queued', reason: 'WaitingForModel', message: 'Waits for job email-rl-6 of its model, position 2.' },
@@ -76,7 +76,7 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
       },
     ],
     [
-      'it waits for a BaseModel that was deleted, also behind an earlier job of its model',
+      'it waits for a BaseModel that was deleted, also behind another job of its model',
       { ahead: 1, firstAhead: 'email-rl-6', hasBaseModel: false },
       {},
       {

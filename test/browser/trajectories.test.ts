@@ -55,7 +55,7 @@ test('six clicks lead to the prompt that rose most, to both its trajectories by 
         .count(),
     ).toBeGreaterThan(2)
   await click(page.getByRole('link', { name: 'Overview' }))
-  await page.getByText('Waits for 1 earlier job of its model').waitFor()
+  await page.getByText('Waits for 1 job of its model before it').waitFor()
   expect(clicks).toBeLessThanOrEqual(6)
 })
 

@@ -147,7 +147,7 @@ describe('a job', () => {
     const behind = (count: string, position: number) => ({
       position,
       reason: 'WaitingForModel',
-      message: `Waits for ${count} of its model.`,
+      message: `Waits for ${count} of its model before it.`,
     })
     const place = (position: number) => ({
       position,
@@ -161,7 +161,7 @@ describe('a job', () => {
       message: 'No base model serves its model now. It waits until the base model is there again.',
     }
     const listPlaces = async () => (await api.call<Page>('GET', path)).data.map(({ queue }) => queue)
-    const told = [place(1), behind('1 earlier job', 2), place(2), behind('2 earlier jobs', 3), unserved]
+    const told = [place(1), behind('1 job', 2), place(2), behind('2 jobs', 3), unserved]
     expect(await listPlaces()).toEqual(told)
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
     const waitingOf = async (id: string) => (await read(id))['waiting']
@@ -184,13 +184,7 @@ describe('a job', () => {
     await rows.claim()
     expect(await waitingOf(jobs[0]!)).toBeNull()
     expect(await waitingOf(jobs[2]!)).toMatchObject({ ahead: 0, holder: { job_id: jobs[0], state: 'Starting' } })
-    expect(await listPlaces()).toEqual([
-      null,
-      behind('1 earlier job', 2),
-      place(1),
-      behind('2 earlier jobs', 3),
-      unserved,
-    ])
+    expect(await listPlaces()).toEqual([null, behind('1 job', 2), place(1), behind('2 jobs', 3), unserved])
   })
 
   test.each<[string, (id: string) => Promise<unknown>, object]>([

@@ -206,6 +206,10 @@ test('a waiting job whose model has a later job active has that one before it', 
   await pool.query(`UPDATE training.jobs SET state = 'Running', attempt = 1 WHERE id = $1`, [later])
   expect(await read(first)).toMatchObject({
     queue: { position: 2, reason: 'WaitingForModel' },
-    waiting: { position: 2, holder: { job_id: later, state: 'Running' } },
+    waiting: {
+      position: 2,
+      holder: { job_id: later, state: 'Running' },
+      sentence: expect.stringContaining('1 job of its model is before it, which is Running') as string,
+    },
   })
 })

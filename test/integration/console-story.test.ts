@@ -152,7 +152,7 @@ test('six clicks lead to the prompt that rose most, to both its trajectories by 
     expect(own.map(writeTokens)).toContainEqual(await readTokens(page, side))
   }
   await click(page.getByRole('link', { name: 'Overview' }))
-  await page.getByText('Waits for 1 earlier job of its model').waitFor()
+  await page.getByText('Waits for 1 job of its model before it').waitFor()
   expect(clicks).toBeLessThanOrEqual(6)
 })
 
@@ -362,7 +362,7 @@ describe('a job', () => {
   test('that waits says why, and is cancelled', async () => {
     const page = await open(`${home}/jobs/${sent.jobs.waiting}`)
     const reason = page.getByRole('status').filter({ hasText: 'Why it waits: place 2' })
-    await reason.getByText(/1 earlier job of its model is before it, which is Suspended.*resume or cancel/).waitFor()
+    await reason.getByText(/1 job of its model is before it, which is Suspended.*resume or cancel/).waitFor()
     await reason.getByRole('link', { name: `job ${sent.jobs.suspended.slice(0, 8)}` }).waitFor()
     const settings = page.locator('[data-given=true]')
     expect(await settings.allInnerTexts()).toEqual(

@@ -59,7 +59,7 @@ function presentQueue({ ahead, place, hasBaseModel, block }: NonNullable<JobView
       message: `Position ${place} in the queue for a trainer.`,
     }
   }
-  const message = `Waits for ${ahead} earlier job${ahead === 1 ? '' : 's'} of its model.`
+  const message = `Waits for ${ahead} job${ahead === 1 ? '' : 's'} of its model before it.`
   return { position: ahead + 1, reason: reasons.waitingForModel, message }
 }
 

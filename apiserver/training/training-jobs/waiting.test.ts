@@ -18,14 +18,14 @@ test('a job that is not queued yet waits for the operator', () => {
   expect(pending).toMatchObject({ reason: 'WaitingForOperator', position: null, ahead: null })
 })
 
-test('earlier jobs of its model are counted, and the first of them holds it', () => {
+test('jobs of its model before it are counted, and the first of them holds it', () => {
   const holder = { id: 'job', state: 'Running' as const }
   expect(describe({ ahead: 2 }, { ofModel: holder })).toEqual({
     reason: 'WaitingForModel',
     position: 3,
     ahead: 2,
     sentence:
-      'A model is trained by one job at a time, and 2 earlier jobs of its model are before it, the first of which is ' +
+      'A model is trained by one job at a time, and 2 jobs of its model are before it, the first of which is ' +
       'Running. It begins when they have ended.',
     holder: { job_id: 'job', state: 'Running' },
   })

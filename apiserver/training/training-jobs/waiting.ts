@@ -69,7 +69,7 @@ export function describeWaiting(job: WaitingJob, holders: Holders): Waiting | nu
 }
 
 function sayModel(ahead: number, { ofModel }: Holders): string {
-  const jobs = ahead === 1 ? '1 earlier job' : `${ahead} earlier jobs`
+  const jobs = ahead === 1 ? '1 job' : `${ahead} jobs`
   const first = ofModel ? `, ${ahead === 1 ? 'which' : 'the first of which'} is ${ofModel.state}` : ''
   // Time alone does not end it.
   const isSuspended = ofModel?.state === 'Suspended' || ofModel?.state === 'Suspending'
