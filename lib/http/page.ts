@@ -59,6 +59,14 @@ export function countedListOf<Item extends TSchema>(item: Item) {
   return Type.Object({ ...listOf(item).properties, total: Type.Optional(total) })
 }
 
+/** Counts the items of a list up to the number that a client names; undefined if it names none. */
+export function countTotal(
+  maxTotal: number | undefined,
+  count: (max: number) => Promise<number>,
+): Promise<number> | undefined {
+  return maxTotal === undefined ? undefined : count(maxTotal)
+}
+
 /** The page of a list that was counted, if that was asked for. */
 export function withTotal<Page>(page: Page, total: number | undefined): Page & { total?: number } {
   return { ...page, ...(total !== undefined && { total }) }

@@ -5,10 +5,10 @@ import { queueJob } from '../../db/jobs/enqueue.ts'
 import { recordCheckpoint } from '../../db/jobs/reports.ts'
 import { markSuspended, resumeJob, wantSuspended } from '../../db/jobs/suspension.ts'
 import { useApiServer } from '../support/api-server.ts'
-import { addBaseModel } from '../support/fake-engine.ts'
 import { type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { checkpointOf, TrainingRows } from '../support/training-rows.ts'
+import { addTrainingEntity } from '../support/training-entity.ts'
+import { checkpointOf, type TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const own = useApiServer(stack)
@@ -17,10 +17,7 @@ let rows: TrainingRows
 let api: Rest
 
 beforeEach(async () => {
-  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
-  api = await own.join(rows.entity)
-  const { kubectl } = stack
-  await addBaseModel({ kubectl, pool: own.database.pool, baseModel: rows.baseModel, namespace: 'trainyard' })
+  ;({ rows, api } = await addTrainingEntity(stack, own))
 })
 
 interface Job {

@@ -5,9 +5,9 @@ import { decideLostAttempts } from '../../db/jobs/lost-attempts.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { useApiServer } from '../support/api-server.ts'
-import { addBaseModel } from '../support/fake-engine.ts'
 import { type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { addTrainingEntity } from '../support/training-entity.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
@@ -33,10 +33,7 @@ beforeAll(async () => {
 })
 // Every test has its own entity, so that it lists only its own jobs.
 beforeEach(async () => {
-  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
-  api = await own.join(rows.entity)
-  const { kubectl } = stack
-  await addBaseModel({ kubectl, pool: own.database.pool, baseModel: rows.baseModel, namespace: 'trainyard' })
+  ;({ rows, api } = await addTrainingEntity(stack, own))
 })
 
 const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)

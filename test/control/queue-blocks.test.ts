@@ -8,10 +8,10 @@ import { setPaused } from '../../db/accounts/pauses.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { useApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
-import { addBaseModel } from '../support/fake-engine.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import type { Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { addTrainingEntity } from '../support/training-entity.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
@@ -34,15 +34,8 @@ interface Limits {
 
 // Two entities of the test's own share a base model.
 beforeEach(async () => {
-  mine = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
+  ;({ rows: mine, api } = await addTrainingEntity(stack, own, 'admin'))
   others = new TrainingRows(own.database.pool, `other-${randomUUID()}`, mine.baseModel)
-  api = await own.join(mine.entity, 'admin')
-  await addBaseModel({
-    kubectl: stack.kubectl,
-    pool: own.database.pool,
-    baseModel: mine.baseModel,
-    namespace: 'trainyard',
-  })
 })
 
 const addJob = async (rows: TrainingRows) => rows.addJob(await rows.addModel())

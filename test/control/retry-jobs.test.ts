@@ -11,11 +11,11 @@ import { expirePayloads } from '../../operator/retention/files.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
-import { addBaseModel } from '../support/fake-engine.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { TrainingRows } from '../support/training-rows.ts'
+import { addTrainingEntity } from '../support/training-entity.ts'
+import type { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const own = useApiServer(stack)
@@ -25,14 +25,7 @@ let api: Rest
 
 // Every test has its own entity, so that its payloads are its own.
 beforeEach(async () => {
-  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
-  api = await own.join(rows.entity)
-  await addBaseModel({
-    kubectl: stack.kubectl,
-    pool: own.database.pool,
-    baseModel: rows.baseModel,
-    namespace: 'trainyard',
-  })
+  ;({ rows, api } = await addTrainingEntity(stack, own))
 })
 
 type Job = Record<string, unknown> & { id: string; retry_of: string | null }

@@ -1,13 +1,12 @@
-import { randomUUID } from 'node:crypto'
 import { beforeEach, expect, test } from 'vitest'
 import { setPaused } from '../../db/accounts/pauses.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { useApiServer } from '../support/api-server.ts'
-import { addBaseModel } from '../support/fake-engine.ts'
 import { type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { TrainingRows } from '../support/training-rows.ts'
+import { addTrainingEntity } from '../support/training-entity.ts'
+import type { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 const own = useApiServer(stack)
@@ -15,10 +14,7 @@ let rows: TrainingRows
 let api: Rest
 
 beforeEach(async () => {
-  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
-  api = await own.join(rows.entity)
-  const { kubectl } = stack
-  await addBaseModel({ kubectl, pool: own.database.pool, baseModel: rows.baseModel, namespace: 'trainyard' })
+  ;({ rows, api } = await addTrainingEntity(stack, own))
 })
 
 interface Job {

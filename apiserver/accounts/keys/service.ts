@@ -15,7 +15,7 @@ import { waitForLeases } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
-import { resolveCursor, type CountedPageQuery } from '../../../lib/http/page.ts'
+import { countTotal, resolveCursor, type CountedPageQuery } from '../../../lib/http/page.ts'
 import { digestKey, generateKey, prefixOf } from './secret.ts'
 
 /** How long a replaced key still works by default. */
@@ -59,7 +59,7 @@ export async function listKeys(
 ): Promise<{ rows: ApiKeyRow[]; total: number | undefined }> {
   const place = await resolveCursor(after, (id) => findApiKey(pool, entity, id))
   const rows = await listApiKeys(pool, entity, { after: place?.id, limit: limit + 1 })
-  return { rows, total: maxTotal === undefined ? undefined : await countApiKeys(pool, entity, maxTotal) }
+  return { rows, total: await countTotal(maxTotal, (max) => countApiKeys(pool, entity, max)) }
 }
 
 /**

@@ -14,7 +14,7 @@ import {
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
-import { resolveCursor, type CountedOrderedPageQuery } from '../../../lib/http/page.ts'
+import { countTotal, resolveCursor, type CountedOrderedPageQuery } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { StepsDeletionAnswer } from './schema.ts'
 import { readStepReference } from './steps.ts'
@@ -35,7 +35,7 @@ export async function listModelCheckpoints(
   const { id } = await getModel(pool, entity, modelId)
   const step = await resolveCursor(after, (cursor) => findCheckpointStep(pool, id, cursor))
   const rows = await listCheckpoints(pool, id, { after: step, order, limit: limit + 1 })
-  return { rows, total: maxTotal === undefined ? undefined : await countCheckpoints(pool, id, maxTotal) }
+  return { rows, total: await countTotal(maxTotal, (max) => countCheckpoints(pool, id, max)) }
 }
 
 /** Finds a checkpoint of a model. Step 0 is served like any other, but has no files. */

@@ -14,7 +14,7 @@ import { resourceName } from '../../../crds/names.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { requireModelId } from '../../accounts/model-references.ts'
-import { resolveCursor } from '../../../lib/http/page.ts'
+import { countTotal, resolveCursor } from '../../../lib/http/page.ts'
 import type { BaseModelMaker, MadeBaseModel } from '../base-models/maker.ts'
 import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
 import type { ModelCreate, ModelListQuery } from './schema.ts'
@@ -83,7 +83,7 @@ export async function listOwnModels(
   const filter = { entity, project, name }
   const cursor = await resolveCursor(after, (id) => findListedModel(pool, filter, id))
   const rows = await listModelDetails(pool, filter, { after: cursor, order, limit: limit + 1 })
-  return { rows, total: maxTotal === undefined ? undefined : await countModels(pool, filter, maxTotal) }
+  return { rows, total: await countTotal(maxTotal, (max) => countModels(pool, filter, max)) }
 }
 
 async function requireBaseModel(

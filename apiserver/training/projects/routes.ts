@@ -3,7 +3,7 @@ import { listTrainedProjects, nameTrainedProjects } from '../../../db/projects/p
 import { listTraceProjects, nameTraceProjects } from '../../../db/tracing/projects.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { countedListOf, countedPageQuery, presentPage, withTotal } from '../../../lib/http/page.ts'
+import { countTotal, countedListOf, countedPageQuery, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import type { ErasureDeps } from '../erasures/service.ts'
 import { mergeProjects, type Project } from './merge.ts'
@@ -47,10 +47,7 @@ export function routeProjects(api: RestApi, { pool, tracing }: ErasureDeps): voi
       const projects = mergeProjects(trained, traced, page.limit)
       const list = presentPage(projects, limit, (row) => presentProject(entity, row))
       return {
-        ...withTotal(
-          list,
-          maxTotal === undefined ? undefined : await countProjects({ pool, tracing }, entity, maxTotal),
-        ),
+        ...withTotal(list, await countTotal(maxTotal, (max) => countProjects({ pool, tracing }, entity, max))),
         has_all_traces: traced !== undefined,
       }
     },

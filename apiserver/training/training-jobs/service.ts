@@ -10,7 +10,7 @@ import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
-import { resolveCursor } from '../../../lib/http/page.ts'
+import { countTotal, resolveCursor } from '../../../lib/http/page.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
 import { requireModelId } from '../../accounts/model-references.ts'
@@ -114,7 +114,7 @@ export async function listTrainingJobs(
   }
   const after = await resolveCursor(query.after, (id) => findJobArrival(pool, filter, id))
   const rows = await listJobs(pool, filter, { after, order: query.order, limit: query.limit + 1 })
-  return { rows, total: query.max_total === undefined ? undefined : await countJobs(pool, filter, query.max_total) }
+  return { rows, total: await countTotal(query.max_total, (max) => countJobs(pool, filter, max)) }
 }
 
 /** Cancels a job that is not trained yet. A job that is already cancelled is a success. */

@@ -18,7 +18,7 @@ import type { Logger } from '../../../lib/log.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
-import { resolveCursor } from '../../../lib/http/page.ts'
+import { countTotal, resolveCursor } from '../../../lib/http/page.ts'
 import { getModel } from '../models/service.ts'
 import type { TrajectoryFilterQuery, TrajectoryListQuery } from './schema.ts'
 
@@ -47,7 +47,7 @@ export async function listModelTrajectories(
   const filter = readFilter(query)
   return lists.run(turn, async () => {
     const rows = await listTrajectories(pool, id, filter, { sort, after, order, limit: limit + 1 })
-    return { rows, total: maxTotal === undefined ? undefined : await countTrajectories(pool, id, filter, maxTotal) }
+    return { rows, total: await countTotal(maxTotal, (max) => countTrajectories(pool, id, filter, max)) }
   })
 }
 

@@ -30,7 +30,7 @@ import type { Outbound } from '../../../lib/outbound/outbound.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
-import { resolveCursor, type CountedPageQuery, type PageQuery } from '../../../lib/http/page.ts'
+import { countTotal, resolveCursor, type CountedPageQuery, type PageQuery } from '../../../lib/http/page.ts'
 import { defaultEvents, type Replay, type WebhookCreate } from './schema.ts'
 
 /** What creating webhooks needs. */
@@ -121,7 +121,7 @@ export async function listWebhookDeliveries(
   const { id } = await getWebhook(pool, address)
   const cursor = await resolveCursor(after, (delivery) => findDelivery(pool, id, delivery))
   const rows = await listDeliveries(pool, id, { before: cursor?.position, limit: limit + 1 })
-  return { rows, total: maxTotal === undefined ? undefined : await countDeliveries(pool, id, maxTotal) }
+  return { rows, total: await countTotal(maxTotal, (max) => countDeliveries(pool, id, max)) }
 }
 
 /** Sends one delivery again, whatever its state. */
