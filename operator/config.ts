@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { storedBytesSetting } from '../artifacts/inputs/room.ts'
+import { gpuSecondsSetting } from '../db/jobs/gpu-seconds-setting.ts'
 import { artifactSettings } from '../artifacts/store/settings.ts'
 import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'
 import { tenantsSetting } from './tenants.ts'
@@ -47,6 +48,7 @@ const schema = Type.Object({
   ...outboundSettings,
   // Fetched inputs count as stored bytes of their entity.
   ...storedBytesSetting,
+  ...gpuSecondsSetting,
   // If the store is a folder: the source of the pods' volume as JSON, e.g.
   // {"persistentVolumeClaim":{"claimName":"trainyard-artifacts"}}.
   TRAINYARD_ARTIFACTS_VOLUME: Type.String({ default: '' }),

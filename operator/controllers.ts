@@ -100,7 +100,7 @@ export class Controllers {
       arrive: (work) => this.#arrivals.run({ key: '' }, work),
       statuses: this.#jobStatuses,
       pacer: new StatusPacer(),
-      places: new QueuePlaces(deps.pool),
+      places: new QueuePlaces(deps),
       heldUp: this.#heldUpJobs,
     }
     const jobDeps = { ...deps, ...workers }

@@ -79,6 +79,7 @@ const controllers = new Controllers({
   ...cluster,
   events,
   pool,
+  defaultGpuSeconds: readLimit(config.TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY),
   log,
   podSettings,
   applied: new AppliedGenerations(),

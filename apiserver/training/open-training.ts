@@ -3,6 +3,7 @@ import { listEvents } from '../../db/jobs/events.ts'
 import { listen } from '../../db/listen.ts'
 import { numberedChannel } from '../../db/webhooks/read-outbox.ts'
 import { openDataSources, openEndpoint, openWebhooks } from '../../lib/outbound/open.ts'
+import { readLimit } from '../../lib/limit-setting.ts'
 import { readSealingKeys } from '../../lib/sealing/settings.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
@@ -49,7 +50,15 @@ interface TrainingDeps
     WebhookDeps {}
 
 /** Parts that only this group has. */
-type OwnParts = 'baseModelMaker' | 'bodies' | 'changeHub' | 'events' | 'sealingKeys' | 'sources' | 'webhooks'
+type OwnParts =
+  | 'baseModelMaker'
+  | 'bodies'
+  | 'changeHub'
+  | 'defaultGpuSeconds'
+  | 'events'
+  | 'sealingKeys'
+  | 'sources'
+  | 'webhooks'
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
@@ -86,6 +95,7 @@ export async function openTraining(config: Config, shared: SharedParts): Promise
   )
   const hub = openHub(config)
   const own = {
+    defaultGpuSeconds: readLimit(config.TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY),
     baseModelMaker: openMaker(config, shared, hub),
     bodies: new BodyChecker(heavyThreads),
     changeHub,

@@ -28,6 +28,12 @@ export interface Claimant {
   jobId?: string | undefined
 }
 
+/** The limits of entities for which none was set. */
+export interface ClaimDefaults {
+  weight: number
+  gpuSecondsPerDay: number
+}
+
 /** A job that a trainer holds now, with everything that the training needs. */
 export interface Claim {
   id: string
@@ -66,7 +72,7 @@ class ReferenceMissing extends Error {
  * of its model is active, and no earlier job of its model is unfinished. Returns undefined if there is none, or if the
  * trainer is draining. A job that has pods of its own is assigned to one of these only, and these get no other.
  *
- * `defaultWeight` is the weight of entities that have none of their own.
+ * `defaults` hold for entities that have no weight or limit of their own.
  *
  * A job that must run alone waits for an idle trainer, and later jobs wait behind it: otherwise a busy trainer would
  * never become idle. A trainer that works on such a job gets no other job.
@@ -78,10 +84,14 @@ class ReferenceMissing extends Error {
  * assigned to it and that it has not reported on. Then it has lost the answer, and gets the same job in the same
  * attempt.
  */
-export async function claimJob(pool: Pool, claimant: Claimant, defaultWeight = 1): Promise<Claim | undefined> {
+export async function claimJob(
+  pool: Pool,
+  claimant: Claimant,
+  defaults: ClaimDefaults = { weight: 1, gpuSecondsPerDay: Infinity },
+): Promise<Claim | undefined> {
   for (;;) {
     try {
-      return await withTransaction(pool, (connection) => claimOnce(connection, claimant, defaultWeight))
+      return await withTransaction(pool, (connection) => claimOnce(connection, claimant, defaults))
     } catch (error) {
       // The transaction is rolled back, so the job is not assigned. All earlier jobs are over, so the step will never
       // exist.
@@ -100,12 +110,12 @@ function referenceNotThere(step: number): JobFailure {
 async function claimOnce(
   connection: Connection,
   claimant: Claimant,
-  defaultWeight: number,
+  defaults: ClaimDefaults,
 ): Promise<Claim | undefined> {
   // One claim per pod at a time. Otherwise a process whose client gave up the first request could get two jobs.
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [claimant.podUid])
   const lostAnswer = await releaseOlderWork(connection, claimant)
-  const jobId = lostAnswer ?? (await startNextJob(connection, claimant, defaultWeight))
+  const jobId = lostAnswer ?? (await startNextJob(connection, claimant, defaults))
   return jobId === undefined ? undefined : readClaim(connection, jobId)
 }
 
@@ -140,10 +150,11 @@ const mayGet = `n.base_model = $1 AND n.deleted_at IS NULL
 async function startNextJob(
   connection: Connection,
   claimant: Claimant,
-  defaultWeight: number,
+  defaults: ClaimDefaults,
 ): Promise<string | undefined> {
+  const { baseModel, podUid, processId, gpus, jobId = null } = claimant
   const { rows } = await connection.query<{ id: string }>(
-    `WITH ${fairOrder(mayGet, `t.mode = ${mode} AND t.earlier < ${maxCandidates}`)}, claimed AS (UPDATE training.jobs SET
+    `WITH ${fairOrder(mayGet, '$7', `t.mode = ${mode} AND t.earlier < ${maxCandidates}`)}, claimed AS (UPDATE training.jobs SET
        state = 'Starting', attempt = attempt + 1, holder_pod = $2, holder_process = $3,
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
        checkpoint_id = gen_random_uuid(), step = next.step, reserved_step = next.step, progress_step = coalesce(next.saved, 0),
@@ -172,7 +183,7 @@ async function startNextJob(
      SELECT claimed.id, claimed.attempt, $2, claimed.claimed_at, charged.cost, charged.weight
      FROM claimed LEFT JOIN charged ON true
      RETURNING job_id AS id`,
-    [claimant.baseModel, claimant.podUid, claimant.processId, claimant.gpus, claimant.jobId ?? null, defaultWeight],
+    [baseModel, podUid, processId, gpus, jobId, defaults.weight, defaults.gpuSecondsPerDay],
   )
   return rows[0]?.id
 }

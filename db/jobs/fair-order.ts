@@ -22,12 +22,17 @@ const minJobSeconds = 1
 /**
  * SQL: common table expressions. `ordered` has the jobs that the next free trainer may get, of the base models that a
  * condition on `n` selects: the first unfinished job of each model, if it is Queued and no later one is active. `turn` is a
- * condition on `earlier`, their number within their entity. Sort it by `fairFirst`.
+ * condition on `earlier`, their number within their entity. Sort it by `fairFirst`. `defaultLimit` is the parameter with
+ * the default of the limit of GPU seconds.
  *
  * Within an entity, the models with the highest priority come first. A model has the highest priority of its unfinished
  * jobs, because an important job is only reached through the jobs before it.
  */
-export const fairOrder = (condition: string, turn = 'true'): string => `${blockedEntities}, lines AS (
+export const fairOrder = (
+  condition: string,
+  defaultLimit: string,
+  turn = 'true',
+): string => `${blockedEntities(defaultLimit)}, lines AS (
     SELECT e.model_id, n.base_model, min(e.arrival) AS first, max(e.priority) AS priority
     FROM training.jobs e JOIN training.models n ON n.id = e.model_id
     WHERE e.state ${unfinished} AND ${condition}

@@ -2,14 +2,21 @@
 // go on. Claims, places, REST and the statuses of resources read it here.
 
 import { reasons } from '../../crds/names.ts'
-import type { Connection } from '../pool.ts'
-import { held } from './states.ts'
+import type { Connection, Pool } from '../pool.ts'
+import { held, unfinished } from './states.ts'
 
 /**
  * Why jobs are not claimed: the administrator of the installation has paused the jobs of all entities, or those of their
  * entity; an admin of their entity has paused them; or their entity has used its GPU seconds of today.
  */
 export type QueueBlock = 'all' | 'administrator' | 'entity' | 'gpu_seconds'
+
+/** What reading the queue needs. */
+export interface QueueDeps {
+  pool: Pool
+  /** The limit `gpu_seconds_per_day` of entities without one of their own. Infinity: none. */
+  defaultGpuSeconds: number
+}
 
 /** The entity in `training.queue_pauses` that stands for all of them. No entity has this name. */
 export const everyEntity = '*'
@@ -29,17 +36,25 @@ const gpuSecondsToday = (entities: string): string => `SELECT entity, sum(second
       ) r WHERE r.entity IN (${entities})
     ) today GROUP BY entity`
 
-const limited = `SELECT l.entity FROM auth.entities l WHERE l.gpu_seconds_per_day IS NOT NULL`
+/** SQL: the entities with a limit that have jobs, or have one of their own. */
+const limited = (
+  defaultLimit: string,
+): string => `SELECT l.entity FROM auth.entities l WHERE l.gpu_seconds_per_day IS NOT NULL
+      UNION SELECT j.entity FROM training.jobs j WHERE j.state ${unfinished} AND ${defaultLimit}::float8 < 'Infinity'`
 
-/** SQL: a common table expression with the entities whose jobs are not claimed, and why. They are few. */
-export const blockedEntities = `blocked AS MATERIALIZED (
+/**
+ * SQL: a common table expression with the entities whose jobs are not claimed, and why. They are few. `defaultLimit` is
+ * the parameter with `defaultGpuSeconds`.
+ */
+export const blockedEntities = (defaultLimit: string): string => `blocked AS MATERIALIZED (
     SELECT entity, min(block) AS block FROM (
       SELECT entity, CASE WHEN entity = '${everyEntity}' THEN 'all' WHEN by_administrator THEN 'administrator'
         ELSE 'entity' END AS block
       FROM training.queue_pauses
       UNION ALL
-      SELECT e.entity, 'gpu_seconds' FROM auth.entities e LEFT JOIN (${gpuSecondsToday(limited)}) u USING (entity)
-      WHERE e.gpu_seconds_per_day IS NOT NULL AND coalesce(u.used, 0) >= e.gpu_seconds_per_day
+      SELECT l.entity, 'gpu_seconds' FROM (${limited(defaultLimit)}) l LEFT JOIN auth.entities e USING (entity)
+      LEFT JOIN (${gpuSecondsToday(limited(defaultLimit))}) u USING (entity)
+      WHERE coalesce(u.used, 0) >= coalesce(e.gpu_seconds_per_day, ${defaultLimit}::float8)
     ) blocks GROUP BY entity
   )`
 

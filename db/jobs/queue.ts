@@ -1,6 +1,5 @@
-import type { Pool } from '../pool.ts'
 import { fairFirst, fairOrder } from './fair-order.ts'
-import { blockOf, type QueueBlock } from './queue-blocks.ts'
+import { blockOf, type QueueBlock, type QueueDeps } from './queue-blocks.ts'
 import { active, unfinished } from './states.ts'
 
 /** The position of a Queued job in its queues. */
@@ -22,9 +21,9 @@ export interface QueuePlace {
 
 /**
  * SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. An active job is before all others
- * of its model, also if it came later.
+ * of its model, also if it came later. $1 is the default of the limit of GPU seconds.
  */
-const queue = (condition: string) => `WITH ${fairOrder(condition)}, line AS (
+const queue = (condition: string) => `WITH ${fairOrder(condition, '$1')}, line AS (
     SELECT e.id, e.state, n.base_model, ${blockOf('b')} AS block,
       row_number() OVER model - 1
         + coalesce(max(e.arrival) FILTER (WHERE e.state ${active}) OVER whole > e.arrival, false)::integer AS ahead,
@@ -47,20 +46,20 @@ type Row = QueuePlace & { id: string }
  * This is a query of its own, because its planning costs more than reading a job.
  */
 export async function findQueuePlaces(
-  pool: Pool,
+  { pool, defaultGpuSeconds }: QueueDeps,
   jobs: { id: string; state: string }[],
 ): Promise<Map<string, QueuePlace>> {
   const ids = jobs.filter(({ state }) => state === 'Queued').map(({ id }) => id)
   if (ids.length === 0) return new Map()
   const ofJobs = `n.base_model IN (
-    SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($1))`
-  const { rows } = await pool.query<Row>(`${queue(ofJobs)} AND id = ANY ($1)`, [ids])
+    SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($2))`
+  const { rows } = await pool.query<Row>(`${queue(ofJobs)} AND id = ANY ($2)`, [defaultGpuSeconds, ids])
   return indexPlaces(rows)
 }
 
 /** The positions of all Queued jobs by their ids. */
-export async function listQueuePlaces(pool: Pool): Promise<Map<string, QueuePlace>> {
-  const { rows } = await pool.query<Row>(queue('true'))
+export async function listQueuePlaces({ pool, defaultGpuSeconds }: QueueDeps): Promise<Map<string, QueuePlace>> {
+  const { rows } = await pool.query<Row>(queue('true'), [defaultGpuSeconds])
   return indexPlaces(rows)
 }
 

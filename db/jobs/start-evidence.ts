@@ -1,6 +1,7 @@
 // What an estimate of the start of a waiting job is computed from. It is read for one job at a time.
 
 import type { Pool } from '../pool.ts'
+import type { QueueDeps } from './queue-blocks.ts'
 import { fairFirst, fairOrder } from './fair-order.ts'
 import { active, held, unfinished } from './states.ts'
 
@@ -81,6 +82,9 @@ export async function readStartEvidence(pool: Pool, jobId: string): Promise<Star
   return rows[0]!
 }
 
+const ofBaseModel = `n.base_model = (
+    SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = $1)`
+
 /** The jobs that wait for a warm trainer of the base model of a job. */
 export interface TrainerLine {
   length: number
@@ -89,9 +93,9 @@ export interface TrainerLine {
 }
 
 /** Reads how many jobs wait for a warm trainer of the base model of a job that waits for its model. */
-export async function readTrainerLine(pool: Pool, jobId: string): Promise<TrainerLine> {
+export async function readTrainerLine({ pool, defaultGpuSeconds }: QueueDeps, jobId: string): Promise<TrainerLine> {
   const { rows } = await pool.query<TrainerLine>(
-    `WITH ${fairOrder('n.base_model = (SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = $1)')},
+    `WITH ${fairOrder(ofBaseModel, '$2')},
        places AS (
          SELECT id, row_number() OVER (ORDER BY ${fairFirst})::integer AS place FROM ordered
          WHERE mode = 'Warm' AND block IS NULL
@@ -99,7 +103,7 @@ export async function readTrainerLine(pool: Pool, jobId: string): Promise<Traine
      SELECT (SELECT count(*)::integer FROM places) AS length,
        (SELECT place FROM places JOIN training.jobs f USING (id)
         WHERE f.model_id = (SELECT model_id FROM training.jobs WHERE id = $1)) AS "ofModel"`,
-    [jobId],
+    [jobId, defaultGpuSeconds],
   )
   return rows[0]!
 }

@@ -3,6 +3,7 @@ import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { JobPhase } from '../../crds/job-states.ts'
 import type { Pool } from '../pool.ts'
 import { findQueuePlaces, type QueuePlace } from './queue.ts'
+import type { QueueDeps } from './queue-blocks.ts'
 import { phaseOf } from './states.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
 import { warningsOfJob, type JobWarning } from './warnings.ts'
@@ -52,15 +53,15 @@ const select = `SELECT ${selectColumns(columns, 'j')}, ${phase} AS state, j.max_
      FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint
   FROM training.jobs j`
 
-async function addQueuePlaces(pool: Pool, jobs: Row[]): Promise<JobView[]> {
-  const places = await findQueuePlaces(pool, jobs)
+async function addQueuePlaces(deps: QueueDeps, jobs: Row[]): Promise<JobView[]> {
+  const places = await findQueuePlaces(deps, jobs)
   return jobs.map((job) => ({ ...job, queue: places.get(job.id) ?? null }))
 }
 
 /** Finds a job of an entity. */
-export async function findJob(pool: Pool, entity: string, id: string): Promise<JobView | undefined> {
-  const { rows } = await pool.query<Row>(`${select} WHERE j.id = $1 AND j.entity = $2`, [id, entity])
-  return (await addQueuePlaces(pool, rows))[0]
+export async function findJob(deps: QueueDeps, entity: string, id: string): Promise<JobView | undefined> {
+  const { rows } = await deps.pool.query<Row>(`${select} WHERE j.id = $1 AND j.entity = $2`, [id, entity])
+  return (await addQueuePlaces(deps, rows))[0]
 }
 
 /** Whether an entity has this job. */
@@ -98,15 +99,15 @@ export function countJobs(pool: Pool, filter: JobFilter, most: number): Promise<
 
 /** Lists a page of an entity's jobs that follow the arrival `after` in the given order. */
 export async function listJobs(
-  pool: Pool,
+  deps: QueueDeps,
   filter: JobFilter,
   page: { after: number | undefined; order: 'asc' | 'desc'; limit: number },
 ): Promise<JobView[]> {
   const [comparison, direction] = page.order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
-  const { rows } = await pool.query<Row>(
+  const { rows } = await deps.pool.query<Row>(
     `${select} WHERE ${filtered}
        AND ($8::bigint IS NULL OR j.arrival ${comparison} $8) ORDER BY j.arrival ${direction} LIMIT $9`,
     [...fixedValues(filter), filter.states ?? null, page.after ?? null, page.limit],
   )
-  return addQueuePlaces(pool, rows)
+  return addQueuePlaces(deps, rows)
 }

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { databaseSettings } from '../../db/address.ts'
 import { connectionsSetting } from '../../db/connection-settings.ts'
+import { gpuSecondsSetting } from '../../db/jobs/gpu-seconds-setting.ts'
 import { readConfig } from '../../lib/config.ts'
 import { kubeSettings } from '../../lib/kube/access.ts'
 import { metricsSettings } from '../../lib/metrics/metrics-server.ts'
@@ -11,7 +12,8 @@ const schema = Type.Object({
   ...databaseSettings,
   TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(6),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
-  // Of entities without a weight of their own, as in the apiserver.
+  // Of entities without a weight or a limit of their own, as in the apiserver.
+  ...gpuSecondsSetting,
   TRAINYARD_DEFAULT_WEIGHT: Type.Number({ minimum: 1, maximum: 100, default: 1 }),
   // Service accounts of BaseModels that name one, separated by commas.
   TRAINYARD_ENGINE_ACCOUNTS: Type.String({ default: '' }),

@@ -12,6 +12,7 @@ import { createRegistry } from '../../lib/metrics/registry.ts'
 import { onShutdown } from '../../lib/shutdown.ts'
 import { KubeClient } from '../../lib/kube/client.ts'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
+import { readLimit } from '../../lib/limit-setting.ts'
 import { createApp } from './app.ts'
 import { authenticate, type Accounts } from './auth.ts'
 import { ClaimQueue } from './claim-queue.ts'
@@ -25,7 +26,11 @@ const config = loadConfig()
 const log = createLogger('status-server', config.LOG_LEVEL)
 const { main: database } = readDatabases(config)
 const pool = createPool(database, log, config.TRAINYARD_DATABASE_CONNECTIONS)
-const queue = new ClaimQueue((claimant) => claimJob(pool, claimant, config.TRAINYARD_DEFAULT_WEIGHT))
+const defaults = {
+  weight: config.TRAINYARD_DEFAULT_WEIGHT,
+  gpuSecondsPerDay: readLimit(config.TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY),
+}
+const queue = new ClaimQueue((claimant) => claimJob(pool, claimant, defaults))
 const wake = () => queue.wake()
 const listener = listen(directUrlOf(database), ['training_queue'], { onNotify: wake, onConnect: wake }, log)
 const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })

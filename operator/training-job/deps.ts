@@ -1,6 +1,6 @@
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
+import type { QueueDeps } from '../../db/jobs/queue-blocks.ts'
 import type { OperatorJob } from '../../db/jobs/resources.ts'
-import type { Pool } from '../../db/pool.ts'
 import type { KubeClient } from '../../lib/kube/client.ts'
 import type { Job, Pod } from '../../lib/kube/objects.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
@@ -16,9 +16,8 @@ import type { QueuePlaces } from './queue-places.ts'
 import type { Publication } from './status.ts'
 
 /** What the reconciliation of training jobs needs. */
-export interface TrainingJobDeps {
+export interface TrainingJobDeps extends QueueDeps {
   client: KubeClient
-  pool: Pool
   log: Logger
   namespace: string
   tenants: Tenants

@@ -1,5 +1,5 @@
 import { listQueuePlaces, type QueuePlace } from '../../db/jobs/queue.ts'
-import type { Pool } from '../../db/pool.ts'
+import type { QueueDeps } from '../../db/jobs/queue-blocks.ts'
 
 // One query reads the places of all jobs. A burst of new jobs makes two of them a second.
 const minAgeMs = 500
@@ -12,12 +12,12 @@ interface Snapshot {
 
 /** The places of the waiting jobs, for their statuses. They are read for all jobs at once, because each depends on others. */
 export class QueuePlaces {
-  readonly #pool: Pool
+  readonly #deps: QueueDeps
   #snapshot: Snapshot = { takenAt: -Infinity, places: new Map() }
   #reading: Promise<Snapshot> | undefined
 
-  constructor(pool: Pool) {
-    this.#pool = pool
+  constructor(deps: QueueDeps) {
+    this.#deps = deps
   }
 
   /** How many jobs wait. */
@@ -37,6 +37,6 @@ export class QueuePlaces {
 
   async #read(): Promise<Snapshot> {
     const takenAt = performance.now()
-    return { takenAt, places: await listQueuePlaces(this.#pool) }
+    return { takenAt, places: await listQueuePlaces(this.#deps) }
   }
 }

@@ -141,8 +141,8 @@ async function settlePods(deps: JobDeps, facts: JobFacts, plan: NoAction) {
 }
 
 /** A job that waits with its place, which says whether it gets pods now. The places of statuses are older. */
-async function place({ pool }: JobDeps, job: OperatorJob): Promise<OperatorJob> {
-  return { ...job, ...(await findQueuePlaces(pool, [job])).get(job.id) }
+async function place(deps: JobDeps, job: OperatorJob): Promise<OperatorJob> {
+  return { ...job, ...(await findQueuePlaces(deps, [job])).get(job.id) }
 }
 
 /** Whether its status says that it has ended, and that its GPUs are free. */

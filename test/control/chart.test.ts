@@ -721,6 +721,7 @@ describe('default limits', () => {
     EVENT_STREAMS: '2048',
     QUEUED_JOBS: '20000',
     STORED_BYTES: '1099511627776',
+    GPU_SECONDS_PER_DAY: 'none',
     WEIGHT: '1',
   }
 
@@ -732,6 +733,11 @@ describe('default limits', () => {
     const limits = { requestsPerMinute: null, queuedJobs: 0, storedBytes: null, weight: 2.5 }
     const changed = { REQUESTS_PER_MINUTE: 'none', QUEUED_JOBS: '0', STORED_BYTES: 'none', WEIGHT: '2.5' }
     expect(await render({ limits })).toEqual({ ...usual, ...changed })
+  })
+
+  test('of GPU seconds are known to all parts that read the queue of jobs', async () => {
+    const manifests = await helm.render(namespace, { limits: { gpuSecondsPerDay: 86_400 } })
+    expect(manifests.match(/name: TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY\s+value: "86400"/g)).toHaveLength(3)
   })
 
   test('of stored bytes also apply to fetched inputs', async () => {

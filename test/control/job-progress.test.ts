@@ -233,7 +233,10 @@ describe('a job that its trainer returns', () => {
     const { job, attempt } = await claimJob(2)
     await recordRelease(database.pool, attempt)
     await recordRelease(database.pool, (await rows.claim()).attempt)
-    expect(await findJob(database.pool, 'team', job)).toMatchObject({ attempt: 2, maxAttempts: 4 })
+    expect(await findJob({ pool: database.pool, defaultGpuSeconds: Infinity }, 'team', job)).toMatchObject({
+      attempt: 2,
+      maxAttempts: 4,
+    })
     const states = []
     for (let tries = 0; tries < 2; tries++) {
       const { podUid } = (await rows.claim()).attempt

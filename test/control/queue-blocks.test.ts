@@ -5,11 +5,12 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { claimJob, type Claim } from '../../db/jobs/claims.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { setPaused } from '../../db/accounts/pauses.ts'
+import { listQueuePlaces } from '../../db/jobs/queue.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
-import { useApiServer } from '../support/api-server.ts'
+import { addKey, serveApi, useApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { nodeEnv } from '../support/node-env.ts'
-import type { Rest } from '../support/rest.ts'
+import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { addTrainingEntity } from '../support/training-entity.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
@@ -178,6 +179,36 @@ describe('GPU seconds of a day', () => {
     expect(usage.data[0]?.gpu_seconds).toBeCloseTo(in_use.gpu_seconds_today, 3)
     expect(await claim()).toBeUndefined()
     expect((await read(second)).waiting.reason).toBe('GpuSecondsUsed')
+  })
+
+  test('are limited by the default of the installation for entities without a limit of their own', async () => {
+    const { pool, databaseUrl } = own.database
+    const variables = { TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY: '100' }
+    const server = await serveApi(stack, databaseUrl, variables)
+    onTestFinished(server.remove)
+    const rest = createRest({ ...stack, url: server.url }, await addKey(pool, mine.entity))
+    for (const { entity } of [mine, others]) await addUsage(entity, 100, today)
+    await setLimits(pool, others.entity, { gpuSecondsPerDay: 1_000 })
+    const [held, other] = [await addJob(mine), await addJob(others)]
+    expect(await rest.call('GET', '/v1/preview/limits')).toMatchObject({ gpu_seconds_per_day: 100 })
+    const args = ['apiserver/accounts/admin/main.ts', 'limits', mine.entity]
+    const env = { ...process.env, ...nodeEnv, DATABASE_URL: databaseUrl, ...variables }
+    expect((await run(process.execPath, args, { env })).stdout).toMatch(/gpu-seconds-per-day\s+100 \(default\)/)
+    expect(await rest.call('GET', `/v1/preview/training-jobs/${held}`)).toMatchObject({
+      queue: { reason: 'GpuSecondsUsed' },
+    })
+    const places = await listQueuePlaces({ pool, defaultGpuSeconds: 100 })
+    expect([places.get(held)?.block, places.get(other)?.block]).toEqual(['gpu_seconds', null])
+    const claimWith = (gpuSecondsPerDay: number) =>
+      claimJob(pool, { ...mine.trainer(), gpus: 1 }, { weight: 1, gpuSecondsPerDay })
+    expect((await claimWith(100))?.id).toBe(other)
+    expect(await claimWith(100)).toBeUndefined()
+    // With a default of 0, an entity that has used nothing has to wait too.
+    const unused = new TrainingRows(pool, `new-${randomUUID()}`, mine.baseModel)
+    const first = await addJob(unused)
+    expect(await claimWith(0)).toBeUndefined()
+    expect((await claimWith(1))?.id).toBe(first)
+    expect((await claimWith(101))?.id).toBe(held)
   })
 
   test('of 0 let no job begin, and without a limit any does', async () => {

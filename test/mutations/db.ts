@@ -47,6 +47,13 @@ export const databaseMutations: Mutation[] = [
     test: 'test/control/queue-blocks.test.ts',
   },
   {
+    fault: 'the default limit of GPU seconds of a day concerns nobody',
+    file: 'db/jobs/queue-blocks.ts',
+    find: 'coalesce(e.gpu_seconds_per_day, ${defaultLimit}::float8)',
+    replace: 'e.gpu_seconds_per_day',
+    test: 'test/control/queue-blocks.test.ts',
+  },
+  {
     fault: 'running attempts do not count for the GPU seconds of a day',
     file: 'db/jobs/queue-blocks.ts',
     find: 'SELECT r.entity, r.seconds FROM',

@@ -25,8 +25,8 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'a job with pods of its own gets them before it is the first of its model',
     file: 'operator/training-job/reconcile.ts',
-    find: '{ ...job, ...(await findQueuePlaces(pool, [job])).get(job.id) }',
-    replace: '(await findQueuePlaces(pool, [job])) && job',
+    find: '{ ...job, ...(await findQueuePlaces(deps, [job])).get(job.id) }',
+    replace: '(await findQueuePlaces(deps, [job])) && job',
     test: 'test/control/dedicated-jobs.test.ts',
   },
   {

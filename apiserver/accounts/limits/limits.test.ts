@@ -41,6 +41,7 @@ test("an entity's own limit counts, otherwise the default, which may be unlimite
   const config = load({
     TRAINYARD_DEFAULT_REQUESTS_PER_MINUTE: '60',
     TRAINYARD_DEFAULT_STORED_BYTES: 'none',
+    TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY: '86400',
     TRAINYARD_DEFAULT_WEIGHT: '2.5',
   })
   const set = { ...nothing, queuedJobs: 0, concurrentStreams: Infinity }
@@ -49,6 +50,7 @@ test("an entity's own limit counts, otherwise the default, which may be unlimite
     concurrentStreams: Infinity,
     queuedJobs: 0,
     storedBytes: Infinity,
+    gpuSecondsPerDay: 86_400,
     weight: 2.5,
   })
 })

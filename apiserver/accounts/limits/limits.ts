@@ -24,7 +24,7 @@ function readDefaults(config: LimitDefaults): EntityLimits {
     eventStreams: readLimit(config.TRAINYARD_DEFAULT_EVENT_STREAMS),
     queuedJobs: readLimit(config.TRAINYARD_DEFAULT_QUEUED_JOBS),
     storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES),
-    gpuSecondsPerDay: Infinity,
+    gpuSecondsPerDay: readLimit(config.TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY),
     // Payloads and runs are kept forever by default.
     payloadDays: Infinity,
     runDays: Infinity,

@@ -1,4 +1,5 @@
 import { Type } from 'typebox'
+import { gpuSecondsSetting } from '../../../db/jobs/gpu-seconds-setting.ts'
 import { storedBytesSetting } from '../../../artifacts/inputs/room.ts'
 import { limitSetting, noLimit } from '../../../lib/limit-setting.ts'
 
@@ -18,5 +19,6 @@ export const limitSettings = {
   TRAINYARD_DEFAULT_EVENT_STREAMS: limitSetting(2_048, maxInteger),
   TRAINYARD_DEFAULT_QUEUED_JOBS: limitSetting(20_000, maxInteger),
   ...storedBytesSetting,
+  ...gpuSecondsSetting,
   TRAINYARD_DEFAULT_WEIGHT: Type.Number({ minimum: 1, maximum: 100, default: 1 }),
 }

@@ -1,7 +1,7 @@
 import { reasons } from '../../../crds/names.ts'
+import type { QueueDeps } from '../../../db/jobs/queue-blocks.ts'
 import { readStartEvidence, readTrainerLine } from '../../../db/jobs/start-evidence.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
-import type { Pool } from '../../../db/pool.ts'
 import { estimateStart } from './estimate-start.ts'
 import type { Waiting } from './waiting.ts'
 
@@ -10,14 +10,14 @@ const passing = new Set<string>([reasons.waitingForTrainer, reasons.waitingForMo
 const lasting = new Set(['Pending', 'Suspending', 'Suspended'])
 
 /** When a waiting job probably starts, as far as the past tells. Null if that depends on more than other jobs. */
-export async function findStart(pool: Pool, job: JobView, { reason, holder }: Waiting): Promise<Date | null> {
+export async function findStart(deps: QueueDeps, job: JobView, { reason, holder }: Waiting): Promise<Date | null> {
   if (!job.queue || !passing.has(reason) || lasting.has(holder?.state ?? '')) return null
-  const seconds = estimateStart(await readLine(pool, job, job.queue), await readStartEvidence(pool, job.id))
+  const seconds = estimateStart(await readLine(deps, job, job.queue), await readStartEvidence(deps.pool, job.id))
   return seconds === undefined ? null : new Date(Date.now() + seconds * 1000)
 }
 
-async function readLine(pool: Pool, { id, mode }: JobView, { ahead, place }: NonNullable<JobView['queue']>) {
+async function readLine(deps: QueueDeps, { id, mode }: JobView, { ahead, place }: NonNullable<JobView['queue']>) {
   if (ahead === 0 || mode === 'Dedicated') return { mode, ahead, place, others: 0 }
-  const line = await readTrainerLine(pool, id)
+  const line = await readTrainerLine(deps, id)
   return { mode, ahead, place: line.ofModel, others: line.length - (line.ofModel === null ? 0 : 1) }
 }

@@ -25,7 +25,7 @@ export async function retryTrainingJob(
   { caller, newId }: { caller: Caller; newId: () => string },
   id: string,
 ): Promise<JobView> {
-  const ended = await getTrainingJob(deps.pool, caller.entity, id)
+  const ended = await getTrainingJob(deps, caller.entity, id)
   if (!isTerminal(ended.state)) throw new HttpError(errors.conflict, explainUnfinished(ended.state))
   const model = await getModel(deps.pool, caller.entity, ended.modelId)
   await requireKeptReference(deps.pool, ended)
@@ -36,7 +36,7 @@ export async function retryTrainingJob(
       admitJob(deps, { ...again, caller, model }, (connection) => repeatTrajectories(connection, ended.id, again.id)),
     ),
   )
-  return getTrainingJob(deps.pool, caller.entity, again.id)
+  return getTrainingJob(deps, caller.entity, again.id)
 }
 
 function explainUnfinished(state: string): string {

@@ -34,8 +34,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
   api.get(
     '/v1/preview/training-jobs/{training_job_id}',
     { tag, summary: 'Get a training job', answer: trainingJobDetailSchema },
-    async ({ caller, params }) =>
-      presentJobDetail(await getJobDetail(deps.pool, caller.entity, params.training_job_id)),
+    async ({ caller, params }) => presentJobDetail(await getJobDetail(deps, caller.entity, params.training_job_id)),
   )
 
   api.get(
@@ -48,7 +47,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
       errorStatuses: [404, 409],
     },
     async ({ caller, query }) => {
-      const { rows, total } = await listTrainingJobs(deps.pool, caller.entity, query)
+      const { rows, total } = await listTrainingJobs(deps, caller.entity, query)
       return withTotal(presentPage(rows, query.limit, presentTrainingJob), total)
     },
   )
@@ -65,7 +64,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
       answer: trainingJobSchema,
     },
     async ({ caller, params }) =>
-      presentTrainingJob(await cancelTrainingJob(deps.pool, caller.entity, params.training_job_id)),
+      presentTrainingJob(await cancelTrainingJob(deps, caller.entity, params.training_job_id)),
   )
 
   api.post(
@@ -103,10 +102,10 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
         answer: trainingJobSchema,
       },
       async ({ caller, params }) =>
-        presentTrainingJob(await suspendTrainingJob(deps.pool, caller.entity, { id: params.training_job_id, suspend })),
+        presentTrainingJob(await suspendTrainingJob(deps, caller.entity, { id: params.training_job_id, suspend })),
     )
   }
 
   routeJobEvents(api, deps)
-  routeJobLogs(api, deps.pool)
+  routeJobLogs(api, deps)
 }

@@ -4,6 +4,7 @@ import { HttpError, notFound, unprocessable, valueError } from '../../../lib/htt
 import { errors } from '../../errors/table.ts'
 import { cancelUntrainedJob } from '../../../db/jobs/endings.ts'
 import { findHolders } from '../../../db/jobs/holders.ts'
+import type { QueueDeps } from '../../../db/jobs/queue-blocks.ts'
 import { mayHaveStep } from '../../../db/jobs/reference-steps.ts'
 import { findJob, findJobArrival, countJobs, listJobs, type JobView } from '../../../db/jobs/views.ts'
 import { insertTrajectories } from '../../../db/trajectories/trajectories.ts'
@@ -27,7 +28,7 @@ import { findStart } from './find-start.ts'
 import { describeWaiting } from './waiting.ts'
 
 /** What creating RL jobs needs. */
-export interface RlJobDeps extends AdmissionDeps, PayloadDeps {}
+export interface RlJobDeps extends AdmissionDeps, PayloadDeps, QueueDeps {}
 
 /**
  * Creates an RL job that trains on a body. The body is stored unchanged, and each of its trajectories is listed from
@@ -77,8 +78,8 @@ async function requireReferenceStep(pool: Pool, modelId: string, config: RlConfi
 }
 
 /** Finds a job of an entity's models. */
-export async function getTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
-  const job = isUuid(id) ? await findJob(pool, entity, id) : undefined
+export async function getTrainingJob(deps: QueueDeps, entity: string, id: string): Promise<JobView> {
+  const job = isUuid(id) ? await findJob(deps, entity, id) : undefined
   if (!job) throw notFound('Training job', id)
   return job
 }
@@ -86,23 +87,25 @@ export async function getTrainingJob(pool: Pool, entity: string, id: string): Pr
 const waitingStates = new Set<JobPhase>(['Pending', 'Queued', 'Suspending', 'Suspended'])
 
 /** Finds a job of an entity's models, why it waits and until when, and which engines have its checkpoint. @throws {HttpError} 404 */
-export async function getJobDetail(pool: Pool, entity: string, id: string) {
-  const job = await getTrainingJob(pool, entity, id)
+export async function getJobDetail(deps: QueueDeps, entity: string, id: string) {
+  const { pool } = deps
+  const job = await getTrainingJob(deps, entity, id)
   const waiting = waitingStates.has(job.state) ? describeWaiting(job, await findHolders(pool, job.id)) : null
   return {
     job,
     waiting,
-    startsAt: waiting && (await findStart(pool, job, waiting)),
+    startsAt: waiting && (await findStart(deps, job, waiting)),
     loads: job.checkpoint ? await listLoads(pool, job.checkpoint.id) : [],
   }
 }
 
 /** Lists one job more than the limit, which shows whether more follow. */
 export async function listTrainingJobs(
-  pool: Pool,
+  deps: QueueDeps,
   entity: string,
   query: JobListQuery,
 ): Promise<{ rows: JobView[]; total: number | undefined }> {
+  const { pool } = deps
   const filter = {
     entity,
     modelId: query.model_id === undefined ? undefined : await requireModelId(pool, entity, query.model_id),
@@ -113,16 +116,16 @@ export async function listTrainingJobs(
     createdBefore: query.created_before === undefined ? undefined : parseTime(query.created_before),
   }
   const after = await resolveCursor(query.after, (id) => findJobArrival(pool, filter, id))
-  const rows = await listJobs(pool, filter, { after, order: query.order, limit: query.limit + 1 })
+  const rows = await listJobs(deps, filter, { after, order: query.order, limit: query.limit + 1 })
   return { rows, total: await countTotal(query.max_total, (max) => countJobs(pool, filter, max)) }
 }
 
 /** Cancels a job that is not trained yet. A job that is already cancelled is a success. */
-export async function cancelTrainingJob(pool: Pool, entity: string, id: string): Promise<JobView> {
-  const job = await getTrainingJob(pool, entity, id)
-  const { ended, state } = await cancelUntrainedJob(pool, job.id)
+export async function cancelTrainingJob(deps: QueueDeps, entity: string, id: string): Promise<JobView> {
+  const job = await getTrainingJob(deps, entity, id)
+  const { ended, state } = await cancelUntrainedJob(deps.pool, job.id)
   if (!ended && state !== 'Cancelled') throw new HttpError(errors.conflict, explainNotCancelled(state))
-  return getTrainingJob(pool, entity, id)
+  return getTrainingJob(deps, entity, id)
 }
 
 function explainNotCancelled(state: string): string {

@@ -1,6 +1,6 @@
+import type { QueueDeps } from '../../../db/jobs/queue-blocks.ts'
 import { askToSuspend } from '../../../db/jobs/suspension.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
-import type { Pool } from '../../../db/pool.ts'
 import { HttpError, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { getTrainingJob } from './service.ts'
@@ -11,17 +11,17 @@ import { getTrainingJob } from './service.ts'
  * @throws {HttpError} 404, 422 for a job with the mode Warm, 409 for one that is trained or has ended
  */
 export async function suspendTrainingJob(
-  pool: Pool,
+  deps: QueueDeps,
   entity: string,
   { id, suspend }: { id: string; suspend: boolean },
 ): Promise<JobView> {
-  const job = await getTrainingJob(pool, entity, id)
+  const job = await getTrainingJob(deps, entity, id)
   if (job.mode === 'Warm') throw rejectWarm()
-  if (!(await askToSuspend(pool, job.id, suspend))) {
-    const { state } = await getTrainingJob(pool, entity, id)
+  if (!(await askToSuspend(deps.pool, job.id, suspend))) {
+    const { state } = await getTrainingJob(deps, entity, id)
     throw new HttpError(errors.conflict, `This job has the state ${state}: it can no longer be suspended or resumed.`)
   }
-  return getTrainingJob(pool, entity, id)
+  return getTrainingJob(deps, entity, id)
 }
 
 function rejectWarm(): HttpError {

@@ -139,7 +139,13 @@ without the key waits, and says what is missing. A changed key is read without a
 {{- include "trainyard.limitEnv" (dict "root" $root "variable" $variable "name" $name) }}
 {{- end }}
 {{- include "trainyard.storedBytesEnv" . }}
+{{- include "trainyard.gpuSecondsEnv" . }}
 {{ include "trainyard.weightEnv" . }}
+{{- end }}
+
+{{/* What parts that read the queue of jobs know of the limits. */}}
+{{- define "trainyard.gpuSecondsEnv" -}}
+{{- include "trainyard.limitEnv" (dict "root" . "variable" "GPU_SECONDS_PER_DAY" "name" "gpuSecondsPerDay") }}
 {{- end }}
 
 {{/* The weight of entities without one of their own. */}}

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { LogLine } from '../../../../db/jobs/logs.ts'
-import type { Pool } from '../../../../db/pool.ts'
+import type { QueueDeps } from '../../../../db/jobs/queue-blocks.ts'
 import type { RestApi } from '../../../accounts/rest-api.ts'
 import type { RequestContext } from '../../../accounts/context.ts'
 import { listOf, presentPage } from '../../../../lib/http/page.ts'
@@ -10,7 +10,7 @@ import { logLineSchema, logListQuery } from '../schema.ts'
 
 const text = 'text/plain'
 
-export function routeJobLogs(api: RestApi, pool: Pool): void {
+export function routeJobLogs(api: RestApi, deps: QueueDeps): void {
   api.get(
     '/v1/preview/training-jobs/{training_job_id}/logs',
     {
@@ -24,7 +24,7 @@ export function routeJobLogs(api: RestApi, pool: Pool): void {
       otherAnswers: { [text]: Type.String() },
     },
     async ({ ctx, caller, params, query }) => {
-      const lines = await listLogOfJob(pool, caller.entity, { jobId: params.training_job_id, query })
+      const lines = await listLogOfJob(deps, caller.entity, { jobId: params.training_job_id, query })
       if (ctx.accepts('json', text) === text) return answerText(ctx, lines.slice(0, query.limit))
       return presentPage(lines, query.limit, presentLogLine)
     },

@@ -1,5 +1,5 @@
 import { hasLogLine, listJobLog, type LinePlace, type LogLine } from '../../../../db/jobs/logs.ts'
-import type { Pool } from '../../../../db/pool.ts'
+import type { QueueDeps } from '../../../../db/jobs/queue-blocks.ts'
 import { invalidCursor } from '../../../../lib/http/page.ts'
 import { getTrainingJob } from '../service.ts'
 import type { LogListQuery } from '../schema.ts'
@@ -10,15 +10,15 @@ const maxInteger = 2_147_483_647
 
 /** Lists one line of an attempt's log more than the limit, which shows whether more follow. */
 export async function listLogOfJob(
-  pool: Pool,
+  deps: QueueDeps,
   entity: string,
   { jobId, query }: { jobId: string; query: LogListQuery },
 ): Promise<LogLine[]> {
-  const job = await getTrainingJob(pool, entity, jobId)
+  const job = await getTrainingJob(deps, entity, jobId)
   const attempt = query.attempt ?? job.attempt
   const after = query.after === undefined ? undefined : parseId(query.after, attempt)
-  if (after && !(await hasLogLine(pool, job.id, after))) throw invalidCursor()
-  return listJobLog(pool, job.id, { attempt, after, order: query.order, limit: query.limit + 1 })
+  if (after && !(await hasLogLine(deps.pool, job.id, after))) throw invalidCursor()
+  return listJobLog(deps.pool, job.id, { attempt, after, order: query.order, limit: query.limit + 1 })
 }
 
 function parseId(id: string, attempt: number): LinePlace {
