@@ -12,9 +12,12 @@ const stack = useStack()
 const own = useApiServer(stack)
 let rows: TrainingRows
 let api: Rest
+// All times of a test count from its begin, so that it may take some.
+let begun: Date
 
 beforeEach(async () => {
   ;({ rows, api } = await addTrainingEntity(stack, own))
+  begun = new Date()
 })
 
 interface Job {
@@ -23,10 +26,10 @@ interface Job {
 
 const readWaiting = async (id: string) => (await api.call<Job>('GET', `/v1/preview/training-jobs/${id}`)).waiting
 
-/** In how many seconds a job probably starts, to the next five; null if nothing is said. */
+/** How many seconds after the begin of the test a job probably starts, to the next five; null if nothing is said. */
 async function estimate(id: string): Promise<number | null> {
   const { estimated_start_at: time } = await readWaiting(id)
-  return time === null ? null : Math.round((Date.parse(time) - Date.now()) / 5_000) * 5
+  return time === null ? null : Math.round((Date.parse(time) - begun.getTime()) / 5_000) * 5
 }
 
 /** Trains jobs of a model that took this many seconds, and ten more until they were published. */
@@ -44,12 +47,12 @@ async function addPast(modelId: string, ...durations: number[]): Promise<void> {
   }
 }
 
-/** Claims the next job, as if that had been so many seconds ago. */
-async function claim(secondsAgo: number): Promise<string> {
+/** Claims the next job, as if that had been so many seconds before the test. */
+async function claim(secondsBefore: number): Promise<string> {
   const { id } = (await rows.claim()).claim
   await own.database.pool.query(
-    'UPDATE training.jobs SET claimed_at = now() - make_interval(secs => $2) WHERE id = $1',
-    [id, secondsAgo],
+    'UPDATE training.jobs SET claimed_at = $3::timestamptz - make_interval(secs => $2) WHERE id = $1',
+    [id, secondsBefore, begun],
   )
   return id
 }
@@ -81,8 +84,8 @@ test('a job that waits for its model starts after the jobs before it, which take
   // Six other models wait for the one trainer, whose jobs take ten seconds by the median of all.
   await addPast(await rows.addModel(), 10, 10, 10, 10)
   for (let count = 0; count < 6; count++) await rows.addJob(await rows.addModel())
-  await own.database.pool.query("UPDATE training.jobs SET claimed_at = now() - interval '5 s' WHERE id = $1", [active])
-  expect([await estimate(second), await estimate(third)]).toEqual([95 + 60, 95 + 60 + 100 + 60])
+  await own.database.pool.query('UPDATE training.jobs SET claimed_at = $2 WHERE id = $1', [active, begun])
+  expect([await estimate(second), await estimate(third)]).toEqual([100 + 60, 100 + 60 + 100 + 60])
 })
 
 test('what past jobs of another base model, of another mode, with several attempts or without success took says nothing', async () => {
@@ -132,13 +135,14 @@ test('a job with pods of its own starts as long after its turn as past ones did'
   const model = await rows.addModel()
   const [first, second] = [await rows.addJob(model), await rows.addJob(model)]
   await pool.query(
-    `UPDATE training.jobs SET mode = 'Dedicated', queued_at = now() - interval '20 s' WHERE model_id = $1`,
-    [model],
+    `UPDATE training.jobs SET mode = 'Dedicated', queued_at = $2::timestamptz - interval '20 s' WHERE model_id = $1`,
+    [model, begun],
   )
   expect([await estimate(first), await estimate(second)]).toEqual([100, 100 + 610 + 120])
   // A job before it has just ended: its turn began then, and not when it was queued.
-  await pool.query(`UPDATE training.jobs SET state = 'Cancelled', finished_at = now() - interval '5 s' WHERE id = $1`, [
-    first,
-  ])
+  await pool.query(
+    `UPDATE training.jobs SET state = 'Cancelled', finished_at = $2::timestamptz - interval '5 s' WHERE id = $1`,
+    [first, begun],
+  )
   expect(await estimate(second)).toBe(115)
 })
