@@ -157,16 +157,13 @@ function idsOf({ metadata, status }: Model): string[] {
   return [metadata.labels?.[labels.id], status?.id].filter((id) => id !== undefined)
 }
 
-async function execute(
-  { pool, namespace, events }: ModelDeps,
-  resource: Model,
-  plan: Exclude<ModelPlan, Outcome>,
-): Promise<void> {
+async function execute(deps: ModelDeps, resource: Model, plan: Exclude<ModelPlan, Outcome>): Promise<void> {
+  const { pool, namespace } = deps
   const { metadata, spec } = resource
   const crName = metadata.name ?? ''
   if (plan.do === 'tie') return tieModel(pool, plan.id, namespace, crName)
   if (plan.do === 'update') return recordPolicies(pool, plan.id, plan.policies)
-  if (idsOf(resource).length > 0) events.recordDrift('model_row_lost')
+  if (idsOf(resource).length > 0) await recordLostRow(deps, resource)
   const { entity, project, name } = spec
   await insertModel(pool, {
     ...notForked,
@@ -181,6 +178,13 @@ async function execute(
     keyId: null,
     retention: null,
   })
+}
+
+/** Our copy may be older than an erasure, which removes the resource and then the row. */
+async function recordLostRow({ client, namespace, events }: ModelDeps, { metadata }: Model): Promise<void> {
+  const current = await readObject<Model>(client, customPath('Model', namespace, metadata.name))
+  if (current?.metadata.uid !== metadata.uid) throw new Error(`our copy of Model ${metadata.name} is out of date`)
+  events.recordDrift('model_row_lost')
 }
 
 async function describe(
