@@ -26,6 +26,15 @@ test('a change waits since the last write, and a more urgent one does not', () =
   expect([pacer.notice('a', progress), pacer.notice('a', { settleMs: 0, everyMs: 0 })]).toEqual([4_000, 0])
 })
 
+test('another phase has time of its own', () => {
+  const { clock, pacer } = open()
+  expect(pacer.notice('a', settle, 'Queued')).toBe(500)
+  clock.now += 400
+  expect(pacer.notice('a', settle, 'Running')).toBe(500)
+  clock.now += 400
+  expect(pacer.notice('a', settle, 'Running')).toBe(100)
+})
+
 test('a status that has changed back waits again, and a forgotten key is new', () => {
   const { clock, pacer } = open()
   pacer.notice('a', settle)

@@ -8,6 +8,7 @@ export interface Pace {
 
 interface Times {
   noticedAt: number | undefined
+  phase: string | undefined
   writtenAt: number
 }
 
@@ -20,9 +21,14 @@ export class StatusPacer {
     this.#now = now
   }
 
-  /** Says that a status has changed. Returns the milliseconds until it may be written; 0 for now. */
-  notice(key: string, { settleMs, everyMs }: Pace): number {
-    const times = this.#times.get(key) ?? { noticedAt: undefined, writtenAt: -Infinity }
+  /**
+   * Says that a status has changed, and the phase in it, which has time of its own to settle. Returns the milliseconds until it
+   * may be written; 0 for now.
+   */
+  notice(key: string, { settleMs, everyMs }: Pace, phase?: string): number {
+    const times = this.#times.get(key) ?? { noticedAt: undefined, phase, writtenAt: -Infinity }
+    if (times.phase !== phase) times.noticedAt = undefined
+    times.phase = phase
     times.noticedAt ??= this.#now()
     this.#times.set(key, times)
     return Math.max(0, times.noticedAt + settleMs - this.#now(), times.writtenAt + everyMs - this.#now())
@@ -30,8 +36,8 @@ export class StatusPacer {
 
   /** Call it after a write, and when the status has changed back. */
   settle(key: string, { isWritten }: { isWritten: boolean }): void {
-    const writtenAt = isWritten ? this.#now() : (this.#times.get(key)?.writtenAt ?? -Infinity)
-    this.#times.set(key, { noticedAt: undefined, writtenAt })
+    const { phase, writtenAt = -Infinity } = this.#times.get(key) ?? {}
+    this.#times.set(key, { noticedAt: undefined, phase, writtenAt: isWritten ? this.#now() : writtenAt })
   }
 
   /** Whether the status of this key was looked at before. */

@@ -11,6 +11,7 @@ import { addModelLabels } from '../add-model-labels.ts'
 import { findPodName } from '../component-pods.ts'
 import { keyOfRow, modelKeyOf } from '../resource-keys.ts'
 import { countEnd } from './count-end.ts'
+import { phaseOf } from './dedicated/status.ts'
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { diffJobEvents } from './job-events.ts'
 import { planFirstPace, planPace } from './pace.ts'
@@ -32,7 +33,8 @@ export async function writeStatus(
   if (!hasEnded(facts)) await labelJob(deps, resource)
   const status = describe(deps, facts)
   const isChanged = isStatusChanged(resource.status, status)
-  const waitMs = isChanged ? deps.pacer.notice(key, planPace(resource.status, status, deps.places.size)) : 0
+  const pace = planPace(resource.status, status, deps.places.size)
+  const waitMs = isChanged ? deps.pacer.notice(key, pace, status.phase) : 0
   if (waitMs > 0) return { afterMs: waitMs, isRoutine: status.phase === 'Queued' }
   if (isChanged) await write(deps, facts, status)
   if (!isTerminal(status.phase ?? 'Pending')) deps.pacer.settle(key, { isWritten: isChanged })
@@ -71,7 +73,7 @@ async function addPlace(
   const { job, resource } = facts
   if (job?.state !== 'Queued') return facts
   if (resource.status?.phase !== 'Queued') {
-    const waitMs = pacer.notice(key, planFirstPace(places.size))
+    const waitMs = pacer.notice(key, planFirstPace(places.size), phaseOf(job))
     if (waitMs > 0) return { afterMs: waitMs, isRoutine: true }
   }
   const place = await places.find(job.id)
