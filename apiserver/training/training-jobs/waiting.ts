@@ -15,57 +15,51 @@ export interface Waiting {
 
 type WaitingJob = Pick<JobView, 'state' | 'queue' | 'mode' | 'waitingReason' | 'queueName' | 'progressStep'>
 
-const nowhere = { position: null, ahead: null, holder: null }
+type Cause = Pick<Waiting, 'reason' | 'sentence'> & Partial<Pick<Waiting, 'holder'>>
 
 /** Says why a job waits, with its place and what would let it begin. Null for a job that does not wait. */
 export function describeWaiting(job: WaitingJob, holders: Holders): Waiting | null {
-  const { state, queue, mode, waitingReason } = job
-  if (state === 'Pending')
-    return {
-      ...nowhere,
+  const early = explainUnqueued(job)
+  if (early) return { ...early, position: null, ahead: null, holder: null }
+  const { queue } = job
+  if (!queue) return null
+  const position = queue.ahead === 0 ? queue.place : queue.ahead + 1
+  return { position, ahead: position - 1, holder: null, ...explainQueued(job, queue, holders) }
+}
+
+/** Why a job is in no queue. Undefined for one that is Queued, or does not wait. */
+function explainUnqueued(job: WaitingJob): Cause | undefined {
+  const causes: Partial<Record<JobPhase, Cause>> = {
+    Pending: {
       reason: reasons.waitingForOperator,
       sentence: 'It is not queued yet: the operator queues it when it has checked its model and fetched its data.',
-    }
-  if (state === 'Suspending') {
-    const sentence = 'It is being suspended: its pod saves its progress and ends.'
-    return { ...nowhere, reason: reasons.suspending, sentence }
+    },
+    Suspending: {
+      reason: reasons.suspending,
+      sentence: 'It is being suspended: its pod saves its progress and ends.',
+    },
+    Suspended: { reason: reasons.suspended, sentence: saySuspended(job) },
   }
-  if (state === 'Suspended') return { ...nowhere, reason: reasons.suspended, sentence: saySuspended(job) }
-  if (!queue) return null
+  return causes[job.state]
+}
+
+function explainQueued(job: WaitingJob, queue: NonNullable<JobView['queue']>, holders: Holders): Cause {
   const { ahead, place, hasBaseModel, block } = queue
-  const position = ahead === 0 ? place : ahead + 1
-  const inLine = { position, ahead: position - 1 }
-  if (!hasBaseModel)
-    return {
-      ...inLine,
-      reason: reasons.baseModelNotFound,
-      sentence: 'No base model serves its model now. It begins when an administrator adds the base model again.',
-      holder: null,
-    }
+  if (!hasBaseModel) {
+    const sentence = 'No base model serves its model now. It begins when an administrator adds the base model again.'
+    return { reason: reasons.baseModelNotFound, sentence }
+  }
   if (block) {
     const { reason, message: sentence } = explainBlock(block, new Date())
-    return { ...inLine, reason, sentence, holder: null }
+    return { reason, sentence }
   }
-  if (ahead > 0)
-    return {
-      ...inLine,
-      reason: reasons.waitingForModel,
-      sentence: sayModel(ahead, holders),
-      holder: presentHolder(holders.ofModel),
-    }
-  if (mode === 'Dedicated')
-    return {
-      ...inLine,
-      reason: waitingReason ?? reasons.waitingForPod,
-      sentence: sayOwnPods(job),
-      holder: null,
-    }
-  return {
-    ...inLine,
-    reason: holders.trainerTrouble ?? reasons.waitingForTrainer,
-    sentence: sayTrainer(place, holders),
-    holder: presentHolder(holders.own),
+  if (ahead > 0) {
+    const holder = presentHolder(holders.ofModel)
+    return { reason: reasons.waitingForModel, sentence: sayModel(ahead, holders), holder }
   }
+  if (job.mode === 'Dedicated') return { reason: job.waitingReason ?? reasons.waitingForPod, sentence: sayOwnPods(job) }
+  const reason = holders.trainerTrouble ?? reasons.waitingForTrainer
+  return { reason, sentence: sayTrainer(place, holders), holder: presentHolder(holders.own) }
 }
 
 function sayModel(ahead: number, { ofModel }: Holders): string {
