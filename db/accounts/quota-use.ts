@@ -1,7 +1,7 @@
 import { sqlUri } from '../../artifacts/layout.ts'
 import { sqlBlobKey } from '../artifacts/blobs.ts'
 import type { Connection } from '../pool.ts'
-import { inUnfinishedState } from '../jobs/states.ts'
+import { unfinished } from '../jobs/states.ts'
 
 /** Counts the unfinished jobs of an entity. */
 export async function countUnfinishedJobs(connection: Connection, entity: string): Promise<number> {
@@ -11,7 +11,7 @@ export async function countUnfinishedJobs(connection: Connection, entity: string
 async function countJobs(connection: Connection, entity: string): Promise<{ count: number; connections: number }> {
   const { rows } = await connection.query<{ count: number; connections: number }>(
     `SELECT count(*), current_setting('max_connections')::integer AS connections
-     FROM training.jobs WHERE entity = $1 AND state ${inUnfinishedState}`,
+     FROM training.jobs WHERE entity = $1 AND state ${unfinished}`,
     [entity],
   )
   return rows[0]!

@@ -1,4 +1,4 @@
-import { jobStates, isTerminal, terminalStates, type JobState } from '../../crds/job-states.ts'
+import { terminalStates, type JobState } from '../../crds/job-states.ts'
 
 // Which file moves a job to which state:
 //   insert.ts    Pending
@@ -10,9 +10,6 @@ import { jobStates, isTerminal, terminalStates, type JobState } from '../../crds
 
 /** SQL: the state is not terminal. Partial indexes use the same expression. */
 export const unfinished = `NOT ${isOneOf(terminalStates)}`
-
-/** SQL: the same for an index that has the state among its columns. */
-export const inUnfinishedState = isOneOf(jobStates.filter((state) => !isTerminal(state)))
 
 /** SQL: a trainer holds the job. */
 export const held = isOneOf(['Starting', 'Running'])
