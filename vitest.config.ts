@@ -79,6 +79,7 @@ export default defineConfig({
           include: ['test/integration/*.test.ts', 'test/clients/*.test.ts'],
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
+          expect: { poll: { timeout: 60_000 } },
           testTimeout: 600_000,
           hookTimeout: 600_000,
         },

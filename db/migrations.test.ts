@@ -7,7 +7,7 @@ import { expect, test } from 'vitest'
 const removing: readonly [string, RegExp][] = [
   ['drops', /\bDROP\s+(?!TRIGGER\b|NOT\s+NULL\b|DEFAULT\b)\w+/i],
   // A trigger is replaced in the transaction that drops it.
-  ['drops a trigger', /\bDROP\s+TRIGGER\s+(?:IF\s+EXISTS\s+)?(\w+)(?![\s\S]*CREATE\s+TRIGGER\s+\1\b)/i],
+  ['drops a trigger', /\bDROP\s+TRIGGER\s+(?:IF\s+EXISTS\s+)?(\w+)\b(?![\s\S]*CREATE\s+TRIGGER\s+\1\b)/i],
   ['renames', /\bRENAME\b/i],
   ['lets a column reject null', /\bSET\s+NOT\s+NULL\b/i],
   [
@@ -53,7 +53,7 @@ test.each<[string, string[]]>([
   ['ALTER TABLE a ADD COLUMN b text, ADD COLUMN c integer NOT NULL DEFAULT 0; -- DROP', []],
   ['CREATE TABLE a (b text NOT NULL);', []],
   ['ALTER TABLE a ALTER COLUMN b DROP NOT NULL;', []],
-  ['DROP TRIGGER t ON a; CREATE TRIGGER t AFTER INSERT ON a EXECUTE FUNCTION f();', []],
+  ['DROP TRIGGER old ON a; CREATE TRIGGER old AFTER INSERT ON a EXECUTE FUNCTION f();', []],
   ['DROP TRIGGER t ON a;', ['drops a trigger']],
   ['ALTER TABLE a DROP COLUMN b;', ['drops']],
   ['drop index a;', ['drops']],

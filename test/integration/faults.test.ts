@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { listChildren } from '../support/child-processes.ts'
 import { eventually } from '../support/eventually.ts'
-import { killPart, killProgram, mainPid, podSelectors, waitUntilWhole } from '../support/kill.ts'
+import { killPart, killProgram, mainPid, podSelectors, programPid, waitUntilWhole } from '../support/kill.ts'
 import { expectOneEnd, startLongJob } from '../support/long-job.ts'
 import { chooseShare, isDeep } from '../support/random-cases.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
@@ -134,6 +135,44 @@ test('without the operator, a POST is answered, and its job waits; then the job 
     await scale(2)
   }
 })
+
+test.runIf(isDeep())(
+  'sixty seconds without Postgres cost a running job no attempt, and it trains on and repeats no step',
+  async () => {
+    const job = await startSftJob(6_000)
+    const countSteps = async () =>
+      (await rest.listEvents(job.jobId)).filter(({ type }) => type === 'gradient_step').length
+    await eventually(async () => expect(await countSteps()).toBeGreaterThan(0))
+    const postmaster = programPid(stack, 'postgres')
+    const all = [postmaster, ...listChildren(postmaster)]
+    const before = await countSteps()
+    for (const pid of all) process.kill(pid, 'SIGSTOP')
+    await delay(60_000).finally(() => all.forEach((pid) => process.kill(pid, 'SIGCONT')))
+    await waitUntilWhole(stack, 60_000)
+    // What was reported before, and then at once what was kept.
+    const trainedMeanwhile = (await eventually(countSteps)) - before
+    await expectOneEnd(rest, job, 600_000)
+    const { attempt } = await rest.call<{ attempt: number }>('GET', `/v1/preview/training-jobs/${job.jobId}`)
+    console.log(`${trainedMeanwhile} steps were trained in the meantime`)
+    expect({ attempt, hasTrained: trainedMeanwhile > 100 }).toEqual({ attempt: 1, hasTrained: true })
+  },
+  900_000,
+)
+
+/** A job of so many steps, which takes minutes. */
+async function startSftJob(steps: number) {
+  const model = await rest.createModel()
+  const messages = [
+    { role: 'user', content: 'Tell me a story.' },
+    { role: 'assistant', content: 'There was a horse. '.repeat(8) },
+  ]
+  const path = `/v1/preview/artifacts/${model.entity}/tests/${model.id}`
+  const { address } = await rest.upload<{ address: string }>(path, `${JSON.stringify({ messages })}\n`.repeat(steps))
+  const config = { batch_size: 1, learning_rate: 1e-4 }
+  const body = { model_id: model.id, training_data_url: address, config }
+  const { id: jobId } = await rest.call<{ id: string }>('POST', '/v1/preview/sft-training-jobs', body)
+  return { model, jobId }
+}
 
 test('while Postgres is unavailable the API answers 503 with Retry-After, and then continues', async () => {
   const model = await rest.createModel()

@@ -17,8 +17,9 @@ export async function startLongJob(rest: Rest) {
 export async function expectOneEnd(
   rest: Rest,
   { model, jobId }: Awaited<ReturnType<typeof startLongJob>>,
+  timeoutMs = 120_000,
 ): Promise<void> {
-  const events = await eventually(() => rest.waitForEnd(jobId), 120_000)
+  const events = await eventually(() => rest.waitForEnd(jobId, timeoutMs), timeoutMs)
   expect(events.filter((event) => /^training_(ended|failed)$/.test(event.type)).map((event) => event.type)).toEqual([
     'training_ended',
   ])
