@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import { listChildren } from '../support/child-processes.ts'
+import { isRunning, listChildren } from '../support/child-processes.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart, killProgram, mainPid, podSelectors, programPid, waitUntilWhole } from '../support/kill.ts'
 import { expectOneEnd, startLongJob } from '../support/long-job.ts'
@@ -144,10 +144,15 @@ test.runIf(isDeep())(
       (await rest.listEvents(job.jobId)).filter(({ type }) => type === 'gradient_step').length
     await eventually(async () => expect(await countSteps()).toBeGreaterThan(0))
     const postmaster = programPid(stack, 'postgres')
-    const all = [postmaster, ...listChildren(postmaster)]
     const before = await countSteps()
-    for (const pid of all) process.kill(pid, 'SIGSTOP')
-    await delay(60_000).finally(() => all.forEach((pid) => process.kill(pid, 'SIGCONT')))
+    // No new process comes then, and some of the present ones may end.
+    process.kill(postmaster, 'SIGSTOP')
+    const all = [...listChildren(postmaster), postmaster]
+    const signal = (name: NodeJS.Signals) => {
+      for (const pid of all.filter(isRunning)) process.kill(pid, name)
+    }
+    signal('SIGSTOP')
+    await delay(60_000).finally(() => signal('SIGCONT'))
     await waitUntilWhole(stack, 60_000)
     // What was reported before, and then at once what was kept.
     const trainedMeanwhile = (await eventually(countSteps)) - before
