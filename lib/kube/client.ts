@@ -30,6 +30,7 @@ interface ClientOptions {
   timeoutMs?: number
 }
 
+const timedOut = () => new DOMException('no answer in time', 'TimeoutError')
 // Much shorter than the times of the Lease's renewals.
 const defaultTimeoutMs = 5_000
 
@@ -59,15 +60,10 @@ export class KubeClient {
    * @throws {KubeError} if the server answers with an error; other errors if it cannot be reached or takes too long
    */
   async request<T>(request: KubeRequest): Promise<T> {
-    const limit = new AbortController()
-    const timer = setTimeout(() => limit.abort(new DOMException('no answer in time', 'TimeoutError')), this.#timeoutMs)
-    const signal = request.signal ? AbortSignal.any([limit.signal, request.signal]) : limit.signal
-    try {
+    return this.#withTimeLimit(request.signal, timedOut, async (signal) => {
       const response = await this.#send(request, signal)
       return JSON.parse(await text(response)) as T
-    } finally {
-      clearTimeout(timer)
-    }
+    })
   }
 
   /**
@@ -79,18 +75,31 @@ export class KubeClient {
     query: Record<string, string>,
     signal: AbortSignal,
   ): Promise<AsyncGenerator<WatchEvent<T>>> {
-    const opening = new AbortController()
-    const timer = setTimeout(() => opening.abort(new Error('the watch did not start in time')), this.#timeoutMs)
-    const response = await this.#send(
-      { path, query: { ...query, watch: 'true' } },
-      AbortSignal.any([opening.signal, signal]),
-    ).finally(() => clearTimeout(timer))
+    const late = () => new Error('the watch did not start in time')
+    const response = await this.#withTimeLimit(signal, late, (limited) =>
+      this.#send({ path, query: { ...query, watch: 'true' } }, limited),
+    )
     return readEvents<T>(response)
   }
 
   /** Closes all connections. */
   close(): void {
     this.#agent.destroy()
+  }
+
+  /** Works with a signal that aborts when `signal` does, and after the time limit if the work is not done then. */
+  async #withTimeLimit<T>(
+    signal: AbortSignal | undefined,
+    reason: () => Error,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(reason()), this.#timeoutMs)
+    try {
+      return await work(signal ? AbortSignal.any([limit.signal, signal]) : limit.signal)
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   async #send(request: KubeRequest, signal: AbortSignal): Promise<IncomingMessage> {
