@@ -15,6 +15,8 @@ export interface Caller {
   weight: number
   /** The entity's limit for chats in all groups. */
   tokensPerMinute: number
+  /** How many unfinished jobs the entity may have. */
+  queuedJobs: number
   /** The project that records the key's chats; null for none. */
   traceProject: string | null
 }
@@ -23,7 +25,7 @@ export interface Caller {
 export interface RequestState {
   caller: Caller
   /** The limits of the caller's entity. */
-  limits: Omit<Pick<EntityLimits, RequestLimitName>, 'weight' | 'tokensPerMinute'>
+  limits: Omit<Pick<EntityLimits, RequestLimitName>, 'weight' | 'tokensPerMinute' | 'queuedJobs'>
 }
 
 export type RequestContext = Koa.ParameterizedContext<RequestState>

@@ -10,6 +10,7 @@ export type KeyRole = 'read' | 'member' | 'admin'
 const limitNames = [
   'requestsPerMinute',
   'tokensPerMinute',
+  'queuedJobs',
   'concurrentStreams',
   'eventStreams',
   'storedBytes',

@@ -1,6 +1,7 @@
 import type { Connection } from '../pool.ts'
 import { correctCharge } from './fair-order.ts'
 import { held, untrained } from './states.ts'
+import { stepType } from '../model-metrics/number-steps.ts'
 
 // A trainer's report counts at most this many tokens in one step.
 const maxTokensPerStep = 1e12
@@ -26,7 +27,7 @@ export async function chargeAttempt(connection: Connection, jobId: string, endsJ
          SELECT coalesce(sum(least(greatest((e.data->>'num_trainable_tokens')::float8, 0), ${maxTokensPerStep})), 0)
            ::bigint AS tokens
          FROM training.events e
-         WHERE e.job_id = j.id AND e.type = 'gradient_step'
+         WHERE e.job_id = j.id AND e.type = '${stepType}'
            AND jsonb_typeof(e.data->'num_trainable_tokens') = 'number'
        ) steps
      WHERE j.id = $1 AND j.state ${untrained}

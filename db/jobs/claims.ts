@@ -1,12 +1,13 @@
-// Assigns jobs to trainers: moves them from Queued to Starting. Also renews leases.
+// Assigns jobs to trainers: moves them from Queued to Starting.
 
 import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { goesAlone, leaseSeconds, type Attempt, type JobFailure } from './attempts.ts'
+import { goesAlone, leaseSeconds, type JobFailure } from './attempts.ts'
 import { failJob } from './endings.ts'
 import { awaitsVerdict } from './lost-attempts.ts'
 import { chargeClaimed, fairFirst, fairOrder } from './fair-order.ts'
+import { renewSql } from './leases.ts'
 import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
@@ -52,6 +53,8 @@ export interface Claim {
   /** The checkpoint that the job's configuration names as reference; null for the base model. */
   reference: { uri: string; digest: string } | null
   tokenStatistics: TokenStatisticsSetting
+  /** No other job waits for trainers like this one. One may be queued at any time. */
+  isLast: boolean
 }
 
 /** The next job names a reference step that does not exist. */
@@ -72,7 +75,8 @@ class ReferenceMissing extends Error {
  * of its model is active, and no earlier job of its model is unfinished. Returns undefined if there is none, or if the
  * trainer is draining. A job that has pods of its own is assigned to one of these only, and these get no other.
  *
- * `defaults` hold for entities that have no weight or limit of their own.
+ * `defaults` hold for entities that have no weight or limit of their own. With `onlyLost`, no job is assigned, and only a
+ * lost answer is given again.
  *
  * A job that must run alone waits for an idle trainer, and later jobs wait behind it: otherwise a busy trainer would
  * never become idle. A trainer that works on such a job gets no other job.
@@ -88,10 +92,14 @@ export async function claimJob(
   pool: Pool,
   claimant: Claimant,
   defaults: ClaimDefaults = { weight: 1, gpuSecondsPerDay: Infinity },
+  { onlyLost = false } = {},
 ): Promise<Claim | undefined> {
+  const start = onlyLost
+    ? async () => undefined
+    : (connection: Connection) => startNextJob(connection, claimant, defaults)
   for (;;) {
     try {
-      return await withTransaction(pool, (connection) => claimOnce(connection, claimant, defaults))
+      return await withTransaction(pool, (connection) => claimOnce(connection, claimant, start))
     } catch (error) {
       // The transaction is rolled back, so the job is not assigned. All earlier jobs are over, so the step will never
       // exist.
@@ -107,16 +115,21 @@ function referenceNotThere(step: number): JobFailure {
   return { category: 'User', reason: 'StepNotFound', message, retryable: false }
 }
 
+interface Started {
+  id: string
+  isLast: boolean
+}
+
 async function claimOnce(
   connection: Connection,
   claimant: Claimant,
-  defaults: ClaimDefaults,
+  start: (connection: Connection) => Promise<Started | undefined>,
 ): Promise<Claim | undefined> {
   // One claim per pod at a time. Otherwise a process whose client gave up the first request could get two jobs.
   await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [claimant.podUid])
   const lostAnswer = await releaseOlderWork(connection, claimant)
-  const jobId = lostAnswer ?? (await startNextJob(connection, claimant, defaults))
-  return jobId === undefined ? undefined : readClaim(connection, jobId)
+  const started = lostAnswer === undefined ? await start(connection) : { id: lostAnswer, isLast: false }
+  return started && { ...(await readClaim(connection, started.id)), isLast: started.isLast }
 }
 
 /**
@@ -142,54 +155,66 @@ async function releaseOlderWork(connection: Connection, claimant: Claimant): Pro
 
 // How many jobs of an entity a claim may pass over: they are locked by other claims, or wait for a verdict.
 const maxCandidates = 10
-const mode = `CASE WHEN $5::uuid IS NULL THEN 'Warm' ELSE 'Dedicated' END`
-// A pod of a job's own needs the order of its model only.
-const mayGet = `n.base_model = $1 AND n.deleted_at IS NULL
-  AND ($5::uuid IS NULL OR n.id = (SELECT own.model_id FROM training.jobs own WHERE own.id = $5))`
+
+/** SQL: which models a claimant needs the order of, and which job it may get. */
+const warm = { mode: 'Warm', ofModel: '', ofJob: '' }
+const dedicated = {
+  mode: 'Dedicated',
+  ofModel: 'AND n.id = (SELECT own.model_id FROM training.jobs own WHERE own.id = $6)',
+  ofJob: 'AND candidate.id = $6 AND NOT candidate.suspend',
+}
 
 async function startNextJob(
   connection: Connection,
   claimant: Claimant,
   defaults: ClaimDefaults,
-): Promise<string | undefined> {
-  const { baseModel, podUid, processId, gpus, jobId = null } = claimant
-  const { rows } = await connection.query<{ id: string }>(
-    `WITH ${fairOrder(mayGet, '$7', `t.mode = ${mode} AND t.earlier < ${maxCandidates}`)}, claimed AS (UPDATE training.jobs SET
+): Promise<Started | undefined> {
+  const { baseModel, podUid, processId, gpus, jobId } = claimant
+  const { mode, ofModel, ofJob } = jobId === undefined ? warm : dedicated
+  const models = `n.base_model = $1 AND n.deleted_at IS NULL ${ofModel}`
+  const turn = `t.mode = '${mode}' AND t.earlier < ${maxCandidates}`
+  const { rows } = await connection.query<Started>(
+    `WITH ${fairOrder(models, defaults.gpuSecondsPerDay, turn)}, claimed AS (UPDATE training.jobs SET
        state = 'Starting', attempt = attempt + 1, holder_pod = $2, holder_process = $3,
        lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds}),
        checkpoint_id = gen_random_uuid(), step = next.step, reserved_step = next.step, progress_step = coalesce(next.saved, 0),
        progress_total = CASE WHEN next.saved IS NOT NULL THEN progress_total END,
        claimed_at = clock_timestamp(), started_at = NULL, gpus = $4
      FROM (
-       SELECT candidate.id, coalesce(candidate.reserved_step, model.last_step + 1) AS step,
-         (SELECT p.step FROM training.job_progress p WHERE p.job_id = candidate.id ${newestProgressFirst} LIMIT 1) AS saved,
-         ${goesAlone('candidate')} AS "goesAlone", model.base_model, ordered.next_start, ordered.job_seconds,
-         coalesce((SELECT e.weight FROM auth.entities e WHERE e.entity = candidate.entity), $6) AS weight
-       FROM ordered JOIN training.jobs candidate ON candidate.id = ordered.id
-       JOIN training.models model ON model.id = candidate.model_id
-       WHERE model.deleted_at IS NULL AND candidate.state = 'Queued' AND ordered.block IS NULL
-         AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
-         AND NOT ${awaitsVerdict('candidate')}
-         AND CASE WHEN $5::uuid IS NULL THEN candidate.mode = 'Warm'
-           ELSE candidate.id = $5 AND candidate.mode = 'Dedicated' AND NOT candidate.suspend END
-       ORDER BY ${fairFirst} LIMIT 1 FOR UPDATE OF candidate SKIP LOCKED FOR SHARE OF model
+       SELECT candidate.*, ordered.base_model, ordered.next_start, ordered.job_seconds
+       -- Sorted here, so that a candidate is only read if none before it can be assigned.
+       FROM (SELECT * FROM ordered WHERE ordered.block IS NULL ORDER BY ${fairFirst}) ordered,
+       LATERAL (
+         SELECT candidate.id, coalesce(candidate.reserved_step, model.last_step + 1) AS step,
+           (SELECT p.step FROM training.job_progress p WHERE p.job_id = candidate.id ${newestProgressFirst} LIMIT 1) AS saved,
+           ${goesAlone('candidate')} AS "goesAlone",
+           coalesce((SELECT e.weight FROM auth.entities e WHERE e.entity = candidate.entity), $5) AS weight
+         FROM training.jobs candidate JOIN training.models model ON model.id = candidate.model_id
+         WHERE candidate.id = ordered.id AND candidate.state = 'Queued' AND model.deleted_at IS NULL
+           AND NOT EXISTS (SELECT FROM training.draining_trainers WHERE pod = $2)
+           AND NOT ${awaitsVerdict('candidate')}
+           AND candidate.mode = '${mode}' ${ofJob}
+         FOR UPDATE OF candidate SKIP LOCKED FOR SHARE OF model
+       ) candidate
+       ORDER BY ${fairFirst} LIMIT 1
      ) next
      WHERE jobs.id = next.id AND NOT EXISTS (
        SELECT FROM training.jobs held WHERE held.holder_pod = $2 AND held.state ${held}
          AND (next."goesAlone" OR ${goesAlone('held')}))
      RETURNING jobs.id, jobs.attempt, jobs.claimed_at, jobs.mode, jobs.entity, next.base_model, next.next_start,
-       next.job_seconds, next.weight), ${chargeClaimed}
+       next.job_seconds, next.weight), ${chargeClaimed}, begun AS (
      INSERT INTO training.job_attempts (job_id, attempt, pod, claimed_at, queue_cost, queue_weight)
      SELECT claimed.id, claimed.attempt, $2, claimed.claimed_at, charged.cost, charged.weight
      FROM claimed LEFT JOIN charged ON true
-     RETURNING job_id AS id`,
-    [baseModel, podUid, processId, gpus, jobId, defaults.weight, defaults.gpuSecondsPerDay],
+     RETURNING job_id AS id)
+     SELECT begun.id, NOT EXISTS (SELECT FROM ordered WHERE ordered.id <> begun.id) AS "isLast" FROM begun`,
+    [baseModel, podUid, processId, gpus, defaults.weight, ...(jobId === undefined ? [] : [jobId])],
   )
-  return rows[0]?.id
+  return rows[0]
 }
 
-async function readClaim(connection: Connection, jobId: string): Promise<Claim> {
-  const { rows } = await connection.query<Claim>(
+async function readClaim(connection: Connection, jobId: string): Promise<Omit<Claim, 'isLast'>> {
+  const { rows } = await connection.query<Omit<Claim, 'isLast'>>(
     `SELECT job.id, job.attempt, job.entity, job.model_id AS "modelId", model.base_model AS "baseModel", job.method,
        jsonb_build_object('uri', job.input_uri, 'digest', job.input_digest) AS input, job.config, job.step,
        job.checkpoint_id AS "checkpointId",
@@ -213,30 +238,6 @@ async function readClaim(connection: Connection, jobId: string): Promise<Claim> 
   const referenceStep = Number(claim.config['kl_penalty_reference_step'] ?? 0)
   if (referenceStep > 0 && !claim.reference) throw new ReferenceMissing(jobId, referenceStep)
   return claim
-}
-
-/**
- * Renews the lease of an attempt. Returns false if the attempt no longer holds the job. Returns true for a late renewal
- * after the checkpoint was recorded.
- */
-export async function renewLease(pool: Pool, attempt: Attempt): Promise<boolean> {
-  const { rowCount } = await pool.query(renewSql(`id = $1 AND attempt = $2 AND holder_pod = $3 AND state ${held}`), [
-    attempt.jobId,
-    attempt.attempt,
-    attempt.podUid,
-  ])
-  if (rowCount) return true
-  const trained = await pool.query(
-    `SELECT FROM training.jobs
-     WHERE id = $1 AND attempt = $2 AND holder_pod = $3 AND state IN ('Publishing', 'Succeeded')`,
-    [attempt.jobId, attempt.attempt, attempt.podUid],
-  )
-  return trained.rowCount === 1
-}
-
-function renewSql(condition: string): string {
-  return `UPDATE training.jobs SET lease_expires_at = clock_timestamp() + make_interval(secs => ${leaseSeconds})
-    WHERE ${condition}`
 }
 
 function isSecondActiveJob(error: unknown): boolean {

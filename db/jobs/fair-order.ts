@@ -22,7 +22,7 @@ const minJobSeconds = 1
 /**
  * SQL: common table expressions. `ordered` has the jobs that the next free trainer may get, of the base models that a
  * condition on `n` selects: the first unfinished job of each model, if it is Queued and no later one is active. `turn` is a
- * condition on `earlier`, their number within their entity. Sort it by `fairFirst`. `defaultLimit` is the parameter with
+ * condition on `earlier`, their number within their entity. Sort it by `unblockedFirst`. `defaultGpuSeconds` is
  * the default of the limit of GPU seconds.
  *
  * Within an entity, the models with the highest priority come first. A model has the highest priority of its unfinished
@@ -30,9 +30,9 @@ const minJobSeconds = 1
  */
 export const fairOrder = (
   condition: string,
-  defaultLimit: string,
+  defaultGpuSeconds: number,
   turn = 'true',
-): string => `${blockedEntities(defaultLimit)}, lines AS (
+): string => `${blockedEntities(defaultGpuSeconds)}, lines AS (
     SELECT e.model_id, n.base_model, min(e.arrival) AS first, max(e.priority) AS priority
     FROM training.jobs e JOIN training.models n ON n.id = e.model_id
     WHERE e.state ${unfinished} AND ${condition}
@@ -65,11 +65,11 @@ export const fairOrder = (
     WHERE ${turn}
   )`
 
-/**
- * SQL: who comes first of the rows of `ordered`, in each base model and mode. Those with a `block` are not claimed: all others
- * come before them.
- */
-export const fairFirst = 'ordered.block IS NOT NULL, ordered.virtual_start, ordered.last_start, ordered.arrival'
+/** SQL: who comes first of the rows of `ordered` without a `block`, in each base model and mode. */
+export const fairFirst = 'ordered.virtual_start, ordered.last_start, ordered.arrival'
+
+/** SQL: the same of all rows. Those with a `block` are not claimed: all others come before them. */
+export const unblockedFirst = `ordered.block IS NOT NULL, ${fairFirst}`
 
 /**
  * SQL: common table expressions that charge the entities of the rows of `claimed`, which have the row of `ordered`, the

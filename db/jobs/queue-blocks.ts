@@ -38,23 +38,26 @@ const gpuSecondsToday = (entities: string): string => `SELECT entity, sum(second
 
 /** SQL: the entities with a limit that have jobs, or have one of their own. */
 const limited = (
-  defaultLimit: string,
+  defaultSeconds: number,
 ): string => `SELECT l.entity FROM auth.entities l WHERE l.gpu_seconds_per_day IS NOT NULL
-      UNION SELECT j.entity FROM training.jobs j WHERE j.state ${unfinished} AND ${defaultLimit}::float8 < 'Infinity'`
+      UNION SELECT j.entity FROM training.jobs j WHERE j.state ${unfinished} AND ${literal(defaultSeconds)} < 'Infinity'`
+
+/** As a parameter, it would make the plan for all limits look expensive. Postgres would plan each claim, for milliseconds. */
+const literal = (seconds: number): string => `'${seconds}'::float8`
 
 /**
- * SQL: a common table expression with the entities whose jobs are not claimed, and why. They are few. `defaultLimit` is
- * the parameter with `defaultGpuSeconds`.
+ * SQL: a common table expression with the entities whose jobs are not claimed, and why. They are few. `defaultSeconds` is
+ * `defaultGpuSeconds`.
  */
-export const blockedEntities = (defaultLimit: string): string => `blocked AS MATERIALIZED (
+export const blockedEntities = (defaultSeconds: number): string => `blocked AS MATERIALIZED (
     SELECT entity, min(block) AS block FROM (
       SELECT entity, CASE WHEN entity = '${everyEntity}' THEN 'all' WHEN by_administrator THEN 'administrator'
         ELSE 'entity' END AS block
       FROM training.queue_pauses
       UNION ALL
-      SELECT l.entity, 'gpu_seconds' FROM (${limited(defaultLimit)}) l LEFT JOIN auth.entities e USING (entity)
-      LEFT JOIN (${gpuSecondsToday(limited(defaultLimit))}) u USING (entity)
-      WHERE coalesce(u.used, 0) >= coalesce(e.gpu_seconds_per_day, ${defaultLimit}::float8)
+      SELECT l.entity, 'gpu_seconds' FROM (${limited(defaultSeconds)}) l LEFT JOIN auth.entities e USING (entity)
+      LEFT JOIN (${gpuSecondsToday(limited(defaultSeconds))}) u USING (entity)
+      WHERE coalesce(u.used, 0) >= coalesce(e.gpu_seconds_per_day, ${literal(defaultSeconds)})
     ) blocks GROUP BY entity
   )`
 

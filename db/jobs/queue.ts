@@ -1,4 +1,4 @@
-import { fairFirst, fairOrder } from './fair-order.ts'
+import { unblockedFirst, fairOrder } from './fair-order.ts'
 import { blockOf, type QueueBlock, type QueueDeps } from './queue-blocks.ts'
 import { active, unfinished } from './states.ts'
 
@@ -21,9 +21,12 @@ export interface QueuePlace {
 
 /**
  * SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. An active job is before all others
- * of its model, also if it came later. $1 is the default of the limit of GPU seconds.
+ * of its model, also if it came later.
  */
-const queue = (condition: string) => `WITH ${fairOrder(condition, '$1')}, line AS (
+const queue = (
+  condition: string,
+  defaultGpuSeconds: number,
+) => `WITH ${fairOrder(condition, defaultGpuSeconds)}, line AS (
     SELECT e.id, e.state, n.base_model, ${blockOf('b')} AS block,
       row_number() OVER model - 1
         + coalesce(max(e.arrival) FILTER (WHERE e.state ${active}) OVER whole > e.arrival, false)::integer AS ahead,
@@ -33,7 +36,7 @@ const queue = (condition: string) => `WITH ${fairOrder(condition, '$1')}, line A
     WHERE e.state ${unfinished} AND ${condition}
     WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival), whole AS (PARTITION BY e.model_id)
   ), queue AS (
-    SELECT ordered.id, row_number() OVER (PARTITION BY base_model, mode ORDER BY ${fairFirst}) AS place FROM ordered
+    SELECT ordered.id, row_number() OVER (PARTITION BY base_model, mode ORDER BY ${unblockedFirst}) AS place FROM ordered
   )
   SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", coalesce(place, 1) AS place, line.block,
     EXISTS (SELECT FROM training.base_models b WHERE b.name = base_model) AS "hasBaseModel"
@@ -52,14 +55,14 @@ export async function findQueuePlaces(
   const ids = jobs.filter(({ state }) => state === 'Queued').map(({ id }) => id)
   if (ids.length === 0) return new Map()
   const ofJobs = `n.base_model IN (
-    SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($2))`
-  const { rows } = await pool.query<Row>(`${queue(ofJobs)} AND id = ANY ($2)`, [defaultGpuSeconds, ids])
+    SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($1))`
+  const { rows } = await pool.query<Row>(`${queue(ofJobs, defaultGpuSeconds)} AND id = ANY ($1)`, [ids])
   return indexPlaces(rows)
 }
 
 /** The positions of all Queued jobs by their ids. */
 export async function listQueuePlaces({ pool, defaultGpuSeconds }: QueueDeps): Promise<Map<string, QueuePlace>> {
-  const { rows } = await pool.query<Row>(queue('true'), [defaultGpuSeconds])
+  const { rows } = await pool.query<Row>(queue('true', defaultGpuSeconds), [])
   return indexPlaces(rows)
 }
 

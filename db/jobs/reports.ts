@@ -5,7 +5,7 @@ import { leaseSeconds, type Attempt, type ReportOutcome, type JobFailure } from 
 import { lockAttempt, type HeldJob } from './lock-attempt.ts'
 import { giveJobBack, releaseJob } from './requeue.ts'
 import { eventsKind } from '../webhooks/read-outbox.ts'
-import { countSteps, lockStepCount } from '../model-metrics/number-steps.ts'
+import { countSteps, lockStepCount, stepType } from '../model-metrics/number-steps.ts'
 import { pickNewWarnings, type JobWarning } from './warnings.ts'
 import { chargeAttempt } from './charge-attempt.ts'
 
@@ -97,13 +97,13 @@ function describeStart({ creationWarnings }: HeldJob, { warnings = [], ...start 
 
 /** The job's row is locked: nobody else adds events that the job does not have. */
 async function insertEvents(connection: Connection, job: HeldJob, events: ReportedEvent[]): Promise<void> {
-  const earlier = await lockStepCount(connection, job.modelId)
+  const earlier = events.some(({ type }) => type === stepType) ? await lockStepCount(connection, job.modelId) : 0
   const { rows } = await connection.query<{ seq: number; isStep: boolean }>(
     `INSERT INTO training.events (job_id, seq, type, data, model_id, model_step, model_index)
      SELECT $1, seq, type, data, CASE WHEN is_step THEN $3::uuid END, CASE WHEN is_step THEN $4::integer END,
        CASE WHEN is_step THEN $5 + count(*) FILTER (WHERE is_step) OVER (ORDER BY seq) - 1 END
      FROM (
-       SELECT DISTINCT ON (seq) seq, type, data, type = 'gradient_step' AS is_step
+       SELECT DISTINCT ON (seq) seq, type, data, type = '${stepType}' AS is_step
        FROM jsonb_to_recordset($2) AS reported (seq integer, type text, data jsonb)
        WHERE NOT EXISTS (SELECT FROM training.events e WHERE e.job_id = $1 AND e.seq = reported.seq) ORDER BY seq
      ) AS fresh ORDER BY seq RETURNING seq, model_index IS NOT NULL AS "isStep"`,

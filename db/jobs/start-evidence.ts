@@ -2,7 +2,7 @@
 
 import type { Pool } from '../pool.ts'
 import type { QueueDeps } from './queue-blocks.ts'
-import { fairFirst, fairOrder } from './fair-order.ts'
+import { unblockedFirst, fairOrder } from './fair-order.ts'
 import { active, held, unfinished } from './states.ts'
 
 /** How long a job took that succeeded in its first attempt, in seconds. */
@@ -95,15 +95,15 @@ export interface TrainerLine {
 /** Reads how many jobs wait for a warm trainer of the base model of a job that waits for its model. */
 export async function readTrainerLine({ pool, defaultGpuSeconds }: QueueDeps, jobId: string): Promise<TrainerLine> {
   const { rows } = await pool.query<TrainerLine>(
-    `WITH ${fairOrder(ofBaseModel, '$2')},
+    `WITH ${fairOrder(ofBaseModel, defaultGpuSeconds)},
        places AS (
-         SELECT id, row_number() OVER (ORDER BY ${fairFirst})::integer AS place FROM ordered
+         SELECT id, row_number() OVER (ORDER BY ${unblockedFirst})::integer AS place FROM ordered
          WHERE mode = 'Warm' AND block IS NULL
        )
      SELECT (SELECT count(*)::integer FROM places) AS length,
        (SELECT place FROM places JOIN training.jobs f USING (id)
         WHERE f.model_id = (SELECT model_id FROM training.jobs WHERE id = $1)) AS "ofModel"`,
-    [jobId, defaultGpuSeconds],
+    [jobId],
   )
   return rows[0]!
 }

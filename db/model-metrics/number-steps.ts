@@ -1,5 +1,8 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
+/** The type of the events of gradient steps. */
+export const stepType = 'gradient_step'
+
 /** Locks the number of a model's gradient steps, and returns it. Those of an earlier version are numbered first. */
 export async function lockStepCount(connection: Connection, modelId: string): Promise<number> {
   const { rows } = await connection.query<{ count: number; isNew: boolean }>(
@@ -17,7 +20,7 @@ async function numberEarlierSteps(connection: Connection, modelId: string): Prom
      FROM (
        SELECT e.id, coalesce(j.step, 0) AS step, row_number() OVER (ORDER BY j.arrival, e.seq) - 1 AS index
        FROM training.jobs j JOIN training.events e ON e.job_id = j.id
-       WHERE j.model_id = $1 AND e.type = 'gradient_step' AND e.model_index IS NULL
+       WHERE j.model_id = $1 AND e.type = '${stepType}' AND e.model_index IS NULL
      ) AS n WHERE n.id = e.id`,
     [modelId],
   )

@@ -1,5 +1,5 @@
 import { createLocalJWKSet, exportJWK, generateKeyPair, SignJWT, type CryptoKey } from 'jose'
-import { beforeAll, expect, test } from 'vitest'
+import { afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { authenticate } from './auth.ts'
 import { IssuerKeys, type Issuer } from './issuer-keys.ts'
 
@@ -16,6 +16,8 @@ beforeAll(async () => {
   const jwk = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' }
   issuer = { name: issuerName, getKey: createLocalJWKSet({ keys: [jwk] }) }
 })
+
+afterEach(() => vi.useRealTimers())
 
 const trainers = { namespace: 'trainyard', serviceAccounts: ['trainyard-trainer', 'gpu-trainer'] } as const
 const trainerPod = {
@@ -109,6 +111,22 @@ test('while kube-apiserver is unavailable, tokens are checked with known keys, a
   await authenticate(header, keys, trainers)
   away = true
   expect(await authenticate(header, keys, trainers)).toMatchObject({ uid: podUid })
+})
+
+test('a token is checked once for each reading of the keys, and not accepted after its time or with keys that do not fit', async () => {
+  let checks = 0
+  const count = (given: Issuer): Issuer => ({ ...given, getKey: (...args) => (checks++, given.getKey(...args)) })
+  const header = `Bearer ${await signToken()}`
+  const keys = (given: Issuer) => new IssuerKeys(async () => given)
+  const first = keys(count(issuer))
+  for (let request = 0; request < 3; request++) await authenticate(header, first, trainers)
+  expect(checks).toBe(1)
+  await authenticate(header, keys(count(issuer)), trainers)
+  expect(checks).toBe(2)
+  const withoutKey = keys({ ...issuer, getKey: createLocalJWKSet({ keys: [] }) })
+  await expect(authenticate(header, withoutKey, trainers)).rejects.toMatchObject({ status: 401 })
+  vi.useFakeTimers({ now: Date.now() + 2 * 3600_000, toFake: ['Date'] })
+  await expect(authenticate(header, first, trainers)).rejects.toMatchObject({ status: 401 })
 })
 
 test('a new key of the cluster is read at the first token that it signed', async () => {

@@ -2,6 +2,7 @@ import { HttpError } from '../../lib/http/http-error.ts'
 import { errors } from './errors.ts'
 import { errors as joseErrors, jwtVerify, type JWTPayload } from 'jose'
 import { IssuerUnavailableError, type Issuer, type IssuerKeys } from './issuer-keys.ts'
+import { VerifiedTokens } from './verified-tokens.ts'
 
 const audience = 'trainyard-status'
 const algorithms = ['RS256', 'ES256', 'ES384', 'ES512', 'PS256']
@@ -61,10 +62,18 @@ async function verify(token: string, keys: IssuerKeys): Promise<PodClaims> {
   }
 }
 
+/** A pod sends the same token for an hour. Its signature is checked once for each reading of the issuer's keys. */
+const verified = new WeakMap<Issuer, VerifiedTokens<PodClaims>>()
+
 async function verifyBy(token: string, issuer: Issuer): Promise<PodClaims> {
+  const known = verified.get(issuer) ?? new VerifiedTokens<PodClaims>()
+  verified.set(issuer, known)
+  const earlier = known.find(token)
+  if (earlier) return earlier
   const requiredClaims = ['exp', 'iat']
   const options = { issuer: issuer.name, audience, algorithms, requiredClaims, clockTolerance: 5 }
   const { payload } = await jwtVerify<PodClaims>(token, issuer.getKey, options)
+  known.keep(token, payload)
   return payload
 }
 

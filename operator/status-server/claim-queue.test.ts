@@ -54,6 +54,38 @@ test('a wake-up assigns one job to the longest waiter, and makes only one more q
   expect((await Promise.all(waits)).filter(Boolean)).toEqual([one])
 })
 
+/** The first `gets` queries get a job, the last of which is the last one. `during` runs during each query. */
+function createEndingQueue(gets: number, during = () => {}) {
+  const asked: boolean[] = []
+  const queue: ClaimQueue = new ClaimQueue(async (_, { onlyLost }) => {
+    asked.push(onlyLost)
+    during()
+    return asked.length > gets ? undefined : { ...job(), isLast: asked.length === gets }
+  })
+  return { queue, asked }
+}
+
+test('after the last job there are no more queries before a wake-up, except for lost answers', async () => {
+  const { queue, asked } = createEndingQueue(2)
+  const waits = Array.from({ length: 5 }, () => queue.wait(trainer(), longWaitMs, stays))
+  await Promise.all(waits.slice(0, 2))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toEqual([false, false, true, true, true])
+  queue.wake()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked.slice(5)).toEqual([false])
+  queue.close()
+})
+
+test('a job that is queued while the last one is assigned is looked for', async () => {
+  const { queue, asked } = createEndingQueue(1, () => asked.length === 1 && queue.wake())
+  const waits = [queue.wait(trainer(), longWaitMs, stays), queue.wait(trainer(), longWaitMs, stays)]
+  expect(await waits[0]).toBeDefined()
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(asked).toEqual([false, false])
+  queue.close()
+})
+
 test('a trainer that waits for a job of its own takes no turn of the warm ones', async () => {
   const asked: Claimant[] = []
   const queue = new ClaimQueue(async (claimant) => {

@@ -1,6 +1,7 @@
 import type { Claim, Claimant } from '../../db/jobs/claims.ts'
 
-type Ask = (claimant: Claimant) => Promise<Claim | undefined>
+/** Queries the database. With `onlyLost`, only for a job whose answer the trainer has lost. */
+type Ask = (claimant: Claimant, only: { onlyLost: boolean }) => Promise<Claim | undefined>
 
 interface Waiter extends PromiseWithResolvers<Claim | undefined> {
   claimant: Claimant
@@ -18,14 +19,16 @@ interface Topic {
   waiters: Set<Waiter>
   woken: boolean
   serving: boolean
+  /** The last job was assigned, and there was no wake-up since. */
+  empty: boolean
 }
 
 /**
  * Trainers that wait for a job, with one topic for each base model, and one for each job that has pods of its own.
  * Trainers with the fewest jobs come first; among these, the one that has waited longest.
  *
- * A wake-up queries for one waiter after another until one gets nothing. So a change costs one query per base model and
- * one per claimed job, however many wait.
+ * A wake-up queries for one waiter after another until one gets the last job, or nothing. So a change costs one query per base
+ * model and one per claimed job, however many wait.
  */
 export class ClaimQueue {
   readonly #ask: Ask
@@ -83,7 +86,7 @@ export class ClaimQueue {
   }
 
   #topicOf(name: string): Topic {
-    const topic = this.#topics.get(name) ?? { waiters: new Set(), woken: false, serving: false }
+    const topic = this.#topics.get(name) ?? { waiters: new Set(), woken: false, serving: false, empty: false }
     this.#topics.set(name, topic)
     return topic
   }
@@ -93,6 +96,7 @@ export class ClaimQueue {
     topic.serving = true
     while (topic.woken || [...topic.waiters].some(isNew)) {
       const isExhausted = !topic.woken
+      if (topic.woken) topic.empty = false
       topic.woken = false
       await this.#offer(topic, isExhausted)
     }
@@ -104,7 +108,7 @@ export class ClaimQueue {
   async #offer(topic: Topic, isExhausted: boolean): Promise<void> {
     for (const waiter of [...topic.waiters].toSorted(compareLoad)) {
       const isGone = waiter.left.aborted || !topic.waiters.has(waiter)
-      if (isGone || (isExhausted && waiter.tried)) continue
+      if (isGone || ((isExhausted || topic.empty) && waiter.tried)) continue
       if (!(await this.#askFor(waiter, topic))) isExhausted = true
     }
   }
@@ -112,7 +116,8 @@ export class ClaimQueue {
   async #askFor(waiter: Waiter, topic: Topic): Promise<boolean> {
     waiter.asking = true
     try {
-      const claim = await this.#ask(waiter.claimant)
+      const claim = await this.#ask(waiter.claimant, { onlyLost: topic.empty })
+      if (claim?.isLast && !topic.woken) topic.empty = true
       if (claim || waiter.due) settle(topic, waiter, () => waiter.resolve(claim))
       return claim !== undefined
     } catch (error) {

@@ -30,7 +30,7 @@ const defaults = {
   weight: config.TRAINYARD_DEFAULT_WEIGHT,
   gpuSecondsPerDay: readLimit(config.TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY),
 }
-const queue = new ClaimQueue((claimant) => claimJob(pool, claimant, defaults))
+const queue = new ClaimQueue((claimant, only) => claimJob(pool, claimant, defaults, only))
 const wake = () => queue.wake()
 const listener = listen(directUrlOf(database), ['training_queue'], { onNotify: wake, onConnect: wake }, log)
 const kube = new KubeClient(loadKubeAccess(config), { userAgent: 'trainyard-status-server' })

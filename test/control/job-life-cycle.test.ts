@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { claimJob, renewLease, type Claim } from '../../db/jobs/claims.ts'
+import { claimJob, type Claim } from '../../db/jobs/claims.ts'
+import { renewLease } from '../../db/jobs/leases.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { decideLostAttempts, listLostPods } from '../../db/jobs/lost-attempts.ts'
 import { recordServing } from '../../db/jobs/report-service.ts'
@@ -58,6 +59,7 @@ describe('claiming', () => {
       resume: null,
       reference: null,
       tokenStatistics: 'sampled',
+      isLast: true,
     })
     await finishJob(database.pool, first)
     const { claim: newer } = await rows.train(second)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { renewLease } from '../../db/jobs/claims.ts'
+import { renewLease } from '../../db/jobs/leases.ts'
 import { cancelJob, failJob, finishJob } from '../../db/jobs/endings.ts'
 import type { JobFailure } from '../../db/jobs/attempts.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
-import { claimJob, renewLease, type Claimant } from '../../db/jobs/claims.ts'
+import { claimJob, type Claimant } from '../../db/jobs/claims.ts'
+import { renewLease } from '../../db/jobs/leases.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { decideLostAttempts } from '../../db/jobs/lost-attempts.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
@@ -52,6 +53,18 @@ describe('a trainer of several jobs', () => {
     expect((await claim(trainer, [first]))?.id).toBe(second)
     expect(await claim(trainer, [first, second!])).toBeUndefined()
     expect(await Promise.all([first, second!, behind].map(stateOf))).toEqual(['Starting 1', 'Starting 1', 'Queued 0'])
+  })
+
+  test('is told with the last job that no other waits, and then gets only what it has lost', async () => {
+    const trainer = rows.trainer()
+    const [first, second] = await addJobs(2)
+    expect(await claim(trainer, [])).toMatchObject({ id: first, isLast: false })
+    expect(await claim(trainer, [first!])).toMatchObject({ id: second, isLast: true })
+    await addJobs(1)
+    const claimLost = (...holding: string[]) =>
+      claimJob(database.pool, { ...trainer, holding }, undefined, { onlyLost: true })
+    expect(await claimLost(first!, second!)).toBeUndefined()
+    expect(await claimLost(first!)).toMatchObject({ id: second, attempt: 1, isLast: false })
   })
 
   test('that lost the answer to a claim gets the job again in the same attempt, also when it has other jobs', async () => {

@@ -14,9 +14,16 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'jobs of a paused entity are claimed',
     file: 'db/jobs/claims.ts',
-    find: ' AND ordered.block IS NULL',
-    replace: '',
+    find: ' WHERE ordered.block IS NULL ORDER BY',
+    replace: ' ORDER BY',
     test: 'test/control/queue-blocks.test.ts',
+  },
+  {
+    fault: 'a claim of one of several jobs says that it was the last one',
+    file: 'db/jobs/claims.ts',
+    find: 'FROM ordered WHERE ordered.id <> begun.id',
+    replace: 'FROM ordered WHERE false',
+    test: 'test/control/several-jobs.test.ts',
   },
   {
     fault: 'a pause of all entities is of none',
@@ -28,8 +35,8 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'paused jobs have places before others',
     file: 'db/jobs/fair-order.ts',
-    find: 'ordered.block IS NOT NULL, ordered.virtual_start',
-    replace: 'ordered.virtual_start',
+    find: '`ordered.block IS NOT NULL, ${fairFirst}`',
+    replace: 'fairFirst',
     test: 'test/control/queue-blocks.test.ts',
   },
   {
@@ -49,7 +56,7 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'the default limit of GPU seconds of a day concerns nobody',
     file: 'db/jobs/queue-blocks.ts',
-    find: 'coalesce(e.gpu_seconds_per_day, ${defaultLimit}::float8)',
+    find: 'coalesce(e.gpu_seconds_per_day, ${literal(defaultSeconds)})',
     replace: 'e.gpu_seconds_per_day',
     test: 'test/control/queue-blocks.test.ts',
   },
@@ -357,7 +364,7 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'the weight of an entity does not count',
     file: 'db/jobs/claims.ts',
-    find: 'WHERE e.entity = candidate.entity), $6) AS weight',
+    find: 'WHERE e.entity = candidate.entity), $5) AS weight',
     replace: 'WHERE e.entity = candidate.entity AND false), $6) AS weight',
     test: fairOrder,
   },

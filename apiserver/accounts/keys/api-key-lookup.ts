@@ -93,11 +93,11 @@ export class ApiKeyLookup {
   }
 
   #describe({ keyId, sessionId, entity, role, expiresAt, traceProject, ...set }: Asked): KnownCaller {
-    const { weight, tokensPerMinute, ...limits } = applyDefaults(set, this.#limitDefaults)
+    const { weight, tokensPerMinute, queuedJobs, ...limits } = applyDefaults(set, this.#limitDefaults)
     const session = sessionId === undefined ? {} : { sessionId }
     // Many requests share this object.
     return Object.freeze({
-      caller: Object.freeze({ keyId, ...session, entity, role, weight, tokensPerMinute, traceProject }),
+      caller: Object.freeze({ keyId, ...session, entity, role, weight, tokensPerMinute, queuedJobs, traceProject }),
       limits: Object.freeze(limits),
       expiresAtMs: expiresAt?.getTime() ?? Infinity,
     })

@@ -29,6 +29,7 @@ test('a body counts in the memory budget, with its values', async () => {
       role: 'admin',
       weight: 1,
       tokensPerMinute: Infinity,
+      queuedJobs: Infinity,
       traceProject: null,
     }
     return next()

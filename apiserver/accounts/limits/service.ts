@@ -5,6 +5,7 @@ import { countUnfinishedJobs, fitsJobLimit } from '../../../db/accounts/quota-us
 import { findPauses } from '../../../db/accounts/pauses.ts'
 import { sumGpuSecondsToday } from '../../../db/jobs/queue-blocks.ts'
 import type { Connection, Pool } from '../../../db/pool.ts'
+import type { Caller } from '../context.ts'
 import type { StorageUse } from './storage.ts'
 import { applyDefaults, type LimitDefaults } from './limits.ts'
 
@@ -40,28 +41,21 @@ export async function readLimits(deps: LimitDeps, entity: string): Promise<Limit
   return { entity, limits, queuedJobs, storedBytes, gpuSecondsToday, pauses }
 }
 
+type JobOwner = Pick<Caller, 'entity' | 'queuedJobs'>
+
 /**
  * Checks that the entity has no more unfinished jobs than it may. Call it after the insert of a job, in its
  * transaction. Of concurrent jobs, exactly as many succeed as there are places.
  *
  * @throws {HttpError} 429, which rolls the insert back
  */
-export async function requireJobPlace(
-  limitDefaults: LimitDefaults,
-  connection: Connection,
-  entity: string,
-): Promise<void> {
-  const { queuedJobs: limit } = await findLimits(limitDefaults, connection, entity)
+export async function requireJobPlace(connection: Connection, { entity, queuedJobs: limit }: JobOwner): Promise<void> {
   if (limit !== Infinity && !(await fitsJobLimit(connection, entity, limit))) throw noJobPlace(entity, limit)
 }
 
 /** Checks the same limit before anything is stored for the job. @throws {HttpError} 429 */
-export async function requireFreeJobPlace(
-  deps: Pick<LimitDeps, 'limitDefaults' | 'pool'>,
-  entity: string,
-): Promise<void> {
-  const { queuedJobs: limit } = await findLimits(deps.limitDefaults, deps.pool, entity)
-  if (limit !== Infinity && (await countUnfinishedJobs(deps.pool, entity)) >= limit) throw noJobPlace(entity, limit)
+export async function requireFreeJobPlace(pool: Pool, { entity, queuedJobs: limit }: JobOwner): Promise<void> {
+  if (limit !== Infinity && (await countUnfinishedJobs(pool, entity)) >= limit) throw noJobPlace(entity, limit)
 }
 
 function noJobPlace(entity: string, limit: number): HttpError {

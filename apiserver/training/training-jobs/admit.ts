@@ -10,7 +10,6 @@ import type { NewJob } from '../../../db/jobs/table.ts'
 import { lockModel } from '../../../db/models/lock.ts'
 import { withTransaction, type Connection, type Pool } from '../../../db/pool.ts'
 import type { Kube } from '../../kube.ts'
-import type { LimitDefaults } from '../../accounts/limits/limits.ts'
 import type { Logger } from '../../../lib/log.ts'
 import { requireJobPlace } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
@@ -19,7 +18,6 @@ import type { RequestedFields } from '../settings/request.ts'
 /** What admitting jobs needs. */
 export interface AdmissionDeps {
   kube: Kube
-  limitDefaults: LimitDefaults
   log: Logger
   pool: Pool
 }
@@ -52,7 +50,7 @@ export async function admitJob(
     if (!(await insertJob(connection, job))) return
     await alsoInsert?.(connection)
     // Last, because jobs of one entity wait here for each other.
-    await requireJobPlace(deps.limitDefaults, connection, admission.caller.entity)
+    await requireJobPlace(connection, admission.caller)
   })
   await makeResource(deps, job, { ...admission.model, baseModelCrName: baseModel?.crName })
 }

@@ -29,7 +29,7 @@ export async function retryTrainingJob(
   if (!isTerminal(ended.state)) throw new HttpError(errors.conflict, explainUnfinished(ended.state))
   const model = await getModel(deps.pool, caller.entity, ended.modelId)
   await requireKeptReference(deps.pool, ended)
-  await requireFreeJobPlace(deps, caller.entity)
+  await requireFreeJobPlace(deps.pool, caller)
   const again = { ...(await readNewJob(deps.pool, ended.id)), id: newId(), retryOf: ended.id, suspend: false }
   await rejectGoneInput(() =>
     whileHoldingInput(deps, again.inputUri, () =>

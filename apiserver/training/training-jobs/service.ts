@@ -48,7 +48,7 @@ export async function createRlJob(
   rejectMisplacedSettings(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps.pool, model.id, experimental_config)
-  await requireFreeJobPlace(deps, caller.entity)
+  await requireFreeJobPlace(deps.pool, caller)
   const id = request.newId()
   const job = { ...extractRlFields(body.members), id, caller, model, inputBytes: body.size }
   await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>
