@@ -505,6 +505,19 @@ test.each([
   expect({ processes, ...container!.resources }).toEqual(expected)
 })
 
+test.each<[string, object, string[]]>([
+  ['its default limit', {}, ['--max-old-space-size=384']],
+  ['2Gi', { resources: { limits: { memory: '2Gi' } } }, ['--max-old-space-size=1536']],
+  ['a limit without a unit', { resources: { limits: { memory: 536_870_912 } } }, []],
+  ['no limit', { resources: { limits: null } }, []],
+  ['no resources', { resources: null }, []],
+])('old objects of the operator may take three quarters of its memory: %s', async (_, operator, expected) => {
+  const manifests = parseManifests(await helm.render(namespace, { operator }))
+  const found = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'trainyard-operator')
+  const [container] = (found!.spec as { template: { spec: ResourcefulPod } }).template.spec.containers
+  expect(container!.command).toEqual(['node', '--max-semi-space-size=8', ...expected, 'operator/main.ts'])
+})
+
 test.each([
   ['all', {}, 'training,inference,tracing,console'],
   ['some', { groups: ['inference', 'tracing'] }, 'inference,tracing'],
@@ -564,7 +577,7 @@ interface PodWithPorts {
 }
 
 interface ResourcefulPod {
-  containers: { env: { name: string; value?: string }[]; resources: object }[]
+  containers: { command: string[]; env: { name: string; value?: string }[]; resources: object }[]
 }
 
 interface DrainedPod {

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { webhookKey } from './api-server.ts'
 import { findFreePort } from './free-port.ts'
-import { nodeEnv, nodeFlags } from './node-env.ts'
+import { nodeEnv, operatorFlags } from './node-env.ts'
 import type { Stack } from './stack.ts'
 
 /** A running operator for one test. */
@@ -52,7 +52,7 @@ export async function startOperator(
   const artifacts = path.join(folder, 'artifacts')
   await mkdir(artifacts)
   const launch = () =>
-    spawn(process.execPath, [...nodeFlags, 'operator/main.ts'], {
+    spawn(process.execPath, [...operatorFlags, 'operator/main.ts'], {
       cwd: root,
       env: {
         ...nodeEnv,

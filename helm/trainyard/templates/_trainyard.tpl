@@ -242,6 +242,20 @@ resources: {{ toJson . }}
 {{ toJson $all }}
 {{- end }}
 
+{{/*
+V8's space for old objects, as a list of options: three quarters of a limit of memory in Mi or Gi. Without it, V8 lets garbage grow with the
+memory of the machine, where nothing limits a container. Call with the resources of a container.
+*/}}
+{{- define "trainyard.heapOptions" -}}
+{{- $limit := ((. | default dict).limits | default dict).memory | toString -}}
+{{- $mebibytes := regexFind "^[0-9]+" $limit | int64 | mul (hasSuffix "Gi" $limit | ternary 1024 1) -}}
+{{- $options := list -}}
+{{- if regexMatch "^[0-9]+[MG]i$" $limit -}}
+{{- $options = append $options (printf "--max-old-space-size=%d" (div (mul $mebibytes 3) 4)) -}}
+{{- end -}}
+{{ toJson $options }}
+{{- end }}
+
 {{/* A quantity of Kubernetes, so many times. Call with (dict "amount" "1.5Gi" "times" 2). */}}
 {{- define "trainyard.multiply" -}}
 {{- $text := kindIs "float64" .amount | ternary (.amount | toJson) (.amount | toString) -}}
