@@ -128,7 +128,8 @@ function isUnfinished(state: JobState | undefined): state is JobState {
 
 async function endJob(connection: Connection, jobId: string, ending: Ending): Promise<void> {
   if (ending.state === 'Cancelled') await markStopping(connection, jobId)
-  await chargeAttempt(connection, jobId, true)
+  // An attempt that succeeds was charged with its checkpoint.
+  if (ending.state !== 'Succeeded') await chargeAttempt(connection, jobId, true)
   await connection.query(
     `UPDATE training.jobs SET state = $2, failure = $3, finished_at = clock_timestamp(), lease_expires_at = NULL
      WHERE id = $1`,

@@ -11,9 +11,10 @@ export async function listExpiredOptimizers(pool: Pool): Promise<string[]> {
   return rows.map(({ id }) => id)
 }
 
-/** Records that the optimizer state of a checkpoint was removed. */
-export async function markOptimizerRemoved(pool: Pool, id: string): Promise<void> {
-  await pool.query('UPDATE training.checkpoints SET optimizer_removed_at = now() WHERE id = $1', [id])
+/** Records that the optimizer states of checkpoints were removed. */
+export async function markOptimizersRemoved(pool: Pool, ids: string[]): Promise<void> {
+  if (ids.length === 0) return
+  await pool.query('UPDATE training.checkpoints SET optimizer_removed_at = now() WHERE id = ANY ($1)', [ids])
 }
 
 /** The number of a model's newest steps that keep their statistics. */

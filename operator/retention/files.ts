@@ -1,4 +1,4 @@
-import { listExpiredOptimizers, markOptimizerRemoved } from '../../db/retention/checkpoint-files.ts'
+import { listExpiredOptimizers, markOptimizersRemoved } from '../../db/retention/checkpoint-files.ts'
 import { listExpiredPayloads } from '../../db/retention/payloads.ts'
 import { listExpiredStatistics, markStatisticsRemoved } from '../../db/retention/checkpoint-files.ts'
 import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
@@ -8,9 +8,14 @@ import { removePayload, type FileDeps } from '../deletion/files.ts'
 
 /** Removes the optimizer states of all but each model's newest checkpoint: only the model's next job reads it. */
 export async function expireOptimizerStates({ pool, artifacts }: FileDeps): Promise<void> {
-  for (const id of await listExpiredOptimizers(pool)) {
-    await artifacts.remove(`${keyOf('checkpoint', { checkpoint: id })}/${optimizerFile}`)
-    await markOptimizerRemoved(pool, id)
+  const removed: string[] = []
+  try {
+    for (const id of await listExpiredOptimizers(pool)) {
+      await artifacts.remove(`${keyOf('checkpoint', { checkpoint: id })}/${optimizerFile}`)
+      removed.push(id)
+    }
+  } finally {
+    await markOptimizersRemoved(pool, removed)
   }
 }
 
