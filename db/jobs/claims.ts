@@ -126,7 +126,11 @@ async function claimOnce(
   start: (connection: Connection) => Promise<Started | undefined>,
 ): Promise<Claim | undefined> {
   // One claim per pod at a time. Otherwise a process whose client gave up the first request could get two jobs.
-  await connection.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [claimant.podUid])
+  // To plan the next job's query for each trainer takes Postgres longer than to execute it.
+  await connection.query(
+    `SELECT pg_advisory_xact_lock(hashtextextended($1, 0)), set_config('plan_cache_mode', 'force_generic_plan', true)`,
+    [claimant.podUid],
+  )
   const lostAnswer = await releaseOlderWork(connection, claimant)
   const started = lostAnswer === undefined ? await start(connection) : { id: lostAnswer, isLast: false }
   return started && { ...(await readClaim(connection, started.id)), isLast: started.isLast }

@@ -42,7 +42,7 @@ const limited = (
 ): string => `SELECT l.entity FROM auth.entities l WHERE l.gpu_seconds_per_day IS NOT NULL
       UNION SELECT j.entity FROM training.jobs j WHERE j.state ${unfinished} AND ${literal(defaultSeconds)} < 'Infinity'`
 
-/** As a parameter, it would make the plan for all limits look expensive. Postgres would plan each claim, for milliseconds. */
+/** As a parameter, it would make a plan for all limits look expensive, and Postgres would plan each query anew. */
 const literal = (seconds: number): string => `'${seconds}'::float8`
 
 /**
