@@ -240,6 +240,27 @@ export const operatorMutations: Mutation[] = [
     test: 'operator/retention/plan.test.ts',
   },
   {
+    fault: 'a token is accepted after its time, because its signature was checked once',
+    file: 'operator/status-server/verified-tokens.ts',
+    find: 'Date.now() < (claims.exp ?? 0) * 1000',
+    replace: 'true',
+    test: 'operator/status-server/auth.test.ts',
+  },
+  {
+    fault: 'a job that is queued while the last one is assigned waits for the next wake-up',
+    file: 'operator/status-server/claim-queue.ts',
+    find: 'claim?.isLast && !topic.woken',
+    replace: 'claim?.isLast',
+    test: 'operator/status-server/claim-queue.test.ts',
+  },
+  {
+    fault: 'each trainer that comes after the last job costs a query of the queue',
+    file: 'operator/status-server/claim-queue.ts',
+    find: 'onlyLost: topic.empty',
+    replace: 'onlyLost: false',
+    test: 'operator/status-server/claim-queue.test.ts',
+  },
+  {
     fault: 'a token for another server is accepted',
     file: 'operator/status-server/auth.ts',
     find: 'issuer: issuer.name, audience, algorithms',
