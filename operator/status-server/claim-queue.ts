@@ -117,7 +117,7 @@ export class ClaimQueue {
     waiter.asking = true
     try {
       const claim = await this.#ask(waiter.claimant, { onlyLost: topic.empty })
-      if (claim?.isLast && !topic.woken) topic.empty = true
+      if (claim?.isLast) topic.empty = true
       if (claim || waiter.due) settle(topic, waiter, () => waiter.resolve(claim))
       return claim !== undefined
     } catch (error) {
