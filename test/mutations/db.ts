@@ -365,7 +365,7 @@ export const databaseMutations: Mutation[] = [
     fault: 'the weight of an entity does not count',
     file: 'db/jobs/claims.ts',
     find: 'WHERE e.entity = candidate.entity), $5) AS weight',
-    replace: 'WHERE e.entity = candidate.entity AND false), $6) AS weight',
+    replace: 'WHERE e.entity = candidate.entity AND false), $5) AS weight',
     test: fairOrder,
   },
   {
