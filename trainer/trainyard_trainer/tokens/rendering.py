@@ -1,6 +1,8 @@
 """Conversations as the base model's chat template writes them: the same messages and settings for RL and SFT."""
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, cast
 
 from transformers import BatchEncoding, PreTrainedTokenizerBase
@@ -39,6 +41,31 @@ def render(
         reason = f"{cause}".rstrip(".") or type(cause).__name__
         raise InvalidInput(f"The chat template of the base model rejects this conversation: {reason}.") from cause
     return require_short(cast(str, text))
+
+
+@dataclass(frozen=True)
+class PromptOptions:
+    """The members of a chat that change its prompt, besides its messages and tools."""
+
+    chat_template_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    reasoning_effort: str | None = None
+    documents: list[dict] | None = None
+    add_generation_prompt: bool = True
+    continue_final_message: bool = False
+    add_special_tokens: bool = False
+
+
+def render_prompt(
+    messages: list[dict],
+    tools: list[dict] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    options: PromptOptions = PromptOptions(),
+) -> list[int]:
+    """The ids of the engine's prompt for the conversation before a sampled turn. Sampled Choices count as their
+    messages."""
+    presented = [present_message(message) for message in messages]
+    text = render(presented, tools, tokenizer, answering=options.add_generation_prompt)
+    return encode(text, tokenizer)["input_ids"]
 
 
 def require_short(text: str) -> str:
