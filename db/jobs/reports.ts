@@ -8,6 +8,7 @@ import { eventsKind } from '../webhooks/read-outbox.ts'
 import { countSteps, lockStepCount, stepType } from '../model-metrics/number-steps.ts'
 import { pickNewWarnings, type JobWarning } from './warnings.ts'
 import { chargeAttempt } from './charge-attempt.ts'
+import { logMeans, logSteps } from './metric-logging.ts'
 
 /** An event with its trainer's number: 0 is `training_started`, k is the k-th `gradient_step`. */
 export interface ReportedEvent {
@@ -109,7 +110,14 @@ async function insertEvents(connection: Connection, job: HeldJob, events: Report
      ) AS fresh ORDER BY seq RETURNING seq, model_index IS NOT NULL AS "isStep"`,
     [job.id, JSON.stringify(events), job.modelId, job.step, earlier],
   )
-  await countSteps(connection, { modelId: job.modelId, earlier, added: rows.filter(({ isStep }) => isStep).length })
+  const fresh = new Set(rows.filter(({ isStep }) => isStep).map(({ seq }) => seq))
+  await countSteps(connection, { modelId: job.modelId, earlier, added: fresh.size })
+  const steps = new Map(events.filter(({ seq }) => fresh.has(seq)).map((event) => [event.seq, event]))
+  await logSteps(
+    connection,
+    job,
+    [...steps.values()].toSorted((a, b) => a.seq - b.seq),
+  )
   if (rows.length > 0) await recordNewEvents(connection, job, rows)
 }
 
@@ -157,6 +165,7 @@ async function insertCheckpoint(connection: Connection, job: HeldJob, checkpoint
      VALUES ($1, $2, $3, $4, $5, $6, $7)`,
     [job.checkpointId, job.modelId, job.id, job.step, checkpoint.uri, checkpoint.digest, checkpoint.metrics],
   )
+  await logMeans(connection, job, checkpoint.metrics)
   const late = pickNewWarnings([...job.creationWarnings, ...job.trainingWarnings], checkpoint.warnings ?? [])
   await connection.query(
     `UPDATE training.jobs SET state = 'Publishing', failure = NULL, lease_expires_at = NULL,

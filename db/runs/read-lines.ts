@@ -22,7 +22,8 @@ export async function readTail(
   { run, stream, lines }: { run: number; stream: RunStream; lines: number },
   accept: Accept,
 ): Promise<HistoryLine[]> {
-  const sql = `SELECT line, text FROM training.run_lines WHERE run = $1 AND stream = $2 ORDER BY line DESC LIMIT $3`
+  const order = stream === 'history' ? 'step DESC, line DESC' : 'line DESC'
+  const sql = `SELECT line, text FROM training.run_lines WHERE run = $1 AND stream = $2 ORDER BY ${order} LIMIT $3`
   const rows = await readMeasured<HistoryLine>(
     pool,
     { sql, values: [run, runStreams[stream], lines], bytes: lineBytes },

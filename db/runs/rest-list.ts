@@ -2,11 +2,16 @@ import type { Pool } from '../pool.ts'
 import { selectRun, sqlRunState, type RunRow } from './table.ts'
 
 /** A run with its model: the one that has its name. */
-export type ListedRun = RunRow & { modelId: string | null }
+export interface ListedRun extends RunRow {
+  modelId: string | null
+  /** Lines of its history that the service has written. Their numbers are below 0. */
+  serviceLines: number
+}
 
 const columns = `${selectRun}, (
   SELECT m.id FROM training.models m
-  WHERE m.entity = r.entity AND m.project = r.project AND m.name = r.name AND m.deleted_at IS NULL) AS "modelId"`
+  WHERE m.entity = r.entity AND m.project = r.project AND m.name = r.name AND m.deleted_at IS NULL) AS "modelId", (
+  SELECT -least(min(l.line), 0) FROM training.run_lines l WHERE l.run = r.number AND l.stream = 0) AS "serviceLines"`
 
 export interface RunListing {
   project: string | undefined

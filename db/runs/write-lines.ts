@@ -103,8 +103,11 @@ async function removeLinesAfter(connection: Connection, run: number, blocks: Lin
   }
 }
 
-/** Writes all lines in one statement. Returns their bytes, and those of new sets of keys. */
-async function writeBlocks(connection: Connection, run: number, blocks: LineBlock[]): Promise<number> {
+/**
+ * Writes all lines in one statement. Returns their bytes, and those of new sets of keys. Call it while the run's row is
+ * locked.
+ */
+export async function writeBlocks(connection: Connection, run: number, blocks: LineBlock[]): Promise<number> {
   if (blocks.length === 0) return 0
   const { numbers, bytes } = await resolveKeySets(connection, run, listKeySets(blocks))
   const rows = blocks.flatMap(({ stream, offset, lines }) =>
@@ -152,7 +155,8 @@ async function updateRun(
        history_lines = greatest($4, CASE WHEN $8 THEN 0 ELSE history_lines END),
        event_lines = greatest($5, CASE WHEN $8 THEN 0 ELSE event_lines END),
        output_lines = greatest($6, CASE WHEN $8 THEN 0 ELSE output_lines END),
-       last_step = greatest($7, CASE WHEN $8 THEN -1 ELSE last_step END),
+       last_step = greatest($7, CASE WHEN NOT $8 THEN last_step ELSE (
+         SELECT coalesce(max(step), -1) FROM training.run_lines WHERE run = $1 AND stream = 0 AND line < 0) END),
        preempting = preempting OR $10,
        exit_code = $9, finished_at = CASE WHEN $9::integer IS NOT NULL THEN now() END,
        state = CASE WHEN $9::integer IS NULL THEN 'running' WHEN $9 = 0 THEN 'finished'

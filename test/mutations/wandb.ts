@@ -122,10 +122,10 @@ export const wandbMutations: Mutation[] = [
   },
   {
     fault: 'names of objects are repeated in their keys without a limit',
-    file: 'apiserver/wandb/file-stream/read-line.ts',
+    file: 'db/runs/build-key-set.ts',
     find: 'if (chars > maxKeyChars)',
     replace: 'if (chars < 0)',
-    test: 'apiserver/wandb/file-stream/read-line.test.ts',
+    test: 'db/runs/build-key-set.test.ts',
   },
   {
     fault: 'metrics that ART logs have the step of the run, and not that of the model',

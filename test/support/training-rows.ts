@@ -63,13 +63,13 @@ export class TrainingRows {
   /** Adds a job, by default Queued. `connection` may have an open transaction. */
   async addJob(
     modelId: string,
-    job: { state?: string; maxAttempts?: number; config?: object; priority?: number } = {},
+    job: { method?: 'RL' | 'SFT'; state?: string; maxAttempts?: number; config?: object; priority?: number } = {},
     connection: Connection = this.pool,
   ): Promise<string> {
     const { rows } = await connection.query<{ id: string }>(
       `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, max_attempts, spec_digest,
          namespace, cr_name, priority)
-       VALUES ($1, 'RL', 'artifact:///payloads/team/0a.json', '0a', $5, $2, $3, '0b',
+       VALUES ($1, $7, 'artifact:///payloads/team/0a.json', '0a', $5, $2, $3, '0b',
          'trainyard', $4, $6) RETURNING id`,
       [
         modelId,
@@ -78,6 +78,7 @@ export class TrainingRows {
         randomUUID(),
         job.config ?? { learning_rate: 0.001 },
         job.priority ?? 0,
+        job.method ?? 'RL',
       ],
     )
     return rows[0]!.id

@@ -17,7 +17,7 @@ export function presentListedRun(run: ListedRun) {
     created_at: run.createdAt.toISOString(),
     heartbeat_at: run.heartbeatAt.toISOString(),
     finished_at: run.finishedAt?.toISOString() ?? null,
-    history_lines: run.historyLines,
+    history_lines: run.historyLines + run.serviceLines,
     last_step: run.lastStep,
     model_id: run.modelId,
   }
