@@ -128,6 +128,27 @@ export const wandbMutations: Mutation[] = [
     test: 'db/runs/build-key-set.test.ts',
   },
   {
+    fault: 'a gradient step that is reported again has another row in the run',
+    file: 'db/jobs/reports.ts',
+    find: 'events.filter(({ seq }) => fresh.has(seq))',
+    replace: 'events.filter(({ type }) => type === stepType)',
+    test: 'test/control/metric-logging.test.ts',
+  },
+  {
+    fault: 'rows of the service have the numbers of lines of clients',
+    file: 'db/runs/append-rows.ts',
+    find: '(await findFirstLine(connection, number)) - lines.length',
+    replace: 'lastStep + 1',
+    test: 'test/control/metric-logging.test.ts',
+  },
+  {
+    fault: 'a client that resumes a run repeats the steps of rows of the service',
+    file: 'db/runs/read-lines.ts',
+    find: "stream === 'history' ? 'step DESC, line DESC'",
+    replace: "stream === 'events' ? 'step DESC, line DESC'",
+    test: 'test/control/metric-logging.test.ts',
+  },
+  {
     fault: 'metrics that ART logs have the step of the run, and not that of the model',
     file: 'apiserver/wandb/runs/model-metrics.ts',
     find: "const modelStep = 'training_step'",
