@@ -1,6 +1,7 @@
 """Seeds of random cases. A pytest plugin that prints the seed of the run.
 
 Each run has new cases. TRAINYARD_TEST_SEED repeats another run's cases. TRAINYARD_TEST_DEEP=1 runs ten times as many.
+TRAINYARD_TEST_RUNS=300 runs the cases of 300 runs: those of the seed, and of the 299 seeds that follow it.
 """
 
 import os
@@ -10,6 +11,7 @@ from random import Random
 from typing import TypeVar
 
 RUN_SEED = int(os.environ.get("TRAINYARD_TEST_SEED") or secrets.randbelow(1_000_000))
+NUM_RUNS = int(os.environ.get("TRAINYARD_TEST_RUNS") or 1)
 IS_DEEP = os.environ.get("TRAINYARD_TEST_DEEP") == "1"
 
 Case = TypeVar("Case")
@@ -17,8 +19,8 @@ Case = TypeVar("Case")
 
 def draw_seeds(count: int) -> Sequence[int]:
     """This many seeds of this run. No other run has them."""
-    start = RUN_SEED * 10_000
-    return range(start, start + count * (10 if IS_DEEP else 1))
+    each = count * (10 if IS_DEEP else 1)
+    return [run * 10_000 + index for run in range(RUN_SEED, RUN_SEED + NUM_RUNS) for index in range(each)]
 
 
 def choose_share(cases: Sequence[Case], share: int) -> list[Case]:
