@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config'
-import { ensureSeed, isDeep } from './test/support/random-cases.ts'
+import { countRuns, ensureSeed } from './test/support/random-cases.ts'
 
 // Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that three
 // files run at a time. Tests of faults have such a stack too; they end parts of it, or change what holds for all, so their
@@ -7,7 +7,6 @@ import { ensureSeed, isDeep } from './test/support/random-cases.ts'
 // Time limits end a test that hangs. They are long, so that a loaded machine fails none.
 // The processes of the tests inherit the seed.
 ensureSeed()
-const deepTimes = isDeep() ? 10 : 1
 
 export default defineConfig({
   test: {
@@ -18,7 +17,7 @@ export default defineConfig({
           // No file leaves anything behind in its process that another one would see, so that modules are loaded once.
           isolate: false,
           include: ['{console,lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
-          testTimeout: 120_000 * deepTimes,
+          testTimeout: 120_000 * countRuns(),
         },
       },
       {

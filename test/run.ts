@@ -6,7 +6,7 @@ import { installTrainerEnvironment } from '../local/install/python-environment.t
 import { Board } from '../local/terminal/board.ts'
 import { runChecks } from './check.ts'
 import { checkRoles } from './roles.ts'
-import { ensurePeersPython } from './support/client-python.ts'
+import { ensurePeersPython, peersEnv } from './support/client-python.ts'
 import { findLeftOut } from './support/file-shares.ts'
 import { recordKubernetesCalls } from './support/kubernetes-calls.ts'
 import { isDeep } from './support/random-cases.ts'
@@ -44,10 +44,9 @@ async function runPython(suite: SuiteContext): Promise<Outcome> {
   return { ...outcome, passed, failed: outcome.failed + lintFailures }
 }
 
-/** Compares the trainer with other trainers, in an environment that contains them. Network access is disabled. */
+/** Compares the trainer with other trainers, in an environment that contains them. */
 async function runOracles(suite: SuiteContext): Promise<Outcome> {
-  const env = { HF_HUB_OFFLINE: '1', LITELLM_LOCAL_MODEL_COST_MAP: 'True', WANDB_API_KEY: undefined }
-  return runPytest(suite, { python: await ensurePeersPython(), env, folders: ['peers'] })
+  return runPytest(suite, { python: await ensurePeersPython(), env: peersEnv, folders: ['peers'] })
 }
 
 // The two longest suites have a lane each. A lane computes while others wait for Kubernetes, an engine or killed parts.

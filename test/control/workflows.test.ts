@@ -12,12 +12,21 @@ const folder = path.join(repository, '.github/workflows')
 const files = readdirSync(folder).map((name) => path.join(folder, name))
 
 interface Workflow {
-  jobs: Record<string, { needs?: string; steps?: Step[]; strategy?: { matrix: { image: string[] } } }>
+  jobs: Record<string, Job>
+}
+
+interface Job {
+  uses?: string
+  with?: Record<string, string>
+  needs?: string
+  steps?: Step[]
+  strategy?: { matrix: { image: string[] } }
 }
 
 interface Step {
   uses?: string
   run?: string
+  env?: Record<string, string>
 }
 
 function readWorkflow(name: string): Workflow {
@@ -35,6 +44,16 @@ test('actions of others are pinned to commits, and the line says which version t
   const lines = files.flatMap((file) => readFileSync(file, 'utf8').match(/uses: [^.\s].*/g) ?? [])
   expect(lines.length).toBeGreaterThan(0)
   expect(lines.filter((line) => !/^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
+})
+
+test('each night, all tests run with a seed and a share of files that no other night has', () => {
+  const { test: nightly } = readWorkflow('nightly.yaml').jobs
+  expect(nightly).toEqual({ uses: './.github/workflows/ci.yaml', with: { seed: '${{ github.run_number }}' } })
+  const seed = '${{ inputs.seed }}'
+  expect(readWorkflow('ci.yaml').jobs['test']?.steps?.at(-1)).toEqual({
+    run: '.ci/run',
+    env: { TRAINYARD_TEST_SEED: seed, TRAINYARD_TEST_SHARE: seed },
+  })
 })
 
 test('parts of their own build the images and run the chart on a kubelet, as root', () => {

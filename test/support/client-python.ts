@@ -15,6 +15,9 @@ export function ensureBenchPython(folder: string): Promise<string> {
   return ensurePython(`packages of ${folder}`, path.join(repository, 'test', 'bench', folder))
 }
 
+/** Variables that keep the peers off the network. */
+export const peersEnv = { HF_HUB_OFFLINE: '1', LITELLM_LOCAL_MODEL_COST_MAP: 'True', WANDB_API_KEY: undefined }
+
 /** The interpreter of an environment with the trainer's packages, and with other trainers for comparison. */
 export function ensurePeersPython(): Promise<string> {
   return ensurePython("the trainer's peers", path.join(repository, 'trainer', 'peers'))

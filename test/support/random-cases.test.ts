@@ -23,6 +23,13 @@ test('a deep run has ten times the cases', () => {
   expect(chooseCases(30)).toEqual({ seed: 7, numRuns: 300 })
 })
 
+test('several runs in one have the cases of each', () => {
+  vi.stubEnv('TRAINYARD_TEST_SEED', '7')
+  vi.stubEnv('TRAINYARD_TEST_DEEP', undefined)
+  vi.stubEnv('TRAINYARD_TEST_RUNS', '300')
+  expect(chooseCases(30)).toEqual({ seed: 7, numRuns: 9_000 })
+})
+
 test('a run has a share of the cases, which its seed chooses, and a deep run has all', () => {
   const cases = ['a', 'b', 'c', 'd', 'e']
   vi.stubEnv('TRAINYARD_TEST_DEEP', undefined)

@@ -11,7 +11,12 @@ export interface RandomCases {
 
 /** Chooses a test's share of random cases from the run's seed. Without a fixed seed, each run has other cases. */
 export function chooseCases(share: number): RandomCases {
-  return { seed: ensureSeed(), numRuns: isDeep() ? share * deepFactor : share }
+  return { seed: ensureSeed(), numRuns: share * countRuns() }
+}
+
+/** How many runs of `npm test` have as many random cases as this one. TRAINYARD_TEST_RUNS=300 makes those of 300 runs. */
+export function countRuns(): number {
+  return Number(process.env.TRAINYARD_TEST_RUNS ?? 1) * (isDeep() ? deepFactor : 1)
 }
 
 /**
