@@ -1,19 +1,23 @@
-import { access, constants } from 'node:fs/promises'
+import { access, constants, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { runChild } from './run-child.ts'
 import { minorOf, type Program, type Versions } from './versions.ts'
 
-/** The first executable of this name in a list of folders. */
+/** The path of the first executable file of this name in a list of folders. Of a path, it is that file. */
 export async function findExecutable(name: string, folders: readonly string[]): Promise<string | undefined> {
-  for (const folder of folders) {
-    const file = path.join(folder, name)
-    const executable = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    )
-    if (executable) return file
-  }
+  const files = name.includes('/') ? [path.resolve(name)] : folders.map((folder) => path.resolve(folder, name))
+  for (const file of files) if (await isExecutable(file)) return file
   return undefined
+}
+
+/** Folders have the permission to execute too. */
+async function isExecutable(file: string): Promise<boolean> {
+  try {
+    await access(file, constants.X_OK)
+    return (await stat(file)).isFile()
+  } catch {
+    return false
+  }
 }
 
 /** Whether a program from elsewhere fits the pinned control plane: Kubernetes parts of the same minor, etcd 3.5 or newer. */

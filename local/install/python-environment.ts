@@ -50,7 +50,7 @@ export async function installPythonEnvironment(
   source: PythonSource,
 ): Promise<PythonEnvironment> {
   const { config, board, signal } = context
-  const python = await findPython(signal)
+  const python = await findPython(config.searchPath, signal)
   const files = [source.requirements, ...(source.overrides ? [source.overrides] : [])]
   const pinned = await Promise.all(files.map((file) => readFile(file, 'utf8')))
   const key = environmentKey(pinned, python.version)

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { accessSync, constants } from 'node:fs'
+import { accessSync, constants, statSync } from 'node:fs'
 import path from 'node:path'
 import { judgePython, pythonCommands, pythonProbe } from './requirements.mjs'
 
@@ -15,15 +15,15 @@ export function runProgram(command, args, options = {}) {
   return { code: status ?? 1, stdout: stdout ?? '', stderr: stderr ?? '', errorCode: error?.code }
 }
 
-/** The first executable of this name in a list of folders. */
+/** The path of the first executable file of this name in a list of folders. */
 export function findExecutable(name, folders) {
-  return folders.map((folder) => path.join(folder, name)).find(isExecutable)
+  return folders.map((folder) => path.resolve(folder, name)).find(isExecutable)
 }
 
 function isExecutable(file) {
   try {
     accessSync(file, constants.X_OK)
-    return true
+    return statSync(file).isFile()
   } catch {
     return false
   }

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest'
 import { digestValue } from '../../apiserver/tracing/digests.ts'
 import { toPythonJson } from '../../lib/json/python.ts'
 import { parseValue } from '../../lib/json/value.ts'
+import { readLocalConfig } from '../../local/config.ts'
 import { findPython } from '../../local/install/python.ts'
 import { chooseCases } from '../support/random-cases.ts'
 
@@ -48,7 +49,7 @@ function writeFloat(number: number): string {
 const cases = chooseCases(800)
 
 test(`digests are those of Python over ${cases.numRuns} random values of seed ${cases.seed}`, async () => {
-  const { command } = await findPython(AbortSignal.timeout(30_000))
+  const { command } = await findPython(readLocalConfig().searchPath, AbortSignal.timeout(30_000))
   const values = fc.sample(json, cases)
   const theirs = await runLines(command, values)
   const ours = values.map((value) => [toPythonJson(parseValue(value)), digestValue(parseValue(value))])

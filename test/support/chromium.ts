@@ -6,11 +6,13 @@ import { createBrotliDecompress } from 'node:zlib'
 import type { LaunchOptions } from 'playwright-core'
 import { readLocalConfig } from '../../local/config.ts'
 import { withLock } from '../../local/entry/lock.mjs'
+import { findExecutable } from '../../local/install/find-programs.ts'
 import { runChild } from '../../local/install/run-child.ts'
 import { unpackDebianPackage } from './debian-package.ts'
 
 /** A browser for tests, and the variables that it needs. */
 interface Chromium {
+  /** Its path: playwright starts nothing by its name. */
   command: string
   env: Record<string, string>
 }
@@ -26,11 +28,13 @@ const libraries = /^\s*Depends: (lib\S+|chromium-common)$/gm
  * @throws {Error} if none of them starts
  */
 async function findChromium(): Promise<Chromium> {
+  const { cacheFolder, searchPath } = readLocalConfig()
   const named = process.env['CHROMIUM']
-  if (named !== undefined && named !== '') return requireStart({ command: named, env: {} })
-  for (const command of ['chromium', 'chromium-browser', 'google-chrome'])
-    if (await starts({ command, env: {} })) return { command, env: {} }
-  const { cacheFolder } = readLocalConfig()
+  if (named) return requireStart({ command: (await findExecutable(named, searchPath)) ?? named, env: {} })
+  for (const name of ['chromium', 'chromium-browser', 'google-chrome']) {
+    const command = await findExecutable(name, searchPath)
+    if (command && (await starts({ command, env: {} }))) return { command, env: {} }
+  }
   return process.arch === 'x64' ? ensurePackaged(cacheFolder) : ensureDebian(path.join(cacheFolder, 'chromium-debian'))
 }
 
