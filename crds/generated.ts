@@ -949,6 +949,10 @@ export interface TrainingJob {
        */
       learningRates?: number[]
       /**
+       * RL: The policy loss, CISPO or the clipped loss of PPO. When absent, `ppo` decides. The two must not disagree.
+       */
+      lossFn?: 'cispo' | 'ppo'
+      /**
        * RL: Leave out tokens whose ratio would be clipped. Default: false.
        */
       maskProbRatio?: boolean
@@ -965,15 +969,31 @@ export interface TrainingJob {
        */
       precalculateLogprobs?: boolean
       /**
-       * RL: Divide advantages by the standard deviation of their group. Default: true.
+       * RL: Divide advantages by the standard deviation of their group, if `normalizeAdvantages` is true too. Default: true.
        */
       scaleRewards?: boolean
+      /**
+       * RL: Another name of `scaleRewards` in newer clients, which send both. Either one that is false decides. Default: true.
+       */
+      normalizeAdvantages?: boolean
       /**
        * RL: Train answers that came without log-probabilities too, as if the model itself had just sampled them. Otherwise they are left out. Default: false.
        */
       allowTrainingWithoutLogprobs?: boolean
       /**
-       * RL: How strongly the model is held near the reference. A token loses this much advantage for each nat by which the model has made it likelier than the reference does, relative to the mean of its step. The metric is `kl_policy_ref`. Default: 0.
+       * RL: Leave out answers that ended because of their limit of tokens. They are context only, and are counted. Default: false.
+       */
+      maskTruncated?: boolean
+      /**
+       * RL: How many tokens a packed sequence of the job has at most. Longer results are left out, and counted. More sequences can make more gradient steps.
+       */
+      packedSequenceLength?: number
+      /**
+       * RL: The learning rate of a gradient step is multiplied by its number of answers to this power. Metrics have the rate without it. Default: 0.
+       */
+      numTrajectoriesLearningRateMultiplierPower?: number
+      /**
+       * RL: How strongly the model is held near the reference. A token loses this much advantage for each nat by which the model has made it likelier than the reference does, relative to the mean of its step. The metric is `kl_policy_ref`. Without effect when it is negative. Default: 0.
        */
       klPenaltyCoef?: number
       /**
@@ -981,13 +1001,50 @@ export interface TrainingJob {
        */
       klPenaltyReferenceStep?: number
       /**
-       * RL: Weigh each token by the ratio of its probabilities in the trainer and in the sampler, at most by this; no weights when absent.
+       * RL: Makes the reference the step that is this many before the one that the job begins from, the base model if there are not so many. Excludes `klPenaltyReferenceStep`.
+       */
+      klPenaltyStepLag?: number
+      /**
+       * RL: Whose log-probability of a token is compared with the reference's: that of the model in training, or that of the model that sampled it. Default: sample.
+       */
+      klPenaltySource?: 'current_learner' | 'sample'
+      /**
+       * RL: Weigh each token by the ratio of its probabilities in the trainer and in the sampler, at most by this; no weights when absent or 0. It needs `precalculateLogprobs`.
        */
       truncatedImportanceSampling?: number
+      /**
+       * RL: Accepted, without effect: How many rows of log-probabilities the hosted service computes at once.
+       */
+      logprobCalculationChunkSize?: number
+      /**
+       * RL: Accepted, without effect: Draw pictures of packed sequences. Default: false.
+       */
+      plotTensors?: boolean
+      /**
+       * RL: Accepted, without effect: Clients send it, and no trainer of theirs reads it. Default: false.
+       */
+      scaleLearningRateByRewardStdDev?: boolean
       /**
        * SFT: How many rows a batch has. Default: 2.
        */
       batchSize?: number
+      /**
+       * SFT: Which turns of the assistant are trained: all, or only the last message of each row, which must then be one of the assistant. Default: all.
+       */
+      assistantTurns?: 'all' | 'last'
+      /**
+       * SFT: Whether the metrics of the job become rows of its W&B run, and at which step.
+       */
+      metricLogging?: {
+        /**
+         * Whether rows are written.
+         */
+        enabled?: boolean
+        /**
+         * The `training_step` of these rows.
+         */
+        targetTrainingStep?: number
+      }
     }
     /**
      * What happens after failures that are not the user's.

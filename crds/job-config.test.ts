@@ -14,6 +14,11 @@ test.each<[string, Record<string, unknown>, object]>([
     { learning_rate: [0.1, 0.2], batch_size: 4 },
     { learningRates: [0.1, 0.2], batchSize: 4 },
   ],
+  [
+    'of SFT with members',
+    { metric_logging: { enabled: true, target_training_step: 2 }, assistant_turns: 'last' },
+    { metricLogging: { enabled: true, targetTrainingStep: 2 }, assistantTurns: 'last' },
+  ],
   ['without values', {}, {}],
 ])('settings %s are the same in a resource and back', (_, config, spec) => {
   expect(configToSpec(config)).toEqual(spec)

@@ -1,6 +1,14 @@
 import { camelCase } from '../case.ts'
 import { nameListProperty } from '../job-config.ts'
-import { findList, formatDefault, methods, type Declaration, type Method, type Setting } from './declaration.ts'
+import {
+  describeMeaning,
+  findList,
+  formatDefault,
+  methods,
+  type Declaration,
+  type Method,
+  type Setting,
+} from './declaration.ts'
 
 type Property = Record<string, unknown>
 
@@ -44,7 +52,7 @@ function requireSameValues(name: string, found: MethodSetting[]): void {
 function describeSetting(found: MethodSetting[]): Property {
   const { method, setting } = found[0]!
   const prefix = found.length === methods.length ? '' : `${method}: `
-  return { description: `${prefix}${setting.description}${describeDefaults(found)}`, ...describeValue(setting) }
+  return { description: `${prefix}${describeMeaning(setting)}${describeDefaults(found)}`, ...describeValue(setting) }
 }
 
 function describeDefaults(found: MethodSetting[]): string {
@@ -72,15 +80,19 @@ function describeLists(name: string, found: MethodSetting[]): [string, Property]
 
 function describeValue(setting: Setting): Property {
   if ('enum' in setting) return { type: 'string', enum: setting.enum }
+  if ('properties' in setting) return { type: 'object', properties: describeMembers(setting.properties) }
   if (setting.type === 'boolean') return { type: 'boolean' }
-  const { type, minimum, exclusiveMinimum, maximum } = setting
-  return {
-    type,
-    ...(type === 'integer' && { format: maximum > maxInt32 ? 'int64' : 'int32' }),
-    minimum,
-    ...(exclusiveMinimum && { exclusiveMinimum }),
-    maximum,
-  }
+  const { type, minimum, maximum } = setting
+  return { type, ...(type === 'integer' && { format: maximum > maxInt32 ? 'int64' : 'int32' }), minimum, maximum }
+}
+
+function describeMembers(properties: Record<string, Setting>): Record<string, Property> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, setting]) => [
+      camelCase(name),
+      { description: setting.description, ...describeValue(setting) },
+    ]),
+  )
 }
 
 /** Writes the setting names in descriptions in camelCase. The declaration has REST's names. */

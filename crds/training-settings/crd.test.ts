@@ -7,12 +7,17 @@ const rate = 'type: number, minimum: 0, maximum: 1'
 const declaration = parseDeclaration(`
 RL:
   learning_rate: { description: A rate., ${rate}, default: 5.0e-6 }
-  clip_high: { description: Above \`learning_rate\`., ${rate}, exclusiveMinimum: true, default: null }
+  clip_high: { description: Above \`learning_rate\`., ${rate}, default: null }
   level: { description: A level., enum: [token, sequence], default: token, otherDefault: sequence with \`clip_high\` }
 SFT:
   learning_rate:
     { description: A rate., ${rate}, default: 5.0e-5, list: { description: One for each batch., minItems: 1, maxItems: 9 } }
   batch_size: { description: Rows., type: integer, minimum: 1, maximum: 100, default: 2 }
+  seed: { description: A seed., type: integer, minimum: 0, maximum: 9, default: null, effect: none }
+  report_to:
+    description: A report.
+    default: null
+    properties: { is_on: { description: Whether., type: boolean, default: false }, at: { description: When., ${rate}, default: null } }
 `)
 const bounds = { type: 'number', minimum: 0, maximum: 1 }
 
@@ -26,7 +31,7 @@ test('properties have the names, types and bounds of the settings', () => {
       maxItems: 9,
       items: { description: 'One value of `learningRate`.', ...bounds },
     },
-    clipHigh: { description: 'RL: Above `learningRate`.', ...bounds, exclusiveMinimum: true },
+    clipHigh: { description: 'RL: Above `learningRate`.', ...bounds },
     level: {
       description: 'RL: A level. Default: token (sequence with `clipHigh`).',
       type: 'string',
@@ -39,14 +44,26 @@ test('properties have the names, types and bounds of the settings', () => {
       minimum: 1,
       maximum: 100,
     },
+    seed: {
+      description: 'SFT: Accepted, without effect: A seed.',
+      type: 'integer',
+      format: 'int32',
+      minimum: 0,
+      maximum: 9,
+    },
+    reportTo: {
+      description: 'SFT: A report.',
+      type: 'object',
+      properties: { isOn: { description: 'Whether.', type: 'boolean' }, at: { description: 'When.', ...bounds } },
+    },
   })
 })
 
 test('rules reject settings of the other method, and a list together with its number', () => {
   expect([...describeMethodRules(declaration), ...describeListRules(declaration)]).toEqual([
     {
-      rule: "self.method == 'SFT' || !has(self.config) || !(has(self.config.learningRates) || has(self.config.batchSize))",
-      message: 'learningRates and batchSize are settings of SFT',
+      rule: "self.method == 'SFT' || !has(self.config) || !(has(self.config.learningRates) || has(self.config.batchSize) || has(self.config.seed) || has(self.config.reportTo))",
+      message: 'learningRates, batchSize, seed and reportTo are settings of SFT',
     },
     {
       rule: "self.method == 'RL' || !has(self.config) || !(has(self.config.clipHigh) || has(self.config.level))",

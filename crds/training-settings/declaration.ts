@@ -7,6 +7,7 @@ const shared = {
   otherDefault: Type.Optional(Type.String()),
   alias: Type.Optional(Type.String()),
   extension: Type.Optional(Type.Literal(true)),
+  effect: Type.Optional(Type.Enum(['none', 'control-plane'])),
 }
 const closed = { additionalProperties: false }
 const list = Type.Object(
@@ -18,7 +19,6 @@ const numeric = Type.Object(
     ...shared,
     type: Type.Enum(['number', 'integer']),
     minimum: Type.Number(),
-    exclusiveMinimum: Type.Optional(Type.Literal(true)),
     maximum: Type.Number(),
     default: Type.Union([Type.Number(), Type.Null()]),
     list: Type.Optional(list),
@@ -26,18 +26,22 @@ const numeric = Type.Object(
   closed,
 )
 const flag = Type.Object({ ...shared, type: Type.Literal('boolean'), default: Type.Boolean() }, closed)
-const choice = Type.Object({ ...shared, enum: Type.Array(Type.String()), default: Type.String() }, closed)
-
-const declaration = Type.Object(
-  {
-    RL: Type.Record(Type.String(), Type.Union([numeric, flag, choice])),
-    SFT: Type.Record(Type.String(), Type.Union([numeric, flag, choice])),
-  },
+const choice = Type.Object(
+  { ...shared, enum: Type.Array(Type.String()), default: Type.Union([Type.String(), Type.Null()]) },
   closed,
 )
+const group = Type.Object(
+  { ...shared, properties: Type.Record(Type.String(), Type.Union([numeric, flag])), default: Type.Null() },
+  closed,
+)
+const settings = Type.Record(Type.String(), Type.Union([numeric, flag, choice, group]))
+
+const declaration = Type.Object({ RL: settings, SFT: settings }, closed)
 
 export type NumericSetting = Static<typeof numeric>
-export type Setting = NumericSetting | Static<typeof flag> | Static<typeof choice>
+/** A setting that is one value. */
+export type PlainSetting = NumericSetting | Static<typeof flag> | Static<typeof choice>
+export type Setting = PlainSetting | Static<typeof group>
 export type Declaration = Static<typeof declaration>
 
 export const methods = ['RL', 'SFT'] as const
@@ -54,6 +58,11 @@ export function parseDeclaration(yaml: string): Declaration {
 /** The bounds of the list that can replace the setting's number. */
 export function findList(setting: Setting): NumericSetting['list'] {
   return 'list' in setting ? setting.list : undefined
+}
+
+/** What a setting does. */
+export function describeMeaning({ description, effect }: Setting): string {
+  return effect === 'none' ? `Accepted, without effect: ${description}` : description
 }
 
 /** Formats the default of a setting for people; undefined if it has none. */

@@ -1,4 +1,4 @@
-import { findList, formatDefault, type Declaration, type Method, type Setting } from './declaration.ts'
+import { describeMeaning, findList, formatDefault, type Declaration, type Method, type Setting } from './declaration.ts'
 
 /** Writes the Markdown table of a method's settings. */
 export function writeDocsTable(declaration: Declaration, method: Method): string {
@@ -19,12 +19,17 @@ function writeName(name: string, { alias, extension }: Setting): string {
 
 function writeValues(setting: Setting): string {
   if ('enum' in setting) return setting.enum.map((value) => `\`${value}\``).join(', ')
+  if ('properties' in setting) return writeMembers(setting.properties)
   if (setting.type === 'boolean') return 'true, false'
-  const { type, minimum, exclusiveMinimum, maximum } = setting
-  const from = exclusiveMinimum ? `above ${minimum}` : `from ${minimum}`
+  const { type, minimum, maximum } = setting
   const list = findList(setting)
   const either = list ? `, or a list of ${list.minItems} to ${list.maxItems} such numbers` : ''
-  return `a ${type === 'integer' ? 'whole number' : 'number'} ${from} to ${maximum}${either}`
+  return `a ${type === 'integer' ? 'whole number' : 'number'} from ${minimum} to ${maximum}${either}`
+}
+
+function writeMembers(properties: Record<string, Setting>): string {
+  const members = Object.entries(properties).map(([name, setting]) => `\`${name}\` (${writeValues(setting)})`)
+  return `an object with ${members.join(' and ')}`
 }
 
 function writeDefault(setting: Setting): string {
@@ -32,5 +37,12 @@ function writeDefault(setting: Setting): string {
 }
 
 function writeMeaning(setting: Setting): string {
-  return [setting.description, findList(setting)?.description].filter((text) => text !== undefined).join(' ')
+  const members = 'properties' in setting ? Object.entries(setting.properties) : []
+  return [
+    describeMeaning(setting),
+    findList(setting)?.description,
+    ...members.map(([name, { description }]) => `\`${name}\`: ${description}`),
+  ]
+    .filter((text) => text !== undefined)
+    .join(' ')
 }

@@ -1,14 +1,16 @@
-import { findList, type Declaration, type Method, type Setting } from './declaration.ts'
+import { findList, type Declaration, type Method, type PlainSetting, type Setting } from './declaration.ts'
 import { nameChoices, writeCheck, writeDefault, writeType } from './python-values.ts'
 
-type Settings = [name: string, setting: Setting][]
+type Settings = [name: string, setting: PlainSetting][]
 
 const maxLineLength = 120
 const classNames = { RL: 'RlConfig', SFT: 'SftConfig' }
 
 /** Writes the Python module of a method's settings: a dataclass with their defaults, and a check for each. */
 export function writePythonModule(declaration: Declaration, method: Method): string {
-  const settings = Object.entries(declaration[method])
+  const settings = Object.entries(declaration[method]).flatMap(([name, setting]): Settings =>
+    isRead(setting) ? [[name, setting]] : [],
+  )
   const checks = settings.map(([name, setting]) => ({ name, check: writeCheck(name, setting) }))
   return [
     `"""The settings of ${method}. Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit."""`,
@@ -31,6 +33,11 @@ export function writePythonModule(declaration: Declaration, method: Method): str
   ].join('\n')
 }
 
+/** Whether the trainer reads a setting. */
+function isRead(setting: Setting): setting is PlainSetting {
+  return setting.effect === undefined && !('properties' in setting)
+}
+
 function writeImports(functions: string[]): string[] {
   const names = ['SettingCheck', ...[...new Set(functions)].sort()]
   return ['from trainyard_trainer.data.setting_checks import (', ...names.map((name) => `    ${name},`), ')']
@@ -46,7 +53,7 @@ function writeConstants(settings: Settings): string[] {
   return constants.length > 0 ? ['', ...constants] : []
 }
 
-function writeField(name: string, setting: Setting): string[] {
+function writeField(name: string, setting: PlainSetting): string[] {
   const comment = [setting.description, findList(setting)?.description].filter((text) => text !== undefined).join(' ')
   return [...writeComment(comment), `    ${name}: ${writeType(setting)} = ${writeDefault(setting)}`]
 }

@@ -1,4 +1,4 @@
-import { findList, formatDefault, type Setting } from './declaration.ts'
+import { describeMeaning, findList, formatDefault, type Setting } from './declaration.ts'
 
 type Settings = Record<string, Setting>
 
@@ -26,12 +26,16 @@ export function writeRestSchemas({ RL: rl, SFT: sft }: { RL: Settings; SFT: Sett
 }
 
 function writeObject(settings: Settings): string {
+  return `Type.Object(${writeMembers(settings)}, { additionalProperties: Type.Null() })`
+}
+
+function writeMembers(settings: Settings): string {
   const members = Object.entries(settings).flatMap(([name, setting]) => {
     const alias =
       setting.alias === undefined ? [] : [writeMember(setting.alias, setting, `Another name of \`${name}\`.`)]
     return [writeMember(name, setting, describe(setting)), ...alias]
   })
-  return `Type.Object({ ${members.join(', ')} }, { additionalProperties: Type.Null() })`
+  return `{ ${members.join(', ')} }`
 }
 
 function writeMember(name: string, setting: Setting, description: string): string {
@@ -40,9 +44,12 @@ function writeMember(name: string, setting: Setting, description: string): strin
 
 function writeType(setting: Setting, description: string): string {
   if ('enum' in setting) return `Type.Enum(${JSON.stringify(setting.enum)}, ${JSON.stringify({ description })})`
+  if ('properties' in setting) {
+    return `Type.Object(${writeMembers(setting.properties)}, ${JSON.stringify({ description })})`
+  }
   if (setting.type === 'boolean') return `Type.Boolean(${JSON.stringify({ description })})`
-  const { type, minimum, exclusiveMinimum, maximum } = setting
-  const bounds = { ...(exclusiveMinimum ? { exclusiveMinimum: minimum } : { minimum }), maximum }
+  const { type, minimum, maximum } = setting
+  const bounds = { minimum, maximum }
   const list = findList(setting)
   if (!list) return `Type.${type === 'integer' ? 'Integer' : 'Number'}(${JSON.stringify({ description, ...bounds })})`
   // One schema for both types, so that a wrong value gives one issue: a rule only applies to values of its type.
@@ -54,7 +61,11 @@ function writeType(setting: Setting, description: string): string {
 function describe(setting: Setting): string {
   const value = formatDefault(setting)
   const list = findList(setting)
-  const sentences = [setting.description, list?.description, value === undefined ? undefined : `Default: ${value}.`]
+  const sentences = [
+    describeMeaning(setting),
+    list?.description,
+    value === undefined ? undefined : `Default: ${value}.`,
+  ]
   return sentences.filter((sentence) => sentence !== undefined).join(' ')
 }
 

@@ -1,4 +1,5 @@
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import { referenceStep } from '../jobs/reference-steps.ts'
 import { active, unfinished } from '../jobs/states.ts'
 import { isStepAlias } from '../models/step-aliases.ts'
 
@@ -45,8 +46,8 @@ export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps:
       `SELECT step FROM training.aliases WHERE model_id = $1 AND NOT ${isStepAlias('alias')}
        UNION SELECT max(step) FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL
        UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state ${active}
-       UNION SELECT (config->>'kl_penalty_reference_step')::integer FROM training.jobs
-       WHERE model_id = $1 AND state ${unfinished}`,
+       UNION SELECT ${referenceStep('j', 'NULL::integer')} FROM training.jobs j WHERE j.model_id = $1 AND j.state ${unfinished}
+       UNION SELECT kept.step FROM training.checkpoints kept WHERE kept.model_id = $1 AND kept.step >= (${lowestLagged})`,
       [modelId],
     )
     const needed = new Set(rows.map(({ step }) => step))
@@ -55,6 +56,16 @@ export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps:
     return spare
   })
 }
+
+/**
+ * SQL: the lowest step that may become the reference of a job with a lag. Earlier jobs can still make steps, so the
+ * reference may be a later one.
+ */
+const lowestLagged = `SELECT min(${referenceStep(
+  'j',
+  `(SELECT max(c.step) FROM training.checkpoints c WHERE c.model_id = j.model_id AND c.deleted_at IS NULL
+     AND (j.reserved_step IS NULL OR c.step < j.reserved_step))`,
+)}) FROM training.jobs j WHERE j.model_id = $1 AND j.state ${unfinished} AND j.config ? 'kl_penalty_step_lag'`
 
 /** Whether a checkpoint is recorded and not deleted. */
 export async function isCheckpointThere(pool: Pool, id: string): Promise<boolean> {

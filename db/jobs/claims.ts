@@ -3,13 +3,15 @@
 import { sqlKey, sqlUri } from '../../artifacts/layout.ts'
 import pg from 'pg'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import { goesAlone, leaseSeconds, type JobFailure } from './attempts.ts'
+import { goesAlone, leaseSeconds } from './attempts.ts'
 import { failJob } from './endings.ts'
 import { awaitsVerdict } from './lost-attempts.ts'
 import { chargeClaimed, fairFirst, fairOrder } from './fair-order.ts'
 import { renewSql } from './leases.ts'
+import { ReferenceMissing } from './missing-reference.ts'
 import { releaseLostJobs } from './requeue.ts'
 import { newestProgressFirst } from './progress.ts'
+import { hasPenalty, referenceStep } from './reference-steps.ts'
 import type { TokenStatisticsSetting } from './token-statistics.ts'
 import { held } from './states.ts'
 import { dropOthers } from './stopping-attempts.ts'
@@ -57,19 +59,6 @@ export interface Claim {
   isLast: boolean
 }
 
-/** The next job names a reference step that does not exist. */
-class ReferenceMissing extends Error {
-  override name = 'ReferenceMissing'
-  readonly jobId: string
-  readonly step: number
-
-  constructor(jobId: string, step: number) {
-    super(`job ${jobId} has no reference step ${step}`)
-    this.jobId = jobId
-    this.step = step
-  }
-}
-
 /**
  * Assigns the first job in the fair order that can run now. The job is Queued for the trainer's base model, no other job
  * of its model is active, and no earlier job of its model is unfinished. Returns undefined if there is none, or if the
@@ -103,16 +92,11 @@ export async function claimJob(
     } catch (error) {
       // The transaction is rolled back, so the job is not assigned. All earlier jobs are over, so the step will never
       // exist.
-      if (error instanceof ReferenceMissing) await failJob(pool, error.jobId, referenceNotThere(error.step))
+      if (error instanceof ReferenceMissing) await failJob(pool, error.jobId, error.describe())
       // An older job of the same model was queued and claimed after the snapshot of this transaction: look again.
       else if (!isSecondActiveJob(error)) throw error
     }
   }
-}
-
-function referenceNotThere(step: number): JobFailure {
-  const message = `kl_penalty_reference_step is ${step}, but the model has no such step, or it was deleted`
-  return { category: 'User', reason: 'StepNotFound', message, retryable: false }
 }
 
 interface Started {
@@ -218,29 +202,31 @@ async function startNextJob(
 }
 
 async function readClaim(connection: Connection, jobId: string): Promise<Omit<Claim, 'isLast'>> {
-  const { rows } = await connection.query<Omit<Claim, 'isLast'>>(
+  const { rows } = await connection.query<Omit<Claim, 'isLast'> & { referenceStep: number }>(
     `SELECT job.id, job.attempt, job.entity, job.model_id AS "modelId", model.base_model AS "baseModel", job.method,
        jsonb_build_object('uri', job.input_uri, 'digest', job.input_digest) AS input, job.config, job.step,
        job.checkpoint_id AS "checkpointId",
-       (SELECT jsonb_build_object('id', id, 'step', step, 'uri', uri, 'digest', digest) FROM training.checkpoints
-        WHERE model_id = job.model_id AND deleted_at IS NULL AND step < job.step
-        ORDER BY step DESC LIMIT 1) AS "fromCheckpoint",
+       CASE WHEN start.id IS NOT NULL THEN jsonb_build_object('id', start.id, 'step', start.step, 'uri', start.uri,
+         'digest', start.digest) END AS "fromCheckpoint",
        (SELECT jsonb_build_object('uri', ${sqlUri(sqlKey('progress', { job: 'p.job_id', save: 'p.id' }))}, 'digest', p.digest,
           'step', p.step)
         FROM training.job_progress p WHERE p.job_id = job.id ${newestProgressFirst} LIMIT 1) AS resume,
+       named.step AS "referenceStep",
        (SELECT jsonb_build_object('uri', uri, 'digest', digest) FROM training.checkpoints
-        WHERE model_id = job.model_id AND deleted_at IS NULL
-          AND step = (job.config->>'kl_penalty_reference_step')::integer) AS reference,
+        WHERE model_id = job.model_id AND deleted_at IS NULL AND step = named.step) AS reference,
        coalesce((SELECT e.token_statistics FROM auth.entities e WHERE e.entity = job.entity), 'sampled')
          AS "tokenStatistics"
-     FROM training.jobs job JOIN training.models model ON model.id = job.model_id WHERE job.id = $1`,
+     FROM training.jobs job JOIN training.models model ON model.id = job.model_id
+     LEFT JOIN LATERAL (SELECT id, step, uri, digest FROM training.checkpoints
+       WHERE model_id = job.model_id AND deleted_at IS NULL AND step < job.step
+       ORDER BY step DESC LIMIT 1) start ON true
+     CROSS JOIN LATERAL (SELECT CASE WHEN ${hasPenalty('job')} THEN ${referenceStep('job', 'start.step')} ELSE 0 END AS step) named
+     WHERE job.id = $1`,
     [jobId],
   )
-  const claim = rows[0]
-  if (!claim) throw new Error('a claimed job has no row')
-  // Step 0 is the base model.
-  const referenceStep = Number(claim.config['kl_penalty_reference_step'] ?? 0)
-  if (referenceStep > 0 && !claim.reference) throw new ReferenceMissing(jobId, referenceStep)
+  if (!rows[0]) throw new Error('a claimed job has no row')
+  const { referenceStep: step, ...claim } = rows[0]
+  if (step > 0 && !claim.reference) throw new ReferenceMissing(claim, step)
   return claim
 }
 

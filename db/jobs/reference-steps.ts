@@ -1,6 +1,14 @@
 import type { Pool } from '../pool.ts'
 import { untrained } from './states.ts'
 
+/** SQL: the reference of a job's KL penalty has an effect. */
+export const hasPenalty = (job: string) => `(${job}.config->>'kl_penalty_coef')::float8 > 0`
+
+/** SQL: the step that a job names as the reference, if it begins from the step `start`. Step 0 is the base model. */
+export const referenceStep = (job: string, start: string) =>
+  `coalesce((${job}.config->>'kl_penalty_reference_step')::integer,
+     greatest(0, ${start} - (${job}.config->>'kl_penalty_step_lag')::integer))`
+
 /** Whether a model has a step, or its jobs may still make it. Step 0 is the base model. */
 export async function mayHaveStep(pool: Pool, modelId: string, step: number): Promise<boolean> {
   const { rowCount } = await pool.query(

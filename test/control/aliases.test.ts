@@ -79,6 +79,24 @@ test('retention keeps the newest checkpoints, the best, those with aliases, and 
   await eventually(async () => expect(await stepsOf(id)).toEqual([2, 3, 4, 7]))
 })
 
+test('retention keeps the steps that can become the reference of a job with a lag', async () => {
+  const { id } = await makeModel(1, 2, 3, 4, 5)
+  const [waiting, running] = [await rows.addJob(id, 'Queued'), await rows.addJob(id, 'Running')]
+  const setLag = (job: string, lag: number, reservedStep: number | null) =>
+    pool.query('UPDATE training.jobs SET config = $2, reserved_step = $3 WHERE id = $1', [
+      job,
+      { kl_penalty_step_lag: lag },
+      reservedStep,
+    ])
+  await setLag(waiting, 2, null)
+  await setLag(running, 2, 5)
+  await rest.call('PUT', `${pathOf(id)}/retention`, { keep_last: 1 })
+  await eventually(async () => expect(await stepsOf(id)).toEqual([2, 3, 4, 5]))
+  await pool.query(`UPDATE training.jobs SET state = 'Failed', finished_at = now() WHERE id = $1`, [running])
+  await rows.addCheckpoint(id, 6)
+  await eventually(async () => expect(await stepsOf(id)).toEqual([4, 5, 6]))
+})
+
 test('retention can be set when a model is created, and cleared', async () => {
   const body = { project: 'tests', name: `model-${randomUUID()}`, base_model: stack.baseModel }
   const retention = { ttl_seconds: 3600 }

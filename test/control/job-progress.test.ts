@@ -260,11 +260,20 @@ describe('a job that its trainer returns', () => {
 })
 
 describe('the reference of a job', () => {
-  const addReferring = async (at: number, steps = 2) => {
+  const addReferring = (at: number) => addAfterSteps(2, { kl_penalty_coef: 0.1, kl_penalty_reference_step: at })
+  const addAfterSteps = async (steps: number, config: object) => {
     const model = await rows.addModel()
     for (let made = 0; made < steps; made++) await rows.train(await rows.addJob(model)).then(finish)
-    const job = await rows.addJob(model, { config: { kl_penalty_coef: 0.1, kl_penalty_reference_step: at } })
-    return { model, job }
+    return { model, job: await rows.addJob(model, { config: { ...config } }) }
+  }
+  const deleteStep = (model: string, at: number) =>
+    database.pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1 AND step = $2', [
+      model,
+      at,
+    ])
+  const readCheckpoint = async (model: string, at: number) => {
+    const query = 'SELECT uri, digest FROM training.checkpoints WHERE model_id = $1 AND step = $2'
+    return (await database.pool.query(query, [model, at])).rows[0]
   }
   const finish = ({ claim }: { claim: { id: string } }) =>
     database.pool.query(`UPDATE training.jobs SET state = 'Succeeded', finished_at = now() WHERE id = $1`, [claim.id])
@@ -272,11 +281,7 @@ describe('the reference of a job', () => {
   test('is the checkpoint of that step', async () => {
     const { model } = await addReferring(1)
     const { claim } = await rows.claim()
-    const { rows: checkpoints } = await database.pool.query(
-      'SELECT uri, digest FROM training.checkpoints WHERE model_id = $1 AND step = 1',
-      [model],
-    )
-    expect(claim.reference).toEqual(checkpoints[0])
+    expect(claim.reference).toEqual(await readCheckpoint(model, 1))
     expect(claim.fromCheckpoint?.step).toBe(2)
   })
 
@@ -285,12 +290,47 @@ describe('the reference of a job', () => {
     expect((await rows.claim()).claim.reference).toBeNull()
   })
 
+  test.each([
+    [1, 2],
+    [2, 1],
+  ])('is so many steps before the one that it begins from: %i before 3 is %i', async (lag, at) => {
+    const { model } = await addAfterSteps(3, { kl_penalty_coef: 0.1, kl_penalty_step_lag: lag })
+    expect((await rows.claim()).claim.reference).toEqual(await readCheckpoint(model, at))
+  })
+
+  test.each([3, 9])('is the base model if there are not so many steps: %i before 3', async (lag) => {
+    await addAfterSteps(3, { kl_penalty_coef: 0.1, kl_penalty_step_lag: lag })
+    expect((await rows.claim()).claim.reference).toBeNull()
+  })
+
+  test('is the base model with a lag in the first job of a model', async () => {
+    await addAfterSteps(0, { kl_penalty_coef: 0.1, kl_penalty_step_lag: 1 })
+    expect((await rows.claim()).claim).toMatchObject({ reference: null, fromCheckpoint: null })
+  })
+
+  test.each([{ kl_penalty_reference_step: 1 }, { kl_penalty_step_lag: 1, kl_penalty_coef: -1 }])(
+    'is not needed without a penalty: %j',
+    async (config) => {
+      const { model, job } = await addAfterSteps(2, config)
+      await deleteStep(model, 1)
+      expect((await rows.claim()).claim).toMatchObject({ id: job, reference: null })
+    },
+  )
+
+  test('that a lag leads to and that is deleted fails the job', async () => {
+    const { model, job } = await addAfterSteps(2, { kl_penalty_coef: 0.1, kl_penalty_step_lag: 1 })
+    await deleteStep(model, 1)
+    const next = await rows.addJob(await rows.addModel())
+    expect((await rows.claim()).claim.id).toBe(next)
+    expect(await rows.readErrorMessage(job)).toBe(
+      'kl_penalty_step_lag is 1, so that the reference is step 1, but the model has no such step, or it was deleted',
+    )
+  })
+
   test('that is missing or deleted fails the job before an attempt, and the next job is assigned', async () => {
     const missing = await addReferring(7)
     const deleted = await addReferring(1)
-    await database.pool.query('UPDATE training.checkpoints SET deleted_at = now() WHERE model_id = $1 AND step = 1', [
-      deleted.model,
-    ])
+    await deleteStep(deleted.model, 1)
     const next = await rows.addJob(await rows.addModel())
     expect((await rows.claim()).claim.id).toBe(next)
     const message = (at: number) =>

@@ -68,7 +68,7 @@ describe('a retry', () => {
     const model = await rows.addModel()
     await new ModelRows(own.database.pool, stack.artifacts).addCheckpoint(model, 1)
     const settings = {
-      experimental_config: { learning_rate: 0.25, kl_penalty_reference_step: 1 },
+      experimental_config: { learning_rate: 0.25, kl_penalty_coef: 0.1, kl_penalty_reference_step: 1 },
       priority: 7,
       mode: 'Dedicated',
       queue_name: 'gpus',
@@ -146,7 +146,7 @@ describe('a retry', () => {
     })
     const referring = await addEnded(model, { trajectory_groups: [] })
     await own.database.pool.query(
-      `UPDATE training.jobs SET config = '{"kl_penalty_reference_step": 4}' WHERE id = $1`,
+      `UPDATE training.jobs SET config = '{"kl_penalty_coef": 0.1, "kl_penalty_reference_step": 4}' WHERE id = $1`,
       [referring],
     )
     expect(await answer(referring)).toMatchObject({ status: 409, detail: expect.stringContaining('no step 4') })

@@ -85,12 +85,22 @@ describe('a training job in Kubernetes', () => {
   const extras = {
     klPenaltyCoef: 0.1,
     klPenaltyReferenceStep: 3,
-    truncatedImportanceSampling: 2,
+    klPenaltySource: 'sample',
+    truncatedImportanceSampling: 0,
     allowTrainingWithoutLogprobs: true,
+    lossFn: 'ppo',
+    ppo: true,
+    packedSequenceLength: 1,
+    plotTensors: true,
   }
 
   test('accepts all settings of RL', async () => {
     expect(await checkJob('RL', extras)).toMatchObject({ spec: { config: extras } })
+  })
+
+  test('accepts all settings of SFT', async () => {
+    const config = { assistantTurns: 'last', metricLogging: { enabled: true, targetTrainingStep: 2 } }
+    expect(await checkJob('SFT', config)).toMatchObject({ spec: { config } })
   })
 
   test.each(Object.entries(extras))('of SFT is rejected with %s', async (name, value) => {
@@ -98,12 +108,24 @@ describe('a training job in Kubernetes', () => {
   })
 
   test.each<[string, object]>([
-    ['klPenaltyCoef', { klPenaltyCoef: -1 }],
     ['klPenaltyReferenceStep', { klPenaltyReferenceStep: -1 }],
     ['klPenaltyReferenceStep', { klPenaltyReferenceStep: 2 ** 31 }],
-    ['truncatedImportanceSampling', { truncatedImportanceSampling: 0 }],
+    ['klPenaltyStepLag', { klPenaltyStepLag: 0 }],
+    ['truncatedImportanceSampling', { truncatedImportanceSampling: -1 }],
+    ['lossFn', { lossFn: 'dpo' }],
   ])('of RL is rejected with a wrong %s', async (name, config) => {
     await expect(checkJob('RL', config)).rejects.toThrow(`spec.config.${name}`)
+  })
+
+  test.each<[object, string]>([
+    [{ lossFn: 'ppo', ppo: false }, 'lossFn and ppo contradict each other'],
+    [{ lossFn: 'cispo', ppo: true }, 'lossFn and ppo contradict each other'],
+    [
+      { klPenaltyStepLag: 1, klPenaltyReferenceStep: 0 },
+      'klPenaltyStepLag and klPenaltyReferenceStep exclude each other',
+    ],
+  ])('of RL is rejected with %j', async (config, sentence) => {
+    await expect(checkJob('RL', config)).rejects.toThrow(sentence)
   })
 })
 
@@ -159,10 +181,18 @@ describe('a training job over REST', () => {
     })
   })
 
+  const refer = (step: number) => ({ kl_penalty_coef: 0.1, kl_penalty_reference_step: step })
+
   test('can name a reference that exists, or that an earlier job may create', async () => {
-    expect((await post({ kl_penalty_reference_step: 0 })).status).toBe(200)
-    expect((await post({ kl_penalty_reference_step: 1 })).status).toBe(200)
-    expect((await post({ kl_penalty_reference_step: 3 })).status).toBe(422)
+    expect((await post(refer(0))).status).toBe(200)
+    expect((await post(refer(1))).status).toBe(200)
+    expect((await post(refer(3))).status).toBe(422)
+  })
+
+  test('can name any reference if it has no KL penalty', async () => {
+    expect((await post({ kl_penalty_coef: 0, kl_penalty_reference_step: 3 })).status).toBe(200)
+    expect((await post({ kl_penalty_coef: -1, kl_penalty_reference_step: 3 })).status).toBe(200)
+    expect((await post({ kl_penalty_reference_step: 3 })).status).toBe(200)
   })
 
   test('with a missing reference is rejected, and the error has the location', async () => {
@@ -170,9 +200,9 @@ describe('a training job over REST', () => {
     await rows.addCheckpoint(modelId, 2)
     await rest.call('DELETE', `/v1/preview/models/${modelId}/checkpoints?steps=1`)
     for (const step of [1, 3, 2_147_483_647]) {
-      const answer = await post({ kl_penalty_reference_step: step })
+      const answer = await post(refer(step))
       expect({ status: answer.status, body: await answer.json() }).toMatchObject({ status: 422, body: refusal(step) })
     }
-    expect((await post({ kl_penalty_reference_step: 2 })).status).toBe(200)
+    expect((await post(refer(2))).status).toBe(200)
   })
 })

@@ -315,9 +315,16 @@ export const databaseMutations: Mutation[] = [
   {
     fault: 'a job goes on from an older checkpoint',
     file: 'db/jobs/claims.ts',
-    find: 'ORDER BY step DESC LIMIT 1) AS "fromCheckpoint"',
-    replace: 'ORDER BY step LIMIT 1) AS "fromCheckpoint"',
+    find: 'ORDER BY step DESC LIMIT 1) start',
+    replace: 'ORDER BY step LIMIT 1) start',
     test: lifeCycle,
+  },
+  {
+    fault: 'the reference of a job with a lag is the step that it begins from',
+    file: 'db/jobs/reference-steps.ts',
+    find: "${start} - (${job}.config->>'kl_penalty_step_lag')::integer",
+    replace: "${start} - 0 * (${job}.config->>'kl_penalty_step_lag')::integer",
+    test: 'test/control/job-progress.test.ts',
   },
   {
     fault: 'of the jobs of a model, the last runs first',

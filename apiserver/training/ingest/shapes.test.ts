@@ -147,20 +147,26 @@ describe('a training job body is rejected if', () => {
     [
       'additional settings are out of bounds',
       withConfig({
-        kl_penalty_coef: -1,
+        kl_penalty_coef: -1_000_001,
         kl_penalty_reference_step: 1.5,
-        truncated_importance_sampling: 0,
+        kl_penalty_step_lag: 0,
+        truncated_importance_sampling: -1,
         allow_training_without_logprobs: 'yes',
       }),
       [
         issue([inConfig, 'allow_training_without_logprobs'], 'bool_type', 'Input should be a valid boolean'),
-        issue([inConfig, 'kl_penalty_coef'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
+        issue([inConfig, 'kl_penalty_coef'], 'greater_than_equal', 'Input should be greater than or equal to -1000000'),
         issue(
           [inConfig, 'kl_penalty_reference_step'],
           'int_from_float',
           'Input should be a valid integer, got a number with a fractional part',
         ),
-        issue([inConfig, 'truncated_importance_sampling'], 'greater_than', 'Input should be greater than 0'),
+        issue([inConfig, 'kl_penalty_step_lag'], 'greater_than_equal', 'Input should be greater than or equal to 1'),
+        issue(
+          [inConfig, 'truncated_importance_sampling'],
+          'greater_than_equal',
+          'Input should be greater than or equal to 0',
+        ),
       ],
     ],
     [
@@ -171,6 +177,7 @@ describe('a training job body is rejected if', () => {
         ppo: 1,
         importance_sampling_level: 'word',
         advantage_balance: 2,
+        loss_fn: 'dpo',
       }),
       [
         issue([inConfig, 'advantage_balance'], 'less_than_equal', 'Input should be less than or equal to 1'),
@@ -181,6 +188,7 @@ describe('a training job body is rejected if', () => {
           "Input should be 'token', 'sequence', 'average' or 'geometric_average'",
         ),
         issue([inConfig, 'learning_rate'], 'greater_than_equal', 'Input should be greater than or equal to 0'),
+        issue([inConfig, 'loss_fn'], 'literal_error', "Input should be 'cispo' or 'ppo'"),
         issue([inConfig, 'ppo'], 'bool_type', 'Input should be a valid boolean'),
       ],
     ],

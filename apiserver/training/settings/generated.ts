@@ -56,6 +56,14 @@ export const rlConfigSchema = Type.Object(
     learning_rate: Type.Optional(
       nullable(Type.Number({ description: 'The learning rate of AdamW. Default: 5e-6.', minimum: 0, maximum: 1 })),
     ),
+    loss_fn: Type.Optional(
+      nullable(
+        Type.Enum(['cispo', 'ppo'], {
+          description:
+            'The policy loss, CISPO or the clipped loss of PPO. When absent, `ppo` decides. The two must not disagree.',
+        }),
+      ),
+    ),
     mask_prob_ratio: Type.Optional(
       nullable(Type.Boolean({ description: 'Leave out tokens whose ratio would be clipped. Default: false.' })),
     ),
@@ -82,7 +90,18 @@ export const rlConfigSchema = Type.Object(
     ),
     scale_rewards: Type.Optional(
       nullable(
-        Type.Boolean({ description: 'Divide advantages by the standard deviation of their group. Default: true.' }),
+        Type.Boolean({
+          description:
+            'Divide advantages by the standard deviation of their group, if `normalize_advantages` is true too. Default: true.',
+        }),
+      ),
+    ),
+    normalize_advantages: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description:
+            'Another name of `scale_rewards` in newer clients, which send both. Either one that is false decides. Default: true.',
+        }),
       ),
     ),
     allow_training_without_logprobs: Type.Optional(
@@ -93,12 +112,40 @@ export const rlConfigSchema = Type.Object(
         }),
       ),
     ),
+    mask_truncated: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description:
+            'Leave out answers that ended because of their limit of tokens. They are context only, and are counted. Default: false.',
+        }),
+      ),
+    ),
+    packed_sequence_length: Type.Optional(
+      nullable(
+        Type.Integer({
+          description:
+            'How many tokens a packed sequence of the job has at most. Longer results are left out, and counted. More sequences can make more gradient steps.',
+          minimum: 1,
+          maximum: 1048576,
+        }),
+      ),
+    ),
+    num_trajectories_learning_rate_multiplier_power: Type.Optional(
+      nullable(
+        Type.Number({
+          description:
+            'The learning rate of a gradient step is multiplied by its number of answers to this power. Metrics have the rate without it. Default: 0.',
+          minimum: -10,
+          maximum: 10,
+        }),
+      ),
+    ),
     kl_penalty_coef: Type.Optional(
       nullable(
         Type.Number({
           description:
-            'How strongly the model is held near the reference. A token loses this much advantage for each nat by which the model has made it likelier than the reference does, relative to the mean of its step. The metric is `kl_policy_ref`. Default: 0.',
-          minimum: 0,
+            'How strongly the model is held near the reference. A token loses this much advantage for each nat by which the model has made it likelier than the reference does, relative to the mean of its step. The metric is `kl_policy_ref`. Without effect when it is negative. Default: 0.',
+          minimum: -1000000,
           maximum: 1000000,
         }),
       ),
@@ -112,13 +159,53 @@ export const rlConfigSchema = Type.Object(
         }),
       ),
     ),
+    kl_penalty_step_lag: Type.Optional(
+      nullable(
+        Type.Integer({
+          description:
+            'Makes the reference the step that is this many before the one that the job begins from, the base model if there are not so many. Excludes `kl_penalty_reference_step`.',
+          minimum: 1,
+          maximum: 2147483647,
+        }),
+      ),
+    ),
+    kl_penalty_source: Type.Optional(
+      nullable(
+        Type.Enum(['current_learner', 'sample'], {
+          description:
+            "Whose log-probability of a token is compared with the reference's: that of the model in training, or that of the model that sampled it. Default: sample.",
+        }),
+      ),
+    ),
     truncated_importance_sampling: Type.Optional(
       nullable(
         Type.Number({
           description:
-            'Weigh each token by the ratio of its probabilities in the trainer and in the sampler, at most by this; no weights when absent.',
-          exclusiveMinimum: 0,
+            'Weigh each token by the ratio of its probabilities in the trainer and in the sampler, at most by this; no weights when absent or 0. It needs `precalculate_logprobs`.',
+          minimum: 0,
           maximum: 1000000,
+        }),
+      ),
+    ),
+    logprob_calculation_chunk_size: Type.Optional(
+      nullable(
+        Type.Integer({
+          description:
+            'Accepted, without effect: How many rows of log-probabilities the hosted service computes at once.',
+          minimum: 1,
+          maximum: 2147483647,
+        }),
+      ),
+    ),
+    plot_tensors: Type.Optional(
+      nullable(
+        Type.Boolean({ description: 'Accepted, without effect: Draw pictures of packed sequences. Default: false.' }),
+      ),
+    ),
+    scale_learning_rate_by_reward_std_dev: Type.Optional(
+      nullable(
+        Type.Boolean({
+          description: 'Accepted, without effect: Clients send it, and no trainer of theirs reads it. Default: false.',
         }),
       ),
     ),
@@ -144,6 +231,31 @@ export const sftConfigSchema = Type.Object(
           maxItems: 20000,
           items: { type: 'number', minimum: 0, maximum: 1 },
         }),
+      ),
+    ),
+    assistant_turns: Type.Optional(
+      nullable(
+        Type.Enum(['all', 'last'], {
+          description:
+            'Which turns of the assistant are trained: all, or only the last message of each row, which must then be one of the assistant. Default: all.',
+        }),
+      ),
+    ),
+    metric_logging: Type.Optional(
+      nullable(
+        Type.Object(
+          {
+            enabled: Type.Optional(
+              nullable(Type.Boolean({ description: 'Whether rows are written. Default: false.' })),
+            ),
+            target_training_step: Type.Optional(
+              nullable(
+                Type.Integer({ description: 'The `training_step` of these rows.', minimum: 0, maximum: 2147483647 }),
+              ),
+            ),
+          },
+          { description: 'Whether the metrics of the job become rows of its W&B run, and at which step.' },
+        ),
       ),
     ),
   },

@@ -1,4 +1,12 @@
-/** The settings that were given. An explicit null counts as absent, so that the default applies. */
+/** The settings that were given, with their given members. An explicit null counts as absent, so that the default applies. */
 export function pickGiven(config: object | null | undefined): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(config ?? {}).filter(([, value]) => value !== null && value !== undefined))
+  return Object.fromEntries(
+    Object.entries(config ?? {}).flatMap(([name, value]) =>
+      value === null || value === undefined ? [] : [[name, isGroup(value) ? pickGiven(value) : value]],
+    ),
+  )
+}
+
+function isGroup(value: unknown): value is object {
+  return typeof value === 'object' && !Array.isArray(value)
 }

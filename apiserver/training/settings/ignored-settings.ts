@@ -1,4 +1,5 @@
 import type { JobWarning } from '../../../db/jobs/warnings.ts'
+import { enumerateNames } from './enumerate-names.ts'
 import { rlSettings, sftSettings } from './generated.ts'
 
 // Other trainers use these names.
@@ -24,7 +25,7 @@ export function warnOfIgnoredSettings(config: Record<string, unknown> | null | u
     if (found.length === 0) return []
     const [were, it, them] =
       found.length === 1 ? ['was', 'it is an RL setting', 'it'] : ['were', 'they are RL settings', 'them']
-    const message = `${found.join(', ')} in experimental_config ${were} ignored: ${tell(it, them)}`
+    const message = `${enumerateNames(found)} in experimental_config ${were} ignored: ${tell(it, them)}`
     return [{ code: 'setting_ignored', message }]
   })
 }

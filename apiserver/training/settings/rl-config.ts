@@ -16,12 +16,36 @@ export function pickGivenConfig(config: RlConfig | null | undefined): Record<str
   return given
 }
 
+/** Whether the settings about the reference have an effect. */
+export function hasPenalty(config: RlConfig | null | undefined): boolean {
+  return (config?.kl_penalty_coef ?? 0) > 0
+}
+
 /** @throws {HttpError} 422 for settings that contradict each other; the schema cannot express this */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
-  const given = pickGiven(config)
-  for (const [alias, name] of Object.entries(rlAliases)) {
-    if (given[alias] === undefined || given[name] === undefined || given[alias] === given[name]) continue
-    const reason = `this is another name of ${name}, and the two values differ`
-    throw unprocessable(valueError(['body', 'experimental_config', alias], reason))
+  const given: RlConfig = pickGiven(config)
+  const issues = [...contradictAliases(given), ...contradictLoss(given), ...nameTwoReferences(given)]
+  if (issues.length > 0) {
+    throw unprocessable(...issues.map(([name, reason]) => valueError(['body', 'experimental_config', name], reason)))
   }
+}
+
+type Issue = [name: keyof RlConfig, reason: string]
+
+function contradictAliases(given: RlConfig): Issue[] {
+  return Object.entries(rlAliases).flatMap(([alias, name]): Issue[] => {
+    const [value, other] = [given[alias as keyof typeof rlAliases], given[name]]
+    if (value === undefined || other === undefined || value === other) return []
+    return [[alias as keyof typeof rlAliases, `this is another name of ${name}, and the two values differ`]]
+  })
+}
+
+function contradictLoss({ loss_fn: loss, ppo }: RlConfig): Issue[] {
+  if (loss === undefined || ppo === undefined || (loss === 'ppo') === ppo) return []
+  return [['loss_fn', `loss_fn is ${loss}, but ppo is ${ppo}: send one of them, or the same in both`]]
+}
+
+function nameTwoReferences({ kl_penalty_step_lag: lag, kl_penalty_reference_step: step }: RlConfig): Issue[] {
+  if (lag === undefined || step === undefined) return []
+  return [['kl_penalty_step_lag', 'kl_penalty_reference_step names the reference already: send one of them']]
 }

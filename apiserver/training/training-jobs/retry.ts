@@ -11,6 +11,7 @@ import type { Caller } from '../../accounts/context.ts'
 import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
 import { errors } from '../../errors/table.ts'
 import { getModel } from '../models/service.ts'
+import { hasPenalty } from '../settings/rl-config.ts'
 import { admitJob } from './admit.ts'
 import { getTrainingJob, type RlJobDeps } from './service.ts'
 
@@ -45,7 +46,7 @@ function explainUnfinished(state: string): string {
 
 async function requireKeptReference(pool: Pool, { modelId, config }: JobView): Promise<void> {
   const step = Number(config['kl_penalty_reference_step'] ?? 0)
-  if (await mayHaveStep(pool, modelId, step)) return
+  if (!hasPenalty(config) || (await mayHaveStep(pool, modelId, step))) return
   const reason = `The model has no step ${step} any more, which the job names as kl_penalty_reference_step.`
   throw new HttpError(errors.conflict, `${reason} Send a new job with another one.`)
 }

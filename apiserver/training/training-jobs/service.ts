@@ -22,7 +22,7 @@ import { rlSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from './admit.ts'
 import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
 import { extractRlFields } from '../settings/request.ts'
-import { requirePossibleConfig, type RlConfig } from '../settings/rl-config.ts'
+import { hasPenalty, requirePossibleConfig, type RlConfig } from '../settings/rl-config.ts'
 import type { JobListQuery } from './schema.ts'
 import { findStart } from './find-start.ts'
 import { describeWaiting } from './waiting.ts'
@@ -71,7 +71,7 @@ export async function createRlJob(
  */
 async function requireReferenceStep(pool: Pool, modelId: string, config: RlConfig | null | undefined): Promise<void> {
   const step = config?.kl_penalty_reference_step
-  if (step == null || (await mayHaveStep(pool, modelId, step))) return
+  if (step == null || !hasPenalty(config) || (await mayHaveStep(pool, modelId, step))) return
   const reason = `the model has no step ${step}`
   const loc = ['body', 'experimental_config', 'kl_penalty_reference_step']
   throw unprocessable(valueError(loc, reason))

@@ -31,12 +31,6 @@ def check_number(minimum: float, maximum: float) -> SettingCheck:
     )
 
 
-def check_number_above(minimum: float, maximum: float) -> SettingCheck:
-    return SettingCheck(
-        lambda value: is_number(value) and minimum < value <= maximum, f"a number above {minimum}, at most {maximum}"
-    )
-
-
 def check_number_or_list(minimum: float, maximum: float, min_items: int, max_items: int) -> SettingCheck:
     is_valid, expected, _ = check_number(minimum, maximum)
 

@@ -6,7 +6,6 @@ from trainyard_trainer.failures import InvalidInput
 
 CHECKS = {
     "number": setting_checks.check_number(-1, 1),
-    "above": setting_checks.check_number_above(0, 1_000_000),
     "integer": setting_checks.check_integer(1, 100),
     "rates": setting_checks.check_number_or_list(0, 1, 1, 3),
     "flag": setting_checks.check_flag(),
@@ -19,7 +18,7 @@ CHECKS = {
     [
         ({}, {}),
         ({"number": None, "later": 1}, {}),
-        ({"number": -1, "above": 1_000_000, "flag": False, "level": "token"}, None),
+        ({"number": -1, "flag": False, "level": "token"}, None),
         ({"integer": 100.0}, {"integer": 100}),
         ({"rates": 0}, None),
         ({"rates": [0, 0.5, 1]}, None),
@@ -37,7 +36,6 @@ def test_a_whole_number_is_an_int():
     ("name", "values", "expected"),
     [
         ("number", [1.1, -1.1, "1", True, [0]], "a number from -1 to 1"),
-        ("above", [0, -1, 1_000_001], "a number above 0, at most 1000000"),
         ("integer", [0, 101, 1.5, "2"], "a whole number from 1 to 100"),
         ("rates", [2, [], [2], [0] * 4, [None]], "a number from 0 to 1, or a list of 1 to 3 such numbers"),
         ("flag", [0, "true"], "true or false"),
