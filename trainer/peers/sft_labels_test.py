@@ -1,4 +1,8 @@
-"""Compares the labels of supervised training with ART's, under templates of the four families that ART knows.
+"""Compares the labels of supervised training with ART's, under templates of families that ART knows, where both agree.
+
+ART trains on everything between an answer marker and the next question marker. The trainer trains only on the assistant's
+messages. So the conversations here have no text between an answer and the next question: no results of tools that the
+template writes without a question marker, no second answer, no tools that it writes before the last question.
 
 ART leaves the search for its markers to Unsloth, which needs a GPU. `mark_answers` replaces it here. The Unsloth
 version of ART 0.5.18 also trains on the line breaks at the end of an answer marker, because it searches for them one
@@ -24,15 +28,14 @@ from trainyard_trainer.tokens.assistant_spans import Conversation
 from trainyard_trainer.tokens.rendering import present_message
 
 IGNORED = -100
-# Templates, and whether they support tools and several answers in a row.
+# Templates, and whether they write the results of tools as questions.
 FAMILIES = {
     "tiny-chat": True,
     "chatml": True,
     "qwen3": True,
-    "llama3": True,
-    "mistral": True,
+    "llama3": False,
+    "mistral": False,
     "gemma": False,
-    "llama2": False,
 }
 
 
@@ -81,17 +84,17 @@ def label_ours(messages: list[dict], tools: list[dict] | None, tokenizer: PreTra
     return row.ids, row.trained
 
 
-def make_conversation(maker: Maker, free: bool) -> list[dict]:
-    """`free` conversations contain calls, several answers in a row, and system messages in between."""
+def make_conversation(maker: Maker, calls: bool) -> list[dict]:
+    """With `calls`, some answers follow a call and its result."""
     random = maker.random
     messages: list[dict] = []
     if random.random() < 0.5:
         messages.append({"role": "system", "content": maker.make_text()})
     for _ in range(random.randint(1, 4)):
         messages.append({"role": "user", "content": maker.make_text()})
-        if free and random.random() < 0.3:
+        if calls and random.random() < 0.3:
             messages += maker.make_call()
-        messages += [make_answer(maker) for _ in range(random.choice([1, 1, 2]) if free else 1)]
+        messages.append(make_answer(maker))
     if random.random() < 0.3:
         messages.append({"role": "user", "content": maker.make_text()})
     return messages

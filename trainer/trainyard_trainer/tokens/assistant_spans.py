@@ -2,8 +2,7 @@
 
 A turn begins behind what the template writes before an answer (`<|im_start|>assistant\\n`) and ends where the next
 message begins, so that its end token and what the template writes behind that belong to it. This asks nothing of a
-template but to be rendered; a rendering in which the turns cannot be found raises InvalidInput. Under the templates
-whose markers ART knows, turns are as long as ART's.
+template but to be rendered; a rendering in which the turns cannot be found raises InvalidInput.
 """
 
 from bisect import bisect_left
@@ -15,7 +14,6 @@ from functools import cached_property
 from transformers import PreTrainedTokenizerBase
 
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.tokens.families import find_family, widen_spans
 from trainyard_trainer.tokens.rendering import choose_mark, encode, render
 
 # A rendering is needed again soon or never, and a long one takes megabytes.
@@ -69,6 +67,10 @@ class Conversation:
     def is_assistant(self, index: int) -> bool:
         return self.messages[index]["role"] == "assistant"
 
+    def is_result(self, index: int) -> bool:
+        """Whether a tool's result is at this index."""
+        return index < len(self.messages) and self.messages[index]["role"] == "tool"
+
     def split_at_mark(self, messages: list[dict], **options: bool) -> tuple[str, str] | None:
         """The text before and after the mark in one of the messages. None if the template drops it."""
         head, found, tail = self.render(messages, **options).partition(self.mark)
@@ -101,51 +103,14 @@ class Conversation:
 
 
 def find_assistant_spans(conversation: Conversation) -> list[range]:
-    """The characters of each assistant turn in the conversation's text, in order."""
-    spans = [span for first, last in group_messages(conversation) for span in find_group(conversation, first, last)]
+    """The characters of each assistant message in the conversation's text, in order. Results of tools are between
+    them, even if the template writes these into the assistant's turn."""
+    indices = [index for index in range(len(conversation.messages)) if conversation.is_assistant(index)]
+    spans = [range(find_start(conversation, index), find_end(conversation, index)) for index in indices]
     edges = [edge for span in spans for edge in (span.start, span.stop)]
     if edges != sorted(edges):
         raise make_template_error()
-    family = find_family(conversation.template)
-    return widen_spans(spans, conversation.text, family) if family else spans
-
-
-def find_group(conversation: Conversation, first: int, last: int) -> list[range]:
-    """The turns of the assistant's messages from the first to the last. If they cannot be separated, one turn for all
-    of them."""
-    indices = [index for index in range(first, last + 1) if conversation.is_assistant(index)]
-    try:
-        return [range(find_start(conversation, index), find_end(conversation, index)) for index in indices]
-    except InvalidInput:
-        if len(indices) == 1:
-            raise
-        return [range(find_start(conversation, first), find_end(conversation, last))]
-
-
-def group_messages(conversation: Conversation) -> list[tuple[int, int]]:
-    """The first and the last message of each assistant turn. Tool results may be inside of a turn."""
-    groups: list[tuple[int, int]] = []
-    for index in range(len(conversation.messages)):
-        if not conversation.is_assistant(index):
-            continue
-        if groups and is_continued(conversation, groups[-1], index):
-            groups[-1] = (groups[-1][0], index)
-        else:
-            groups.append((index, index))
-    return groups
-
-
-def is_continued(conversation: Conversation, span: tuple[int, int], index: int) -> bool:
-    """True if only tool results are in between, and the template starts no new answer after them."""
-    between = conversation.messages[span[1] + 1 : index]
-    if not between or any(message["role"] != "tool" for message in between):
-        return False
-    return not opens_answer(conversation, index) and span[0] > 0 and opens_answer(conversation, span[0])
-
-
-def opens_answer(conversation: Conversation, index: int) -> bool:
-    before = conversation.messages[:index]
-    return conversation.render(before, answering=True) != conversation.render(before)
+    return spans
 
 
 def find_start(conversation: Conversation, index: int) -> int:
@@ -208,6 +173,10 @@ def find_end_by_marks(conversation: Conversation, index: int) -> int:
         for tail in tails:
             if tail and start and text.startswith(tail, start):
                 return start + len(tail)
+        if start and conversation.is_result(index + 1):
+            # The result continues the turn, which ends in another way without one.
+            same = find_common_start([text[start:], closed[1]])
+            return conversation.find_token_start(text, start + len(same))
     raise make_template_error()
 
 

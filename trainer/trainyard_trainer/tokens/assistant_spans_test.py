@@ -3,6 +3,7 @@ import json
 
 import pytest
 
+from testing.styled_templates import SPECIAL
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.sft.dataset import tokenize_row
 from trainyard_trainer.tokens import assistant_spans
@@ -73,16 +74,31 @@ THOUGHTS = """
 # Tool results are inside the assistant's turn, which continues after them without a new start.
 RESULTS_WITHIN = """
 {%- for message in messages -%}
-  {%- if message.role == 'user' -%}{{- '<User>' ~ message.content -}}
-  {%- elif message.role == 'tool' -%}{{- '<output>' ~ message.content ~ '</output>' -}}
+  {%- if message.role == 'user' -%}{{- '<|User|>' ~ message.content -}}
+  {%- elif message.role == 'tool' -%}{{- '<|output|>' ~ message.content ~ '<|end_output|>' -}}
   {%- else -%}
-    {{- '<Assistant>' if messages[loop.index0 - 1].role != 'tool' -}}
+    {{- '<|Assistant|>' if messages[loop.index0 - 1].role != 'tool' -}}
     {{- message.content -}}
-    {{- '<call>' ~ message.tool_calls[0].function.name ~ '</call>' if message.tool_calls -}}
-    {{- '<end>' if loop.last or messages[loop.index0 + 1].role != 'tool' -}}
+    {{- '<|call|>' ~ message.tool_calls[0].function.name ~ '<|end_call|>' if message.tool_calls -}}
+    {{- '<|end|>' if loop.last or messages[loop.index0 + 1].role != 'tool' -}}
   {%- endif -%}
 {%- endfor -%}
-{%- if add_generation_prompt and messages[-1].role != 'tool' -%}{{- '<Assistant>' -}}{%- endif -%}"""
+{%- if add_generation_prompt and messages[-1].role != 'tool' -%}{{- '<|Assistant|>' -}}{%- endif -%}"""
+
+# Each call is followed by its result, before the message with the call has ended.
+RESULTS_AT_CALLS = """
+{%- for message in messages -%}
+  {%- if message.role == 'user' -%}{{- '<|User|>' ~ message.content -}}
+  {%- elif message.role == 'assistant' -%}
+    {{- '<|Assistant|>' ~ message.content -}}
+    {%- if message.tool_calls -%}
+      {{- '<|call|>' ~ message.tool_calls[0].function.name -}}
+      {{- '<|result|>' ~ messages[loop.index].content if loop.index < messages | length -}}
+    {%- endif -%}
+    {{- '<|end|>' -}}
+  {%- endif -%}
+{%- endfor -%}
+{%- if add_generation_prompt -%}{{- '<|Assistant|>' -}}{%- endif -%}"""
 
 CALL = {"id": "1", "type": "function", "function": {"name": "search", "arguments": '{"query": "owls"}'}}
 TOOL = {"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}
@@ -106,6 +122,7 @@ def build(tokenizer, template, *messages, tools=None):
     changed = copy.deepcopy(tokenizer)
     if template:
         changed.chat_template = template
+        changed.add_tokens(SPECIAL.findall(template), special_tokens=True)
     return Conversation([present_message(describe(*message)) for message in messages], tools, changed)
 
 
@@ -127,8 +144,8 @@ def describe(role, content, call=None):
         pytest.param(
             None,
             [ASK, RED, BLUE],
-            ["Red.<|im_end|>\n<|im_start|>assistant\nBlue.<|im_end|>\n"],
-            id="two answers in a row are one, as in ART",
+            ["Red.<|im_end|>\n", "Blue.<|im_end|>\n"],
+            id="two answers in a row",
         ),
         pytest.param(None, [ASK, RED, MORE], ["Red.<|im_end|>\n"], id="a question at the end"),
         pytest.param(None, [ASK, SYSTEM], [], id="no answer"),
@@ -150,12 +167,8 @@ def describe(role, content, call=None):
         pytest.param(
             HEADERS,
             [ASK, CALLED, RESULT, OWLS],
-            [
-                '{"name": "search", "parameters": {"query": "owls"}}<|eot_id|>'
-                "<|start_header_id|>ipython<|end_header_id|>\n\nOwls hoot.<|eot_id|>"
-                "<|start_header_id|>assistant<|end_header_id|>\n\nThey hoot.<|eot_id|>"
-            ],
-            id="headers: up to the next question, as in ART",
+            ['{"name": "search", "parameters": {"query": "owls"}}<|eot_id|>', "They hoot.<|eot_id|>"],
+            id="headers: a tool's result is not learnt",
         ),
         pytest.param(HEADERS, [ASK, ("assistant", "\n Red. \n"), MORE, RED], ["Red.<|eot_id|>"] * 2, id="trimmed"),
         pytest.param(
@@ -167,8 +180,8 @@ def describe(role, content, call=None):
         pytest.param(
             INSTRUCTIONS,
             [ASK, CALLED, RESULT, OWLS],
-            ["[TOOL_CALLS] search</s>[TOOL_RESULTS] Owls hoot.[/TOOL_RESULTS] They hoot.</s>"],
-            id="instructions: up to the next question, as in ART",
+            ["[TOOL_CALLS] search</s>", " They hoot.</s>"],
+            id="instructions: a tool's result is not learnt",
         ),
         pytest.param(
             THOUGHTS,
@@ -202,8 +215,14 @@ def describe(role, content, call=None):
         pytest.param(
             RESULTS_WITHIN,
             [ASK, CALLED, RESULT, OWLS, MORE, BLUE],
-            ["<call>search</call><output>Owls hoot.</output>They hoot.<end>", "Blue.<end>"],
-            id="results within the turn belong to it",
+            ["<|call|>search<|end_call|>", "They hoot.<|end|>", "Blue.<|end|>"],
+            id="results within the turn: they are not learnt",
+        ),
+        pytest.param(
+            RESULTS_AT_CALLS,
+            [ASK, CALLED, RESULT, OWLS, MORE, BLUE],
+            ["<|call|>search", "They hoot.<|end|>", "Blue.<|end|>"],
+            id="results at their calls: they are not learnt",
         ),
     ],
 )
@@ -212,11 +231,8 @@ def test_the_turns_of_the_assistant(show, template, messages, turns):
 
 
 def test_tools_that_move_to_the_last_question(show):
-    tools = "[AVAILABLE_TOOLS] search[/AVAILABLE_TOOLS]"
-    assert show(INSTRUCTIONS, ASK, RED, MORE, BLUE, tools=[TOOL]) == [f" Red.</s>{tools}", " Blue.</s>"]
-    unknown = INSTRUCTIONS.replace("INST]", "ASK]")
-    assert show(unknown, ASK, RED, MORE, BLUE, tools=[TOOL]) == [" Red.</s>", " Blue.</s>"]
-    turns = show(unknown, ASK, CALLED, RESULT, OWLS, MORE, BLUE, tools=[TOOL])
+    assert show(INSTRUCTIONS, ASK, RED, MORE, BLUE, tools=[TOOL]) == [" Red.</s>", " Blue.</s>"]
+    turns = show(INSTRUCTIONS, ASK, CALLED, RESULT, OWLS, MORE, BLUE, tools=[TOOL])
     assert turns == ["[TOOL_CALLS] search</s>", " They hoot.</s>", " Blue.</s>"]
 
 

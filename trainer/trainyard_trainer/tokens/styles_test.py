@@ -1,6 +1,5 @@
 """What is learnt of a conversation under templates in the styles of public models: the assistant's turns, with what
-ends them. Under the four families whose markers ART knows (ChatML, Llama 3, Gemma, [INST]), a turn goes on to the next
-question; peers/sft_labels_test.py compares those with ART itself."""
+ends them, and nothing of a tool's result. peers/sft_labels_test.py compares the turns with ART."""
 
 import pytest
 
@@ -21,7 +20,7 @@ AROUND = {
     "gemma": ("", "<end_of_turn>\n", "<end_of_turn>\n"),
     "granite": ("", "<|end_of_text|>\n", "<|end_of_text|>\n"),
     "harmony": ("<|channel|>final<|message|>", "<|end|>", "<|return|>"),
-    "llama2": (" ", " </s><s>", " </s>"),
+    "llama2": (" ", " </s>", " </s>"),
     "llama3": ("", "<|eot_id|>", "<|eot_id|>"),
     "mistral": ("", "</s>", "</s>"),
     "phi3": ("", "<|end|>\n", "<|end|>\n<|endoftext|>"),
@@ -33,28 +32,17 @@ AROUND = {
 # Starts an answer with a thought, which may be empty, but writes no thought into earlier answers.
 EMPTY_THOUGHT = {"qwen3": "<think>\n\n</think>\n\n"}
 
-RESULT_LLAMA3 = (
-    '<|start_header_id|>ipython<|end_header_id|>\n\n"Owls hoot."<|eot_id|>'
-    "<|start_header_id|>assistant<|end_header_id|>\n\n"
-)
-TOOLS_MISTRAL = (
-    '[AVAILABLE_TOOLS][{"type": "function", "function": {"name": "search", "description": null, '
-    '"parameters": {"type": "object"}}}][/AVAILABLE_TOOLS]'
-)
 CALLED = '<tool_call>\n{"name": "search", "arguments": {"query": "owls"}}\n</tool_call>'
 # The trained text of a question, a call, its result, an answer, another question and its answer.
 AROUND_TOOLS = {
     "chatml": [f"{CALLED}<|im_end|>\n", "They hoot.<|im_end|>\n", "Blue.<|im_end|>\n"],
     "qwen3": [f"{CALLED}<|im_end|>\n", "They hoot.<|im_end|>\n", "<think>\n\n</think>\n\nBlue.<|im_end|>\n"],
     "llama3": [
-        f'{{"name": "search", "parameters": {{"query": "owls"}}}}<|eot_id|>{RESULT_LLAMA3}They hoot.<|eot_id|>',
+        '{"name": "search", "parameters": {"query": "owls"}}<|eot_id|>',
+        "They hoot.<|eot_id|>",
         "Blue.<|eot_id|>",
     ],
-    "mistral": [
-        '[TOOL_CALLS][{"name": "search", "arguments": {"query": "owls"}}]</s>'
-        f'[TOOL_RESULTS]{{"content": "Owls hoot."}}[/TOOL_RESULTS]They hoot.</s>{TOOLS_MISTRAL}',
-        "Blue.</s>",
-    ],
+    "mistral": ['[TOOL_CALLS][{"name": "search", "arguments": {"query": "owls"}}]</s>', "They hoot.</s>", "Blue.</s>"],
     "command_r": [
         'Action: search {"query": "owls"}<|END_OF_TURN_TOKEN|>',
         "They hoot.<|END_OF_TURN_TOKEN|>",
