@@ -2,6 +2,20 @@ import type { Mutation } from './mutation.ts'
 
 export const apiserverMutations: Mutation[] = [
   {
+    fault: 'an image in a row of a data set is accepted',
+    file: 'apiserver/training/ingest/sft-row.ts',
+    find: 'findMediaIssue(content) ?? ',
+    replace: '',
+    test: 'apiserver/training/ingest/sft-row.test.ts',
+  },
+  {
+    fault: 'a row whose messages are all masked counts as one to train on',
+    file: 'apiserver/training/ingest/sft-row.ts',
+    find: '!isMasked && ',
+    replace: '',
+    test: 'apiserver/training/ingest/sft-row.test.ts',
+  },
+  {
     fault: 'requests that wait for an engine are rejected as soon as a pod shuts down',
     file: 'apiserver/serve.ts',
     find: 'inference?.stopWaiting(), drainMs / 2)',

@@ -1,8 +1,8 @@
 """Compares the labels of supervised training with ART's, under templates of families that ART knows, where both agree.
 
-ART trains on everything between an answer marker and the next question marker. The trainer trains only on the assistant's
-messages. So the conversations here have no text between an answer and the next question: no results of tools that the
-template writes without a question marker, no second answer, no tools that it writes before the last question.
+ART trains on everything between an answer marker and the next question marker. The trainer trains only on the
+assistant's messages. So the conversations here have no text between an answer and the next question: no results of
+tools that the template writes without a question marker, no second answer, no tools before the last question.
 
 ART leaves the search for its markers to Unsloth, which needs a GPU. `mark_answers` replaces it here. The Unsloth
 version of ART 0.5.18 also trains on the line breaks at the end of an answer marker, because it searches for them one
@@ -80,8 +80,7 @@ def label_theirs(messages: list[dict], tools: list[dict] | None, tokenizer: PreT
 
 
 def label_ours(messages: list[dict], tools: list[dict] | None, tokenizer: PreTrainedTokenizerBase) -> tuple:
-    row = tokenize_row(Conversation([present_message(message) for message in messages], tools, tokenizer))
-    return row.ids, row.trained
+    return tokenize_row(Conversation([present_message(message) for message in messages], tools, tokenizer))
 
 
 def make_conversation(maker: Maker, calls: bool) -> list[dict]:

@@ -57,7 +57,7 @@ test.each([
   [
     'a conversation without an answer',
     '{"messages":[{"role":"user","content":"a"}]}',
-    'train.jsonl: no line has an assistant message, so there is nothing to train on',
+    'train.jsonl: no line has an assistant message that is trained, so there is nothing to train on',
   ],
 ])('%s is rejected', (_, text, reason) => {
   expect(check(text)).toEqual([`Value error, ${reason}`])

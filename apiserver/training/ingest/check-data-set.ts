@@ -33,7 +33,9 @@ export function checkDataSet(readInto: ReadInto, path: string): void {
   if (issues.length > 0) throw unprocessable(...issues)
   if (rows === 0) throw unprocessable(describeIssue(path, 'it is empty: it has no line with a conversation'))
   if (answers === 0)
-    throw unprocessable(describeIssue(path, 'no line has an assistant message, so there is nothing to train on'))
+    throw unprocessable(
+      describeIssue(path, 'no line has an assistant message that is trained, so there is nothing to train on'),
+    )
 }
 
 /** @param line undefined for a line that is too long */

@@ -4,12 +4,14 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from trainyard_trainer.failures import InvalidInput
 
 # The limit for one conversation. The time to find its answers grows with the square of their number.
 MAX_MESSAGES = 5_000
+# Words in the types of parts that training cannot read, such as input_image, image_url, audio_url and input_file.
+MEDIA = ("image", "audio", "video", "file")
 
 
 def parse_json(text: str, what: str) -> object:
@@ -55,13 +57,14 @@ def require_list(value: object, where: str) -> list:
 
 
 def require_messages(value: object, where: str) -> list[dict]:
-    """Requires messages, and sampled Choices, that a chat template can render."""
+    """Requires messages, and sampled Choices, that a chat template can render. Calls of functions, OpenAI's older form,
+    become calls of tools."""
     items = require_list(value, where)
     if len(items) > MAX_MESSAGES:
         raise InvalidInput(f"{where} has {len(items)} messages; at most {MAX_MESSAGES} can be trained on.")
     for index, item in enumerate(items):
         check_item(item, f"{where}[{index}]")
-    return items
+    return convert_function_calls(items)
 
 
 def require_tools(value: object, where: str) -> list[dict] | None:
@@ -74,15 +77,53 @@ def require_tools(value: object, where: str) -> list[dict] | None:
     return tools or None
 
 
+def require_functions(value: object, where: str) -> list[dict] | None:
+    """Functions in OpenAI's older form, as tools."""
+    functions = require_tools(value, where)
+    return functions and [{"type": "function", "function": function} for function in functions]
+
+
+def convert_function_calls(items: list[dict]) -> list[dict]:
+    """Older clients write a call as `function_call`, and its result with the role `function`."""
+    converted: list[dict] = []
+    latest = None
+    for item in items:
+        message = get_message(item)
+        if message.get("function_call"):
+            # Some templates require ids of nine letters and digits.
+            latest = f"call{len(converted):05}"
+            message = convert_call(message, latest)
+        elif message.get("role") == "function":
+            message = message | {"role": "tool"} | ({"tool_call_id": latest} if latest else {})
+        converted.append(item | {"message": message} if is_choice(item) else message)
+    return converted
+
+
+def convert_call(message: dict, call_id: str) -> dict:
+    others = {name: value for name, value in message.items() if name != "function_call"}
+    return others | {"tool_calls": [{"id": call_id, "type": "function", "function": message["function_call"]}]}
+
+
 def check_item(item: object, where: str) -> None:
     fields = require_object(item, where)
-    message = require_object(fields["message"], f"{where}.message") if is_choice(fields) else fields
+    message = require_object(get_message(fields), f"{where}.message")
     role = message.get("role")
     if not isinstance(role, str) and not (is_choice(fields) and role is None):
         raise InvalidInput(f"{where}.role must be a string.")
     check_content(message.get("content"), f"{where}.content")
+    check_calls(message, where)
+
+
+def check_calls(message: dict, where: str) -> None:
     for call in require_list(message.get("tool_calls") or [], f"{where}.tool_calls"):
         require_object(require_object(call, f"{where}.tool_calls").get("function"), f"{where}.tool_calls.function")
+    if not message.get("function_call"):
+        return
+    function = require_object(message["function_call"], f"{where}.function_call")
+    if not isinstance(function.get("name"), str):
+        raise InvalidInput(f"{where}.function_call.name must be a string.")
+    if message.get("tool_calls"):
+        raise InvalidInput(f"{where} has both tool_calls and function_call. Send only tool_calls.")
 
 
 def check_content(content: object, where: str) -> None:
@@ -92,6 +133,21 @@ def check_content(content: object, where: str) -> None:
         text = part.get("text") if isinstance(part, dict) else part
         if not isinstance(text, str | None) or part is None:
             raise InvalidInput(f"{where}: every part must be a string, or an object with a string `text`.")
+        if isinstance(part, dict) and (kind := find_media(part)):
+            advice = "Only text can be trained on: remove it."
+            raise InvalidInput(f"{where} has a part with `{kind}`. {advice}", "MediaUnsupported")
+
+
+def find_media(part: dict) -> str | None:
+    """The type of a part that is an image, a sound, a video or a file. Without a type, the member that is one."""
+    kind = part.get("type")
+    names = [kind] if isinstance(kind, str) else part if part.get("text") is None else []
+    return next((name for name in names if any(word in name for word in MEDIA)), None)
+
+
+def get_message(item: dict) -> Any:
+    """The message of a Choice. Any other item is a message itself."""
+    return item["message"] if is_choice(item) else item
 
 
 def is_choice(item: dict) -> bool:

@@ -11,14 +11,14 @@ def parse_sft_config(given: dict[str, object]) -> SftConfig:
 
 
 def list_rates(config: SftConfig, num_batches: int) -> list[float]:
-    """The learning rate of each batch; rates beyond the last batch are ignored."""
+    """The learning rate of each batch that is trained; rates beyond the last one are ignored."""
     rates = config.learning_rate
     if not isinstance(rates, list):
         return [rates] * num_batches
     if len(rates) < num_batches:
         raise InvalidInput(
             f"config.learning_rate has {len(rates)} rates, but the training data has {num_batches} batches of "
-            f"{config.batch_size} rows: send one rate for each batch.",
+            f"{config.batch_size} rows with something to train: send one rate for each batch.",
             "TooFewLearningRates",
         )
     return rates[:num_batches]

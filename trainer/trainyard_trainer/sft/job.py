@@ -5,17 +5,18 @@ from trainyard_trainer.job import Job
 from trainyard_trainer.session import open_session
 from trainyard_trainer.sft.batches import SftSteps
 from trainyard_trainer.sft.config import parse_sft_config
-from trainyard_trainer.sft.dataset import read_rows
-from trainyard_trainer.sft.job_warnings import count_rows, find_warnings
+from trainyard_trainer.sft.dataset import Reading, read_rows
+from trainyard_trainer.sft.job_warnings import RowCounts, find_warnings
 from trainyard_trainer.sft.spooled_rows import spool_rows
 
 
 def run_sft_job(job: Job) -> None:
     """Trains and reports. Raises Fenced, ShuttingDown, a JobFailure or any unexpected exception."""
     config, max_length = parse_sft_config(job.claim.config), job.settings.max_sequence_length
-    with job.open_input() as lines, spool_rows(read_rows(lines, job.base.tokenizer, job.check)) as rows:
+    reading = Reading(job.base.tokenizer, job.check)
+    counts = RowCounts(max_length)
+    with job.open_input() as lines, spool_rows(counts.watch(read_rows(lines, reading))) as rows:
         steps = SftSteps(rows, config, max_length)
-        counts = count_rows(rows, max_length, job.check)
         with open_session(job, SFT) as model:
             model.resume(steps)
             warnings = [*find_warnings(counts), *model.warn_of_layers()]

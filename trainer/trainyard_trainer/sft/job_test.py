@@ -126,11 +126,18 @@ def test_rows_that_are_too_long_are_left_out_of_their_batch_and_counted(train, t
     limit = max(len(tokenize(tokenizer, *dialogue)[0]) for dialogue in DIALOGUES)
     reports = train([long, long, DIALOGUES[0], long, DIALOGUES[1]], max_length=limit)
     shown = [(step["num_trajectories"], step["num_dropped_trajectories"]) for step in reports.steps]
-    assert shown == [(0, 2), (1, 1), (1, 0)]
-    assert [set(step) for step in reports.steps] == [NUMBERS] * 3
-    memory = reports.steps[0]["memory_bytes"]
-    empty = dict.fromkeys(NUMBERS, 0) | {"learning_rate": 5e-5, "num_dropped_trajectories": 2, "memory_bytes": memory}
-    assert reports.steps[0] == empty
+    assert shown == [(1, 1), (1, 0)]
+    assert [number for number, kind, _ in reports if kind == "gradient_step"] == [1, 2]
+
+
+def test_a_batch_with_nothing_to_train_makes_no_step_and_takes_no_rate(train, tokenizer):
+    long = ("Name a colour.", "Red. " * 60)
+    limit = max(len(tokenize(tokenizer, *dialogue)[0]) for dialogue in DIALOGUES)
+    given = [long, long, *DIALOGUES]
+    reports = train(given, max_length=limit, learning_rate=[1e-3, 1e-4])
+    assert reports[0][2]["num_sequences"] == 2
+    shown = [(step["num_trajectories"], step["learning_rate"]) for step in reports.steps]
+    assert shown == [(2, 1e-3), (1, 1e-4)]
 
 
 def test_at_most_one_line_of_the_data_is_in_memory(jobs):
@@ -159,10 +166,10 @@ def test_layers_that_are_not_trained_are_reported(tmp_path, tokenizer):
     assert first.warnings == second.warnings == [("layers_not_trained", message)]
 
 
-def test_a_batch_without_a_gradient_makes_no_step(train, jobs):
+def test_a_job_without_a_batch_to_train_keeps_the_weights(train, jobs):
     before = train(DIALOGUES, learning_rate=1e-3)
     after = train(DIALOGUES, start=before.checkpoint, max_length=3)
-    assert [step["grad_norm"] for step in after.steps] == [0.0, 0.0]
+    assert ([kind for _, kind, _ in after], after.metrics) == (["training_started"], {})
     for name, tensor in jobs.read_weights(before).items():
         assert torch.equal(tensor, jobs.read_weights(after)[name]), name
     assert jobs.count_optimizer_steps(after) == {2.0}

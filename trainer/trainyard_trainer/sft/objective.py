@@ -31,7 +31,7 @@ class SftObjective:
 
     def describe(self, sums: Numbers, num_trained: int) -> Numbers:
         return {
-            "entropy": sums["entropy"] / num_trained if num_trained else 0.0,
+            "entropy": sums["entropy"] / num_trained,
             "num_trajectories": self.num_rows,
             "num_tokens": self.num_tokens,
             "num_dropped_trajectories": self.num_dropped,

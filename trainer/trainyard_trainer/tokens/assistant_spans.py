@@ -102,12 +102,12 @@ class Conversation:
         return next((skipped + start for start, end in offsets if start <= position - skipped < end), position)
 
 
-def find_assistant_spans(conversation: Conversation) -> list[range]:
-    """The characters of each assistant message in the conversation's text, in order. Results of tools are between
+def find_assistant_spans(conversation: Conversation) -> dict[int, range]:
+    """The characters of each assistant message in the conversation's text, by its index. Results of tools are between
     them, even if the template writes these into the assistant's turn."""
     indices = [index for index in range(len(conversation.messages)) if conversation.is_assistant(index)]
-    spans = [range(find_start(conversation, index), find_end(conversation, index)) for index in indices]
-    edges = [edge for span in spans for edge in (span.start, span.stop)]
+    spans = {index: range(find_start(conversation, index), find_end(conversation, index)) for index in indices}
+    edges = [edge for span in spans.values() for edge in (span.start, span.stop)]
     if edges != sorted(edges):
         raise make_template_error()
     return spans

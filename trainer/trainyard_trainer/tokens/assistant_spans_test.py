@@ -113,7 +113,7 @@ def show(tokenizer):
 
     def show(template, *messages, tools=None):
         conversation = build(tokenizer, template, *messages, tools=tools)
-        return [conversation.text[turn.start : turn.stop] for turn in find_assistant_spans(conversation)]
+        return [conversation.text[turn.start : turn.stop] for turn in find_assistant_spans(conversation).values()]
 
     return show
 
@@ -260,14 +260,14 @@ def test_a_conversation_that_a_template_does_not_support_is_rejected(show, templ
 
 
 def test_the_tokens_of_the_turns_are_trained_on(tokenizer):
-    row = tokenize_row(build(tokenizer, None, SYSTEM, ASK, ("assistant", "Blüe 🎈."), MORE, BLUE))
-    trained = [token for token, is_trained in zip(row.ids, row.trained, strict=True) if is_trained]
-    assert tokenizer.decode(trained) == "Blüe 🎈.<|im_end|>\nBlue.<|im_end|>\n"
-    marks = "".join("x" if is_trained else "." for is_trained in row.trained)
-    end = [index for index, token in enumerate(row.ids) if token == tokenizer.eos_token_id]
+    ids, trained = tokenize_row(build(tokenizer, None, SYSTEM, ASK, ("assistant", "Blüe 🎈."), MORE, BLUE))
+    learnt = [token for token, is_trained in zip(ids, trained, strict=True) if is_trained]
+    assert tokenizer.decode(learnt) == "Blüe 🎈.<|im_end|>\nBlue.<|im_end|>\n"
+    marks = "".join("x" if is_trained else "." for is_trained in trained)
+    end = [index for index, token in enumerate(ids) if token == tokenizer.eos_token_id]
     # The ends of the system's and the user's turns are not trained. The assistant's are, with the line break.
     assert [marks[index : index + 2] for index in end] == ["..", "..", "xx", "..", "xx"]
-    assert row.ids == tokenizer.apply_chat_template(
+    assert ids == tokenizer.apply_chat_template(
         [describe(*message) for message in (SYSTEM, ASK, ("assistant", "Blüe 🎈."), MORE, BLUE)], return_dict=False
     )
 

@@ -7,7 +7,7 @@ import pytest
 
 from trainyard_trainer.data.payload import History, parse_payload
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.sft.dataset import MAX_LINE_BYTES, read_rows
+from trainyard_trainer.sft.dataset import MAX_LINE_BYTES, Reading, read_rows
 from trainyard_trainer.tokens.history import tokenize_history
 from trainyard_trainer.tokens.rendering import MAX_TEXT_BYTES
 
@@ -21,7 +21,7 @@ def nest(levels: int) -> str:
 
 
 def read(tokenizer, line: bytes) -> list:
-    return list(read_rows(BytesIO(line), tokenizer, lambda: None))
+    return list(read_rows(BytesIO(line), Reading(tokenizer)))
 
 
 @pytest.mark.parametrize("text", [LONG, "🎈" * (MAX_TEXT_BYTES // 4)], ids=["letters", "emoji"])

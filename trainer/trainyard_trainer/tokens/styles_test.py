@@ -79,7 +79,7 @@ def learn(tokenizer, style: str, messages: list[dict], tools: list[dict] | None 
     dressed = dress(tokenizer, style)
     row = tokenize_row(Conversation([present_message(message) for message in messages], tools, dressed))
     runs: list[list[int]] = [[]]
-    for token, trained in zip(row.ids, row.trained, strict=True):
+    for token, trained in zip(*row, strict=True):
         if trained:
             runs[-1].append(token)
         elif runs[-1]:

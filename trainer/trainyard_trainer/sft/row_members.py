@@ -1,0 +1,94 @@
+"""Members of a row besides its conversation: those that say what is not trained, and those that nobody reads."""
+
+from trainyard_trainer.data.json_input import get_message, is_choice
+from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.assistant_spans import Conversation
+
+# Each says whether an assistant's message is trained: OpenAI's, and those of other trainers.
+MARKS = ("weight", "trainable", "train")
+# What servers write beside the content of a thinking model's answer.
+REASONING = ("reasoning_content", "reasoning", "thinking")
+# An empty part of these types loses nothing.
+TEXTS = {"text", "input_text", "output_text"}
+# Of one row.
+MAX_NAMES = 10
+THOUGHT_START, THOUGHT_END = "<think>", "</think>"
+
+
+def is_masked(item: dict, where: str) -> bool:
+    """Whether a message, or the Choice that contains it, is not to be trained. InvalidInput if that is unclear."""
+    holders = [item, get_message(item)] if is_choice(item) else [item]
+    marks = [is_marked(holder, where) for holder in holders]
+    return any(marks)
+
+
+def is_marked(holder: dict, where: str) -> bool:
+    weight, *flags = (holder.get(name) for name in MARKS)
+    if isinstance(weight, bool) or weight not in (None, 0, 1):
+        raise InvalidInput(f"{where}.weight must be 0 or 1.")
+    for name, flag in zip(MARKS[1:], flags, strict=True):
+        if not isinstance(flag, bool | None):
+            raise InvalidInput(f"{where}.{name} must be true or false.")
+    return weight == 0 or False in flags
+
+
+def find_unread(conversation: Conversation) -> set[str]:
+    """Members of messages that neither the chat template nor the training reads. Empty ones say nothing."""
+    names = {name for message in conversation.messages for name in list_members(message)}
+    return {name for name in sorted(names)[:MAX_NAMES] if not is_read(conversation, name)}
+
+
+def list_members(message: dict) -> list[str]:
+    """The members of a presented message that say something, without those that are always read."""
+    known = {"role", "content", "tool_calls", "tool_call_id", *find_reasoning(message)}
+    known.update({"assistant": MARKS, "tool": ["name"]}.get(message["role"], []))
+    return [name for name, value in message.items() if name not in known and not is_blank(value)]
+
+
+def is_blank(value: object) -> bool:
+    return not (value.strip() if isinstance(value, str) else value)
+
+
+def is_read(conversation: Conversation, name: str) -> bool:
+    """Whether the conversation would have another text without the member."""
+    if name not in conversation.template:
+        return False
+    without = [{key: message[key] for key in message if key != name} for message in conversation.messages]
+    try:
+        return conversation.render(without) != conversation.text
+    except InvalidInput:
+        return True
+
+
+def find_unread_parts(item: dict) -> set[str]:
+    """The types of content's parts that have no text."""
+    content = get_message(item).get("content")
+    parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
+    return {f"{part['type']}" for part in parts if part.get("type") and not part.get("text")} - TEXTS
+
+
+def drops_reasoning(conversation: Conversation) -> bool:
+    """Whether the template leaves out the reasoning of an assistant's message, or a part of it."""
+    marks: list[str] = []
+    messages: list[dict] = []
+    for message in conversation.messages:
+        mark = f"{conversation.mark}{len(marks)}{conversation.mark}"
+        marked = mark_reasoning(message, mark) if message["role"] == "assistant" else message
+        marks += [mark] * (marked != message)
+        messages.append(marked)
+    text = conversation.render(messages) if marks else ""
+    return any(mark not in text for mark in marks)
+
+
+def mark_reasoning(message: dict, mark: str) -> dict:
+    """The message with the mark in the place of its reasoning. The same message if it has none."""
+    head, end, tail = message["content"].rpartition(THOUGHT_END)
+    before, start, thought = head.rpartition(THOUGHT_START)
+    changed = dict.fromkeys(find_reasoning(message), mark)
+    if thought.strip():
+        changed["content"] = f"{before}{start}\n{mark}\n{end}{tail}"
+    return message | changed
+
+
+def find_reasoning(message: dict) -> list[str]:
+    return [name for name in REASONING if isinstance(message.get(name), str) and not is_blank(message[name])]
