@@ -1,7 +1,7 @@
 """Conversations as the base model's chat template writes them: the same messages and settings for RL and SFT."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
@@ -9,38 +9,19 @@ from transformers import BatchEncoding, PreTrainedTokenizerBase
 
 from trainyard_trainer.data.json_input import as_invalid_input, is_choice
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.tokens.chat_template import find_variables
+from trainyard_trainer.tokens.harmony import is_harmony, render_harmony
+from trainyard_trainer.tokens.messages import get_message, present_message, present_tool, shape_messages
 
 # Characters of private use mark positions in a rendered text, because no template changes them.
 MARK_OPEN, MARK_CLOSE = "\ue000", "\ue001"
 # The limit of a conversation's text in UTF-8: about 500,000 tokens of prose. A tokenizer takes about 200 bytes of
 # memory for each byte, and minutes for a few tens of megabytes.
 MAX_TEXT_BYTES = 2 * 1024 * 1024
-
-
-def render(
-    messages: list[dict],
-    tools: list[dict] | None,
-    tokenizer: PreTrainedTokenizerBase,
-    *,
-    answering: bool = False,
-    thinking: bool = False,
-) -> str:
-    """The text of presented messages. With `answering`, it includes what the template writes before an answer."""
-    options = {"enable_thinking": thinking, "preserve_thinking": True}
-    try:
-        template = tokenizer.get_chat_template(tools=tools)
-        chosen: dict[str, Any] = {name: value for name, value in options.items() if name in template}
-        text = tokenizer.apply_chat_template(
-            messages,
-            tools=[present_tool(tool) for tool in tools] if tools else None,
-            tokenize=False,
-            add_generation_prompt=answering,
-            **chosen,
-        )
-    except Exception as cause:  # templates and jinja may raise anything
-        reason = f"{cause}".rstrip(".") or type(cause).__name__
-        raise InvalidInput(f"The chat template of the base model rejects this conversation: {reason}.") from cause
-    return require_short(cast(str, text))
+# Values of template variables that count as not set.
+UNSET = (None, "auto")
+# Variables that come from other members of a chat.
+OWN_VARIABLES = {"messages", "tools", "add_generation_prompt", "continue_final_message"}
 
 
 @dataclass(frozen=True)
@@ -61,11 +42,73 @@ def render_prompt(
     tokenizer: PreTrainedTokenizerBase,
     options: PromptOptions = PromptOptions(),
 ) -> list[int]:
-    """The ids of the engine's prompt for the conversation before a sampled turn. Sampled Choices count as their
-    messages."""
-    presented = [present_message(message) for message in messages]
-    text = render(presented, tools, tokenizer, answering=options.add_generation_prompt)
-    return encode(text, tokenizer)["input_ids"]
+    """The ids of the engine's prompt for the conversation before a sampled turn, as vLLM makes them.
+
+    Of a sampled Choice, clients send its content and its calls in later turns. Templates that write the date write that
+    of today.
+    """
+    if is_harmony(tokenizer):
+        return render_harmony([get_message(item) for item in messages], tools, options.reasoning_effort)
+    presented = [present_message(item) for item in messages]
+    text = apply_template(presented, tools, tokenizer, lambda template: choose_variables(options, template))
+    return encode(text, tokenizer, add_special_tokens=options.add_special_tokens)["input_ids"]
+
+
+def choose_variables(options: PromptOptions, template: str) -> dict[str, Any]:
+    """The variables that the engine passes to a template. A request cannot set others, and `messages` and `tools` are
+    the conversation's own."""
+    given = dict(options.chat_template_kwargs)
+    if options.reasoning_effort is not None:
+        given.setdefault("enable_thinking", options.reasoning_effort != "none")
+        given["reasoning_effort"] = options.reasoning_effort
+    if options.documents is not None:
+        given["documents"] = options.documents
+    known = (find_variables(template) | {"documents"}) - OWN_VARIABLES
+    chosen = {name: value for name, value in given.items() if name in known and value not in UNSET}
+    return chosen | {
+        "add_generation_prompt": options.add_generation_prompt,
+        "continue_final_message": options.continue_final_message,
+    }
+
+
+def render(
+    messages: list[dict],
+    tools: list[dict] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    *,
+    answering: bool = False,
+    thinking: bool = False,
+) -> str:
+    """The text of presented messages. With `answering`, it includes what the template writes before an answer."""
+    options = {"enable_thinking": thinking, "preserve_thinking": True}
+
+    def choose(template: str) -> dict[str, Any]:
+        return {name: value for name, value in options.items() if name in template} | {
+            "add_generation_prompt": answering
+        }
+
+    return apply_template(messages, tools, tokenizer, choose)
+
+
+def apply_template(
+    messages: list[dict],
+    tools: list[dict] | None,
+    tokenizer: PreTrainedTokenizerBase,
+    choose: Callable[[str], dict[str, Any]],
+) -> str:
+    """The text of presented messages. `choose` returns the variables for the template."""
+    try:
+        template = tokenizer.get_chat_template(tools=tools)
+        text = tokenizer.apply_chat_template(
+            shape_messages(messages, template),
+            tools=[present_tool(tool) for tool in tools] if tools else None,
+            tokenize=False,
+            **choose(template),
+        )
+    except Exception as cause:  # templates and jinja may raise anything
+        reason = f"{cause}".rstrip(".") or type(cause).__name__
+        raise InvalidInput(f"The chat template of the base model rejects this conversation: {reason}.") from cause
+    return require_short(cast(str, text))
 
 
 def require_short(text: str) -> str:
@@ -77,9 +120,9 @@ def require_short(text: str) -> str:
 
 
 def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: Any) -> BatchEncoding:
-    """The tokens of a text. Special tokens only where the text names them."""
+    """The tokens of a text. Special tokens only where the text names them, unless the options add some."""
     try:
-        return tokenizer(require_short(text), add_special_tokens=False, **options)
+        return tokenizer(require_short(text), **({"add_special_tokens": False} | options))
     except TypeError as cause:
         raise InvalidInput("The conversation contains an unpaired surrogate, which is not valid text.") from cause
 
@@ -96,46 +139,3 @@ def choose_mark(items: list[dict]) -> str:
     while (mark := f"{MARK_OPEN}{number}{MARK_CLOSE}") in text:
         number += 1
     return mark
-
-
-def present_message(item: dict) -> dict:
-    """A message as the engine passes it to the template: joined parts, null as empty, arguments as objects."""
-    message = dict(item["message"]) if is_choice(item) else dict(item)
-    if message.get("role") is None:  # only a Choice may omit it: `check_item`
-        message["role"] = "assistant"
-    message["content"] = join_parts(message.get("content"))
-    calls = message.pop("tool_calls", None)
-    if calls:
-        message["tool_calls"] = [present_call(call) for call in calls]
-    return message
-
-
-def join_parts(content: str | list | None) -> str:
-    if isinstance(content, list):
-        return "\n".join(part if isinstance(part, str) else part.get("text") or "" for part in content)
-    return content or ""
-
-
-def present_call(call: dict) -> dict:
-    function = dict(call["function"])
-    arguments = function.get("arguments")
-    if isinstance(arguments, str):
-        try:
-            arguments = json.loads(arguments or "{}")
-        except (ValueError, RecursionError):
-            arguments = {}  # the engine does the same for arguments that are not JSON
-    function["arguments"] = arguments if isinstance(arguments, dict) else {}
-    return call | {"function": function}
-
-
-def present_tool(tool: dict) -> dict:
-    """A function in the form that the engine passes to the template: its fields in the engine's order, and null for
-    missing ones."""
-    function = tool.get("function") if "type" in tool else tool
-    if not isinstance(function, dict):
-        return tool
-    known = {"name": function.get("name"), "description": None, "parameters": None}
-    known |= {name: function[name] for name in known if name in function}
-    if function.get("strict") is not None:
-        known["strict"] = function["strict"]
-    return {"type": "function", "function": known}
