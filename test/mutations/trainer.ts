@@ -157,10 +157,31 @@ export const trainerMutations: Mutation[] = [
   },
   {
     fault: 'the template gets no arguments of calls',
-    file: 'trainer/trainyard_trainer/tokens/rendering.py',
+    file: 'trainer/trainyard_trainer/tokens/messages.py',
     find: '            arguments = json.loads(arguments or "{}")',
     replace: '            json.loads(arguments or "{}")',
-    test: 'trainer/trainyard_trainer/tokens/history_test.py',
+    test: 'trainer/trainyard_engine/prompts_test.py',
+  },
+  {
+    fault: 'a developer stays one under templates without developers',
+    file: 'trainer/trainyard_trainer/tokens/messages.py',
+    find: 'if has_developer and not names_developer(template)',
+    replace: 'if not has_developer',
+    test: 'trainer/trainyard_engine/prompts_test.py',
+  },
+  {
+    fault: 'calls are written with their members in the order of the client',
+    file: 'trainer/trainyard_trainer/tokens/messages.py',
+    find: '    ordered = {"arguments": read_arguments(function.get("arguments"))} | without(function, "arguments")',
+    replace: '    ordered = function | {"arguments": read_arguments(function.get("arguments"))}',
+    test: 'trainer/trainyard_engine/prompts_test.py',
+  },
+  {
+    fault: 'every template gets texts and no parts',
+    file: 'trainer/trainyard_trainer/tokens/messages.py',
+    find: 'as_parts = loops_over_parts(template)',
+    replace: 'as_parts = False',
+    test: 'trainer/trainyard_engine/prompts_test.py',
   },
   {
     fault: 'a token is predicted from itself',
