@@ -9,10 +9,10 @@ export function writeRestSchemas({ RL: rl, SFT: sft }: { RL: Settings; SFT: Sett
     "import { Type } from 'typebox'",
     "import { nullable } from '../../../lib/http/validation/nullable.ts'",
     '',
-    '/** Settings of RL. Unknown keys may only be null. */',
+    '/** Settings of RL. Others are accepted, see unknown-settings.ts. */',
     `export const rlConfigSchema = ${writeObject(rl)}`,
     '',
-    '/** Settings of SFT. Unknown keys may only be null. */',
+    '/** Settings of SFT. Others are accepted, see unknown-settings.ts. */',
     `export const sftConfigSchema = ${writeObject(sft)}`,
     '',
     '/** The wire names of the settings. */',
@@ -26,7 +26,7 @@ export function writeRestSchemas({ RL: rl, SFT: sft }: { RL: Settings; SFT: Sett
 }
 
 function writeObject(settings: Settings): string {
-  return `Type.Object(${writeMembers(settings)}, { additionalProperties: Type.Null() })`
+  return `Type.Object(${writeMembers(settings)}, { additionalProperties: Type.Unknown() })`
 }
 
 function writeMembers(settings: Settings): string {

@@ -57,8 +57,9 @@ export function stringUnicode(path: string[]): HttpError {
 }
 
 /** The error for a body that is not JSON. */
-export function jsonInvalid({ message }: JsonError): HttpError {
-  return unprocessable({ loc: ['body'], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
+/** `place` is that of the value which is no JSON, as far as it is known. */
+export function jsonInvalid({ message }: JsonError, place: string[] = []): HttpError {
+  return unprocessable({ loc: ['body', ...place], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
 }
 
 function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): JsonDocument {

@@ -248,6 +248,48 @@ describe('a setting in the wrong member', () => {
   })
 })
 
+describe('a setting that is not known', () => {
+  const postWith = async (experimental_config: object) => {
+    const model = await rest.createModel()
+    return rest.send('POST', '/v1/preview/training-jobs', {
+      model_id: model.id,
+      trajectory_groups: [],
+      experimental_config,
+    })
+  }
+
+  test('is a warning from the start, in the job and in its event, and is no setting of it', async () => {
+    const answer = await postWith({ future_setting: 1, later: null, off: false, ppo: true, loss_fn: 'ppo' })
+    const { id } = (await answer.json()) as { id: string }
+    const unknown = {
+      code: 'setting_unknown',
+      message: 'experimental_config has a setting that is not known here and had no effect: future_setting.',
+    }
+    const config = { ppo: true, loss_fn: 'ppo' }
+    expect(await readJob(id)).toMatchObject({ warnings: [unknown], experimental_config: config })
+    const { report } = await claim(id)
+    await report('events', startOf([cause]))
+    expect(listWarnings(await rest.listEvents(id))).toEqual([['training_started', [unknown, cause]]])
+    await rest.call('POST', `/v1/preview/training-jobs/${id}/cancel`)
+  })
+
+  test('is a 422 if it is most probably misspelt', async () => {
+    const answer = await postWith({ learning_rte: 1 })
+    expect({ status: answer.status, body: await answer.json() }).toEqual({
+      status: 422,
+      body: {
+        detail: [
+          {
+            type: 'value_error',
+            loc: ['body', 'experimental_config', 'learning_rte'],
+            msg: 'Value error, this is not a setting. Did you mean learning_rate?',
+          },
+        ],
+      },
+    })
+  })
+})
+
 describe('a parameter that a list does not know', () => {
   test.each([
     [

@@ -24,7 +24,7 @@ export function checkBody<Kind extends BodyKind>(
   const { rows, ...content } = readTrajectoryBody(new JsonReader(readInto, bodyLimits, windowBytes), kind)
   const members: BodyMembers[BodyKind] = content.members
   const config = 'experimental_config' in members ? members.experimental_config : undefined
-  fillAdvantages(rows, config?.scale_rewards ?? true)
+  fillAdvantages(rows, (config?.scale_rewards ?? true) && (config?.normalize_advantages ?? true))
   const starts = Array.from({ length: Math.ceil(rows.length / rowsPerBatch) }, (_, index) => index * rowsPerBatch)
   return {
     ...content,

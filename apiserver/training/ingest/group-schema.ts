@@ -27,12 +27,17 @@ const optionalObject = Type.Optional(nullable(Type.Object({})))
 const optionalList = Type.Optional(nullable(Type.Array(Type.Unknown())))
 const optionalVersion = Type.Optional(nullable(Type.Integer()))
 
-/** A trajectory: its messages and sampled choices, and its reward. Unknown keys are kept. */
+/**
+ * A trajectory: its messages and sampled choices, and its reward. Clients leave out members at their default: no
+ * messages, and a reward of 0. Unknown keys are kept.
+ */
 export const trajectorySchema = Type.Object({
-  messages_and_choices: messages,
-  reward: Type.Number(),
+  messages_and_choices: Type.Optional(nullable(messages)),
+  reward: Type.Optional(nullable(Type.Number())),
   tools,
-  additional_histories: Type.Optional(nullable(Type.Array(Type.Object({ messages_and_choices: messages, tools })))),
+  additional_histories: Type.Optional(
+    nullable(Type.Array(Type.Object({ messages_and_choices: Type.Optional(nullable(messages)), tools }))),
+  ),
   initial_policy_version: optionalVersion,
   final_policy_version: optionalVersion,
   metrics: optionalObject,
@@ -45,7 +50,7 @@ export const trajectorySchema = Type.Object({
 /** A group of trajectories for the same task. Their rewards are compared with each other. */
 function groupOf(trajectory: TSchema) {
   return Type.Object({
-    trajectories: Type.Array(trajectory),
+    trajectories: Type.Optional(nullable(Type.Array(trajectory))),
     exceptions: optionalList,
     metadata: optionalObject,
     metrics: optionalObject,

@@ -32,12 +32,13 @@ type Item = Record<string, unknown>
 
 /** The fields from the trajectory itself. The others come from its group. */
 export function indexTrajectory(trajectory: Trajectory) {
-  const { messages_and_choices: items, additional_histories: others } = trajectory
-  const choices = [items, ...(others ?? []).map((history) => history.messages_and_choices)].flat().filter(isChoice)
+  const items = trajectory.messages_and_choices ?? []
+  const others = trajectory.additional_histories ?? []
+  const choices = [items, ...others.map((history) => history.messages_and_choices ?? [])].flat().filter(isChoice)
   return {
     scenario_id: readScenario(trajectory.metadata),
     prompt_hash: hashPrompt(items),
-    reward: trajectory.reward,
+    reward: trajectory.reward ?? 0,
     metrics: pickMetrics(trajectory.metrics),
     tokens: choices.reduce((sum, choice) => sum + countTokens(choice), 0),
     flags: findFlags(trajectory, choices),
@@ -92,7 +93,7 @@ function findFlags({ messages_and_choices: items, additional_histories: others }
   const flags: TrajectoryFlag[] = []
   if (!choices.some((choice) => listLogprobs(choice).length > 0)) flags.push('no_logprobs')
   if (choices.some((choice) => choice['finish_reason'] === 'length')) flags.push('truncated')
-  if ([...items, ...choices.map((choice) => choice['message'])].some(callsTools)) flags.push('tool_calls')
+  if ([...(items ?? []), ...choices.map((choice) => choice['message'])].some(callsTools)) flags.push('tool_calls')
   if (others && others.length > 0) flags.push('additional_histories')
   return flags
 }

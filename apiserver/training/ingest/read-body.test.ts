@@ -183,7 +183,7 @@ describe('a body that is read in parts', () => {
         ],
       )
       const expected = parsed.trajectory_groups.flatMap((group, groupIndex) =>
-        group.trajectories.map((trajectory, index) => [[groupIndex, index], trajectory]),
+        (group.trajectories ?? []).map((trajectory, index) => [[groupIndex, index], trajectory]),
       )
       expect({ seed, found }).toEqual({ seed, found: expected })
     }

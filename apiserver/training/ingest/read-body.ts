@@ -39,10 +39,11 @@ interface ListContent {
  * @throws {HttpError} 422 with the issues, 413 for a trajectory or member that is too large to check
  */
 export function readTrajectoryBody<Kind extends BodyKind>(reader: JsonReader, kind: Kind): BodyContent<Kind> {
+  const walk = new BodyWalk(reader)
   try {
-    return new BodyWalk(reader).readBody(kind)
+    return walk.readBody(kind)
   } catch (error) {
-    if (error instanceof JsonError) throw jsonInvalid(error)
+    if (error instanceof JsonError) throw jsonInvalid(error, walk.trajectory)
     if (error instanceof TooLarge) throw bodyTooLarge(error)
     throw error
   }
@@ -51,6 +52,8 @@ export function readTrajectoryBody<Kind extends BodyKind>(reader: JsonReader, ki
 class BodyWalk {
   readonly #reader: JsonReader
   #trajectories = 0
+  /** The place of the trajectory that is being read. */
+  trajectory: string[] | undefined
   #surrogate: string[] | undefined
 
   constructor(reader: JsonReader) {
@@ -107,7 +110,9 @@ class BodyWalk {
     this.#reader.readArray((index) => {
       if (++this.#trajectories > maxTrajectories) throw tooMany('trajectories', maxTrajectories)
       const place = [...group, 'trajectories', String(index)]
+      this.trajectory = place
       const piece = this.#readPiece(place)
+      this.trajectory = undefined
       if (list.issues.length < maxIssues) addIssues(list, findIssues.trajectory(piece.value, piece.size, place))
       if (list.issues.length === 0) list.rows.push(describeTrajectory(piece, index))
     })

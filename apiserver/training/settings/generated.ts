@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 
-/** Settings of RL. Unknown keys may only be null. */
+/** Settings of RL. Others are accepted, see unknown-settings.ts. */
 export const rlConfigSchema = Type.Object(
   {
     advantage_balance: Type.Optional(
@@ -210,10 +210,10 @@ export const rlConfigSchema = Type.Object(
       ),
     ),
   },
-  { additionalProperties: Type.Null() },
+  { additionalProperties: Type.Unknown() },
 )
 
-/** Settings of SFT. Unknown keys may only be null. */
+/** Settings of SFT. Others are accepted, see unknown-settings.ts. */
 export const sftConfigSchema = Type.Object(
   {
     batch_size: Type.Optional(
@@ -259,7 +259,7 @@ export const sftConfigSchema = Type.Object(
       ),
     ),
   },
-  { additionalProperties: Type.Null() },
+  { additionalProperties: Type.Unknown() },
 )
 
 /** The wire names of the settings. */

@@ -3,11 +3,12 @@ import { enumerateNames } from './enumerate-names.ts'
 import { rlSettings, sftSettings } from './generated.ts'
 
 // Other trainers use these names.
-const epochSettings = ['epochs', 'n_epochs', 'num_epochs', 'num_train_epochs']
+export const epochSettings = ['epochs', 'n_epochs', 'num_epochs', 'num_train_epochs']
+export const epochAdvice = 'SFT goes through its data once. Repeat the rows instead.'
 
 const reasons: { names: readonly string[]; tell: (it: string, them: string) => string }[] = [
   { names: sftSettings, tell: (_, them) => `SFT reads ${them} from config.` },
-  { names: epochSettings, tell: () => 'SFT goes through its data once. Repeat the rows instead.' },
+  { names: epochSettings, tell: () => epochAdvice },
   {
     names: rlSettings.filter((name) => !sftSettings.includes(name)),
     tell: (it) => `${it} that SFT does not have.`,

@@ -10,7 +10,9 @@ import { modelIdSchema } from '../../accounts/names.ts'
 import { rlConfigSchema, sftConfigSchema } from './generated.ts'
 import { pickGiven } from './given.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
+import { pickKnown } from './known-settings.ts'
 import { pickGivenConfig } from './rl-config.ts'
+import { rlMethod, sftMethod, warnOfUnknownSettings } from './unknown-settings.ts'
 
 // As in the custom resource: a year.
 const maxDeadlineSeconds = 31_536_000
@@ -112,7 +114,7 @@ export function extractRlFields({ experimental_config: config, ...request }: RlR
     config: pickGivenConfig(config),
     trainingDataUrl: null,
     experimentalConfig: null,
-    creationWarnings: [],
+    creationWarnings: warnOfUnknownSettings(config, rlMethod),
   }
 }
 
@@ -122,10 +124,10 @@ export function extractSftFields(request: SftRequest): RequestedFields {
   return {
     method: 'SFT',
     ...extractCommon(request),
-    config: pickGiven(config),
+    config: pickKnown(pickGiven(config), sftConfigSchema),
     trainingDataUrl: training_data_url,
     experimentalConfig,
-    creationWarnings: warnOfIgnoredSettings(experimentalConfig),
+    creationWarnings: [...warnOfIgnoredSettings(experimentalConfig), ...warnOfUnknownSettings(config, sftMethod)],
   }
 }
 

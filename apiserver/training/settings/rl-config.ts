@@ -1,13 +1,15 @@
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import type { Static } from 'typebox'
-import { rlAliases, type rlConfigSchema } from './generated.ts'
+import { rlAliases, rlConfigSchema } from './generated.ts'
 import { pickGiven } from './given.ts'
+import { pickKnown } from './known-settings.ts'
+import { rejectWrongNames, rlMethod } from './unknown-settings.ts'
 
 export type RlConfig = Static<typeof rlConfigSchema>
 
-/** The settings that were given, under their wire names. */
+/** The known settings that were given, under their wire names. */
 export function pickGivenConfig(config: RlConfig | null | undefined): Record<string, unknown> {
-  const given = pickGiven(config)
+  const given = pickKnown(pickGiven(config), rlConfigSchema)
   for (const [alias, name] of Object.entries(rlAliases)) {
     const { [alias]: value } = given
     delete given[alias]
@@ -21,8 +23,9 @@ export function hasPenalty(config: RlConfig | null | undefined): boolean {
   return (config?.kl_penalty_coef ?? 0) > 0
 }
 
-/** @throws {HttpError} 422 for settings that contradict each other; the schema cannot express this */
+/** @throws {HttpError} 422 for wrong names, and for settings that contradict each other; the schema cannot express this */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
+  rejectWrongNames(config, rlMethod)
   const given: RlConfig = pickGiven(config)
   const issues = [...contradictAliases(given), ...contradictLoss(given), ...nameTwoReferences(given)]
   if (issues.length > 0) {

@@ -8,6 +8,7 @@ import { sftSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from '../training-jobs/admit.ts'
 import { extractSftFields, type SftRequest } from '../settings/request.ts'
 import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
+import { rejectWrongNames, sftMethod } from '../settings/unknown-settings.ts'
 
 /** What creating SFT jobs needs. */
 export interface SftJobDeps extends AdmissionDeps, InputDeps {}
@@ -26,6 +27,7 @@ export async function createSftJob(
 ): Promise<{ id: string }> {
   const model = await getModel(deps.pool, caller.entity, body.model_id)
   rejectMisplacedSettings(body, { method: 'SFT', settings: sftSettings, member: 'config' })
+  rejectWrongNames(body.config, sftMethod)
   const id = newId()
   const job = { ...extractSftFields(body), id, caller, model, inputBytes: null }
   await withInputErrors(async () => {
