@@ -21,6 +21,7 @@ pytest_plugins = [
     "testing.jobs",
     "testing.trainer_processes",
     "testing.scripted_server",
+    "testing.engines",
     "testing.model_hub",
     "testing.seeds",
     "testing.interruption",
