@@ -14,7 +14,8 @@ from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.sft.last_answer import split_last_answer
 from trainyard_trainer.sft.row_members import drops_reasoning, find_unread, find_unread_parts, is_masked
 from trainyard_trainer.tokens.assistant_spans import Conversation, find_assistant_spans
-from trainyard_trainer.tokens.rendering import encode, present_message
+from trainyard_trainer.tokens.messages import present_row_message
+from trainyard_trainer.tokens.rendering import encode
 
 # The same limit as for one trajectory.
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -115,7 +116,7 @@ def parse_line(content: bytes, where: str) -> Line:
     masked = {index for index, item in enumerate(items) if is_masked(item, f"{where}, messages[{index}]")}
     unread = {f"messages.content.{kind}" for item in items for kind in find_unread_parts(item)}
     tools = read_tools(parts, values, where)
-    return Line([present_message(item) for item in items], tools, masked, unread | list_unread(content, where))
+    return Line([present_row_message(item) for item in items], tools, masked, unread | list_unread(content, where))
 
 
 def read_tools(parts: LineParts, values: Values, where: str) -> list[dict] | None:

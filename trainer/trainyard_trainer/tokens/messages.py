@@ -11,6 +11,8 @@ TEXT_MEMBERS = {"refusal": "refusal", "thinking": "thinking"}
 # A program that answers questions about code begins its instructions with a line that differs in each request. The
 # engine leaves it out.
 CHANGING_LINE = "x-anthropic-billing-header"
+# Members that templates get in another form than clients send them.
+PRESENTED = ("role", "content", "tool_calls")
 
 
 def get_message(item: dict) -> dict:
@@ -19,7 +21,7 @@ def get_message(item: dict) -> dict:
     if not is_choice(item):
         return item
     message = item["message"]
-    known = {name: message[name] for name in ("role", "content", "tool_calls") if name in message}
+    known = {name: message[name] for name in PRESENTED if name in message}
     # Only a Choice may omit its role: `check_item`.
     return known if known.get("role") is not None else {**known, "role": "assistant"}
 
@@ -40,6 +42,14 @@ def present_message(item: dict) -> dict:
         shown["tool_call_id"] = message["tool_call_id"]
     shown |= {name: message[name] for name in ("name", "task") if isinstance(message.get(name), str)}
     return shown | ({"tools": message.get("tools")} if role == "developer" else {})
+
+
+def present_row_message(item: dict) -> dict:
+    """A message of a row of training data. Its template sees all other members as they are, such as `thinking`, which
+    no client can send to an engine."""
+    shown = present_message(item)
+    message = item["message"] if is_choice(item) else item
+    return {name: shown[name] for name in PRESENTED if name in shown} | without(message, *PRESENTED)
 
 
 def read_content(content: str | list | None) -> str | list[dict]:

@@ -119,10 +119,12 @@ def require_short(text: str) -> str:
     return text
 
 
-def encode(text: str, tokenizer: PreTrainedTokenizerBase, **options: Any) -> BatchEncoding:
-    """The tokens of a text. Special tokens only where the text names them, unless the options add some."""
+def encode(
+    text: str, tokenizer: PreTrainedTokenizerBase, *, add_special_tokens: bool = False, **options: Any
+) -> BatchEncoding:
+    """The tokens of a text. By default, special tokens only where the text names them."""
     try:
-        return tokenizer(require_short(text), **({"add_special_tokens": False} | options))
+        return tokenizer(require_short(text), add_special_tokens=add_special_tokens, **options)
     except TypeError as cause:
         raise InvalidInput("The conversation contains an unpaired surrogate, which is not valid text.") from cause
 
