@@ -29,7 +29,8 @@ export async function recordSource(
   const { rowCount } = await connection.query(
     `INSERT INTO training.base_model_sources AS s (name, trained_on) VALUES ($1, $2)
      ON CONFLICT (name) DO UPDATE SET trained_on = $2,
-       untrained_layers = CASE WHEN s.trained_on = $2 THEN s.untrained_layers END
+       untrained_layers = CASE WHEN s.trained_on = $2 THEN s.untrained_layers END,
+       untrained_adapter = CASE WHEN s.trained_on = $2 THEN s.untrained_adapter END
      WHERE $3 OR s.trained_on = $2`,
     [name, trainedOn, models === 0],
   )

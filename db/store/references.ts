@@ -13,16 +13,22 @@ export interface UnitReference {
 
 const checkpoint = `${sqlPart('checkpoint', 'checkpoint', 'prefix')}::uuid`
 
+// Few rows: one for each base model.
+const isUntrained = `EXISTS (
+  SELECT FROM training.base_model_sources s WHERE s.untrained_adapter->>'uri' = ${sqlUri('prefix')})`
+
 /**
- * Looks up checkpoints by `checkpoints/<id>`. The files of deleted checkpoints belong to the deletion until it has
+ * Looks up checkpoints by `checkpoints/<id>`, and the adapters that training starts from. The files of deleted checkpoints belong to the deletion until it has
  * removed them.
  */
 export const referToCheckpoints = referBy(
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${checkpoint} AND c.files_removed_at IS NULL)
      OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${checkpoint}
-                AND j.state ${unfinished})`,
+                AND j.state ${unfinished})
+     OR ${isUntrained}`,
   `EXISTS (SELECT FROM training.checkpoints c WHERE c.id = ${checkpoint})
-     OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${checkpoint})`,
+     OR EXISTS (SELECT FROM training.jobs j WHERE j.checkpoint_id = ${checkpoint})
+     OR ${isUntrained}`,
 )
 
 const trainedCheckpoint = `${sqlPart('statistics', 'checkpoint', 'prefix')}::uuid`

@@ -27,6 +27,7 @@ export interface Version extends ArtifactName {
   collectionDescription: string | null
   /** Whether it is a checkpoint. Its collection's id is then the model's. */
   isCheckpoint: boolean
+  /** -1 is step 0 of a model. */
   version: number
   isLatest: boolean
   /** Null: not computed yet. */
@@ -41,6 +42,11 @@ export interface Version extends ArtifactName {
   updatedAt: Date | null
   /** Without `latest`. */
   aliases: string[]
+}
+
+/** Whether it is the model before any training. It has the model's id. */
+export function isStepZero({ isCheckpoint, id, collectionId }: Version): boolean {
+  return isCheckpoint && id === collectionId
 }
 
 export interface Collection extends ArtifactName {
@@ -88,7 +94,7 @@ export async function findVersionById(pool: Pool, entity: string, id: string): P
 
 /** Finds a version by an alias, by its number (`v3`), or the newest one (`latest`). */
 export async function findVersionByAlias(pool: Pool, name: ArtifactName, alias: string): Promise<Version | undefined> {
-  const number = /^v(\d{1,9})$/.exec(alias)?.[1]
+  const number = /^v(-1|\d{1,9})$/.exec(alias)?.[1]
   const { rows } = await pool.query<Version>(
     `SELECT ${columns} FROM ${from} WHERE ${named} AND CASE
        WHEN $4::integer IS NOT NULL THEN v.version = $4

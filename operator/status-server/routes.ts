@@ -11,7 +11,7 @@ import type { ClaimQueue } from './claim-queue.ts'
 import { routeEnds, routeReports, type ReportDeps } from './report-routes.ts'
 import { presentClaim } from './present.ts'
 import { claimBody, requireAttemptPath } from './schema.ts'
-import { routeUntrainedLayers } from './start-routes.ts'
+import { routeUntrainedAdapter, routeUntrainedLayers } from './start-routes.ts'
 import { openPodRoutes, type AuthenticatePod, type TrainerApi, type TrainerState } from './trainer-api.ts'
 
 /** What the trainer routes need. `authenticate` throws an HttpError for every caller except a trainer pod. */
@@ -33,6 +33,7 @@ export function createTrainerRoutes(deps: RouteDeps): Router<TrainerState> {
   routeReports(api, deps)
   routeEnds(api, deps)
   routeUntrainedLayers(api, deps.pool)
+  routeUntrainedAdapter(api, deps.pool)
   return router
 }
 

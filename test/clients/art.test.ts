@@ -111,8 +111,10 @@ const seenLife = {
   pulled_all: true,
   forked: [2],
   forked_trained: 3,
+  first: [lora, true, [1, 2]],
   wandb: {
     versions: [
+      ['v-1', ['step0'], {}],
       ['v0', ['step1'], { 'wandb.provenance': ['serverless-rl'] }],
       ['v1', ['latest', 'step2'], { 'wandb.provenance': ['serverless-sft'] }],
     ],
@@ -120,6 +122,7 @@ const seenLife = {
   },
   wandb_fork: {
     versions: [
+      ['v-1', ['step0'], {}],
       ['v0', ['step2'], {}],
       ['v1', ['latest', 'step3'], { 'wandb.provenance': ['serverless-rl'] }],
     ],

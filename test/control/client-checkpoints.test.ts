@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { recordSource } from '../../db/base-models/sources.ts'
+import { recordUntrainedAdapter } from '../../db/base-models/untrained-adapter.ts'
 import { addCheckpoint, type AddedCheckpoint } from '../../db/checkpoints/add.ts'
 import { findCheckpoint } from '../../db/checkpoints/checkpoints.ts'
 import { saveVersionNotes } from '../../db/checkpoints/versions.ts'
@@ -8,7 +10,9 @@ import { finishJob } from '../../db/jobs/endings.ts'
 import { recordCheckpoint } from '../../db/jobs/reports.ts'
 import { setAlias } from '../../db/models/aliases.ts'
 import { findServedModel } from '../../db/models/served.ts'
-import { findVersionByAlias, findVersionById, listVersionsOf } from '../../db/wandb/versions.ts'
+import { withTransaction } from '../../db/pool.ts'
+import { referToCheckpoints } from '../../db/store/references.ts'
+import { findVersionByAlias, findVersionById, listFilesOf, listVersionsOf } from '../../db/wandb/versions.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { checkpointOf, TrainingRows } from '../support/training-rows.ts'
 
@@ -160,4 +164,62 @@ test('metadata and descriptions are kept, each without the other, and only its e
   expect(await version('latest')).toMatchObject({ description: 'second', tags: ['a', 'c'], size: 2, fileCount: 1 })
   expect(await findVersionById(database.pool, 'team', id)).toMatchObject({ id, version: 0, isCheckpoint: true })
   expect(await findVersionById(database.pool, 'other', id)).toBeUndefined()
+})
+
+describe('step 0', () => {
+  const files = [{ path: 'adapter_config.json', size: 2, md5: '01', key: 'checkpoints/b/adapter_config.json' }]
+
+  /** A model whose trainer has stored the adapter that training starts from. */
+  async function makeStored() {
+    const model = await makeModel()
+    const { baseModel } = model.rows
+    await withTransaction(database.pool, (connection) =>
+      recordSource(connection, { name: baseModel, trainedOn: { source: {}, lora: {} }, replaces: false }),
+    )
+    const adapter = { uri: `artifact:///checkpoints/${randomUUID()}`, files }
+    await recordUntrainedAdapter(database.pool, baseModel, adapter)
+    return { ...model, adapter }
+  }
+
+  test('is the newest version of a model until it has another, and then the one before the first', async () => {
+    const { modelId, train, version, list } = await makeStored()
+    const stepZero = { id: modelId, isCheckpoint: true, version: -1, size: 2, aliases: ['step0'] }
+    expect([await version('latest'), await version('step0')]).toMatchObject([
+      { ...stepZero, isLatest: true },
+      { ...stepZero, isLatest: true },
+    ])
+    expect(await listFilesOf(database.pool, modelId)).toEqual(files)
+    await train()
+    expect(await list()).toEqual([
+      [0, ['step1', 'latest']],
+      [-1, ['step0']],
+    ])
+    expect(await version('v-1')).toMatchObject({ ...stepZero, isLatest: false })
+  })
+
+  test('is a version of a client that it has named so', async () => {
+    const { add, list, version } = await makeStored()
+    expect(await add([0])).toBe(1)
+    expect(await list()).toEqual([
+      [0, ['step0', 'step1', 'latest']],
+      [-1, []],
+    ])
+    expect(await version('step0')).toMatchObject({ version: 0 })
+  })
+
+  test('keeps its files while other trainers store others, until the base model is another', async () => {
+    const { rows, adapter, version } = await makeStored()
+    const { pool } = database
+    const other = { uri: `artifact:///checkpoints/${randomUUID()}`, files: [{ ...files[0]!, size: 9 }] }
+    await recordUntrainedAdapter(pool, rows.baseModel, other)
+    expect(await version('step0')).toMatchObject({ size: 2 })
+    const prefixes = [adapter, other].map(({ uri }) => uri.replace('artifact:///', ''))
+    const referred = await withTransaction(pool, (connection) => referToCheckpoints(connection, prefixes))
+    expect(referred.map(({ prefix, referenced, unseen }) => [prefixes.indexOf(prefix), referenced, unseen])).toEqual([
+      [0, true, false],
+      [1, false, true],
+    ])
+    await recordSource(pool, { name: rows.baseModel, trainedOn: { source: { path: 'b' }, lora: {} }, replaces: true })
+    expect(await version('step0')).toBeUndefined()
+  })
 })

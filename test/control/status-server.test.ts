@@ -221,6 +221,33 @@ test('a trainer tells which layers it does not train, until the base model is an
   expect((await post('/v1/untrained-layers', { ...report, layers: Array(201).fill('a') })).status).toBe(422)
 })
 
+test('a trainer tells where the adapter is that training starts from', async () => {
+  const { pool } = database
+  const read = async () =>
+    (
+      await pool.query<{ adapter: object | null }>(
+        'SELECT untrained_adapter AS adapter FROM training.base_model_sources WHERE name = $1',
+        [rows.baseModel],
+      )
+    ).rows[0]?.adapter
+  await recordSource(pool, { name: rows.baseModel, trainedOn: { source: { path: 'c' }, lora: {} }, replaces: true })
+  const id = randomUUID()
+  const file = { path: 'adapter_config.json', size: 3, md5: 'ab'.repeat(16) }
+  const report = { base_model: rows.baseModel, uri: `artifact:///checkpoints/${id}`, files: [file] }
+  for (const wrong of [
+    { ...report, uri: 'artifact:///checkpoints/../a' },
+    { ...report, files: [] },
+    { ...report, files: [{ ...file, path: '../a' }] },
+  ])
+    expect((await post('/v1/untrained-adapter', wrong)).status).toBe(422)
+  expect(await read()).toBeNull()
+  expect((await post('/v1/untrained-adapter', report)).status).toBe(200)
+  expect(await read()).toEqual({
+    uri: report.uri,
+    files: [{ ...file, key: `checkpoints/${id}/adapter_config.json` }],
+  })
+})
+
 describe('a caller that is not a trainer pod is rejected with 401', () => {
   test.each<[string, () => Promise<string>]>([
     ['a trainer pod, for another audience', () => makeToken('trainyard-trainer', undefined, 'trainer-0')],

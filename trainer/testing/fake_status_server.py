@@ -65,7 +65,7 @@ class JobRow:
 
 
 # What a trainer says about its base model, not about a job.
-OF_BASE_MODELS = ("download-progress", "untrained-layers")
+OF_BASE_MODELS = ("download-progress", "untrained-layers", "untrained-adapter")
 
 # Called with a report's name, "before" or "after" it is kept, and the report. True drops the answer, like a broken
 # connection.

@@ -9,6 +9,7 @@ from threading import Thread
 import torch
 from huggingface_hub import constants
 
+from trainyard_artifacts.store import open_store
 from trainyard_base_model.bucket_download import fetch_bucket_model
 from trainyard_base_model.download import Repository, fetch_base_model
 from trainyard_base_model.gpus import require_gpus
@@ -31,6 +32,7 @@ from trainyard_trainer.metrics import served_metrics
 from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports.coverage import post_coverage
 from trainyard_trainer.reports.status_client import StatusClient
+from trainyard_trainer.reports.untrained_adapter import publish_untrained
 from trainyard_trainer.shared_volume import require_shared_volume
 from trainyard_trainer.worker import TRAINED, Worker, count_gpus
 
@@ -125,6 +127,8 @@ def serve(settings: Settings, executor: Executor) -> None:
         executor.on_failure(scheduler.on_failure)
         client, readiness = StatusClient(settings.status_url, settings.token_file), Readiness(settings.ready_file)
         worker = Worker(client, scheduler, settings, readiness=readiness)
+        untrained = (scheduler, settings.lora, open_store(settings.artifacts), client)
+        Thread(target=publish_untrained, args=untrained, name="untrained-adapter", daemon=True).start()
         devices = max(1, count_gpus(executor.base.device, settings))
         with served_metrics(worker, devices, settings.metrics_address):
             try:

@@ -1,5 +1,5 @@
 import { deleteVersions, deleteVersionsOf, removeAliases, updateVersion } from '../../../db/wandb/changes.ts'
-import { findCollectionById, listVersionsOf } from '../../../db/wandb/versions.ts'
+import { findCollectionById, isStepZero, listVersionsOf, type Version } from '../../../db/wandb/versions.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findBoolean, readObjects, requireText } from '../graphql/arguments.ts'
@@ -18,8 +18,7 @@ const maxDeleted = 1_000
 
 /** Changes what is not content: metadata, description and tags. */
 export async function updateArtifact(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
-  const id = readWireId(requireText(input, 'artifactID'))
-  await requireVersion(presenter, id)
+  const { id } = await requireChangeable(presenter, input)
   await updateVersion(presenter.deps.pool, id, {
     description: readDescription(input),
     metadata: readMetadata(input),
@@ -29,18 +28,25 @@ export async function updateArtifact(presenter: Presenter, input: Arguments): Pr
   return { artifact: presentVersion(presenter, await requireVersion(presenter, id)) }
 }
 
+/** @throws {HttpError} 404, and 400 for step 0 of a model */
+async function requireChangeable(presenter: Presenter, input: Arguments): Promise<Version> {
+  const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
+  if (!isStepZero(version)) return version
+  throw new HttpError(errors.bad_request, 'Step 0 is the model before any training. It cannot be changed or deleted.')
+}
+
 function readTags(input: Arguments, name: string): string[] {
   return checkAliases(readObjects(input, name, maxNames).map((tag) => requireText(tag, 'tagName')))
 }
 
 export async function addAliases(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
-  const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
+  const version = await requireChangeable(presenter, input)
   await giveAliases(presenter.deps, version, readAliases(input))
   return { success: true }
 }
 
 export async function deleteAliases(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
-  const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
+  const version = await requireChangeable(presenter, input)
   const { pool, checkpoints } = presenter.deps
   const removed = readAliases(input)
   if (version.isCheckpoint) await checkpoints.changeAliases(version, { added: [], removed })
@@ -55,7 +61,7 @@ function readAliases(input: Arguments): string[] {
 /** Deletes a version. @throws {HttpError} 400 if it has aliases, unless the client deletes these too */
 export async function deleteArtifact(presenter: Presenter, input: Arguments): Promise<GraphqlObject> {
   const { deps, context } = presenter
-  const version = await requireVersion(presenter, readWireId(requireText(input, 'artifactID')))
+  const version = await requireChangeable(presenter, input)
   if (version.aliases.length > 0 && findBoolean(input, 'deleteAliases') !== true) {
     const aliases = version.aliases.join(', ')
     throw new HttpError(
@@ -77,7 +83,7 @@ export async function deleteCollection(presenter: Presenter, input: Arguments): 
   if (!collection) throw notFound('Collection', id)
   if (collection.isModel) {
     const versions = await listVersionsOf(deps.pool, collection, { after: undefined, order: 'asc', limit: maxDeleted })
-    for (const version of versions) await deps.checkpoints.remove(version, context)
+    for (const version of versions.filter((each) => !isStepZero(each))) await deps.checkpoints.remove(version, context)
   } else await deleteVersionsOf(deps.pool, collection.id)
   return { artifactCollection: { ...presentCollection(presenter, collection), state: 'DELETED' } }
 }

@@ -10,7 +10,7 @@ import type { Arguments } from '../graphql/values.ts'
 
 const typePattern = /^[A-Za-z0-9][A-Za-z0-9_. -]{0,127}$/
 const aliasPattern = /^[^/:,\s\p{Cc}\p{Cs}][^/:\p{Cc}\p{Cs}]{0,127}$/u
-const numberPattern = /^v\d+$/
+const numberPattern = /^v-?\d+$/
 
 /** The collection that a new version names. @throws {HttpError} 400 for an invalid name, 403 for another entity */
 export function readCollectionName(args: Arguments, context: GraphqlContext): ArtifactName {

@@ -60,6 +60,15 @@ def digest_folder(folder: str) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(Path(folder).iterdir())}
 
 
+def is_untrained(folder: str) -> bool:
+    """Whether an adapter changes nothing, and can be trained: all lora_B are zero, and no lora_A is."""
+    content = (Path(folder) / "adapter_model.safetensors").read_bytes()
+    start = 8 + int.from_bytes(content[:8], "little")
+    tensors = {name: tensor for name, tensor in json.loads(content[8:start]).items() if name != "__metadata__"}
+    changes = {name: any(content[start:][slice(*tensor["data_offsets"])]) for name, tensor in tensors.items()}
+    return bool(changes) and all(change == ("lora_A" in name) for name, change in changes.items())
+
+
 def list_served_files(model: art.TrainableModel, step: int) -> dict[str, str]:
     """The digests of a checkpoint's files, as REST shows them."""
     address = f"{URL}/v1/preview/models/{model.id}/checkpoints/{step}/files"
@@ -102,12 +111,19 @@ async def main() -> None:
     await train_sft(model)
     pulled = await backend._experimental_pull_model_checkpoint(model, step="latest", local_path=str(FOLDER / "pulled"))
 
+    first = await backend._experimental_pull_model_checkpoint(model, step=0, local_path=str(FOLDER / "first"))
+
     fork = make_model(f"{name}-fork")
     await fork.register(backend)
     await backend._experimental_fork_checkpoint(fork, from_model=name)
     forked = await list_steps(backend, fork)
     forked_files = list_served_files(fork, 2)
     forked_trained = await train(backend, fork)
+
+    again = make_model(f"{name}-again")
+    await again.register(backend)
+    await backend._experimental_fork_checkpoint(again, from_model=name, not_after_step=0)
+    forked_first = [*await list_steps(backend, again), await train(backend, again)]
 
     seen = {
         "trained": trained,
@@ -116,6 +132,7 @@ async def main() -> None:
         "pulled": list(digest_folder(pulled)),
         "forked": forked,
         "forked_trained": forked_trained,
+        "first": [list(digest_folder(first)), is_untrained(first), forked_first],
         "wandb": read_wandb(model),
         "wandb_fork": read_wandb(fork),
     }
