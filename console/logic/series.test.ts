@@ -54,3 +54,12 @@ test('known metrics come first, train and val together; words choose charts', ()
   expect(arrangeCharts(keys, 'VAL rew')).toEqual([['reward', 'val/reward']])
   expect(arrangeCharts(keys, 'nothing')).toEqual([])
 })
+
+test('what ART logs of a job is in the chart of the metric, under the names of all its releases', () => {
+  const judge = ['train/group/judge', 'train/group_judge']
+  const tokens = ['data/step_trainable_assistant_tokens', 'data/step_trainer_tokens']
+  const keys = [...judge, ...tokens, 'train/reward', 'val/reward', 'loss/train', 'sft/loss/train']
+  const charts = [['train/reward', 'val/reward'], ['loss/train', 'sft/loss/train'], tokens, judge]
+  expect(arrangeCharts(keys)).toEqual(charts)
+  expect(arrangeCharts(['loss', 'reward'], 'loss/train')).toEqual([['loss']])
+})

@@ -1,3 +1,5 @@
+import { listCopies, nameToday } from './metric-names.ts'
+
 export interface Point {
   /** Its place on the axis: a step, or the number of a gradient step, or a time. */
   step: number
@@ -74,37 +76,37 @@ export function drawSparkline(points: readonly Point[], width: number, height: n
   return points.map(({ step, value }) => `${across(step).toFixed(1)},${down(value).toFixed(1)}`).join(' ')
 }
 
+// Names of the service. Clients log copies of them, and val/… beside them.
 const firstCharts: readonly (readonly string[])[] = [
-  ['reward', 'train/reward', 'val/reward'],
-  ['loss', 'train/loss'],
-  ['entropy', 'train/entropy'],
-  ['kl_div', 'train/kl_div'],
+  ['reward', 'val/reward'],
+  ['loss'],
+  ['entropy'],
+  ['kl_div'],
   ['kl_policy_ref'],
-  ['grad_norm', 'train/grad_norm'],
+  ['grad_norm'],
   ['clip_fraction'],
-  ['completion_tokens', 'train/completion_tokens', 'val/completion_tokens'],
+  ['completion_tokens', 'val/completion_tokens'],
   ['num_trainable_tokens'],
   ['tokens_per_second'],
-  ['exception_rate', 'train/exception_rate', 'val/exception_rate'],
+  ['exception_rate', 'val/exception_rate'],
 ]
 
 /**
- * Arranges the metrics of a run as charts: the known ones first, train and val in one chart, then all others by their
- * names. `words` leaves the charts with a metric that has all these words.
+ * Arranges the metrics of a run as charts: the known ones first, under each of their names, train and val in one chart,
+ * then all others by their names. `words` leaves the charts with a metric that has a name with all these words.
  */
 export function arrangeCharts(keys: readonly string[], words = ''): string[][] {
-  const known = firstCharts
-    .map((chart) => chart.filter((key) => keys.includes(key)))
-    .filter((chart) => chart.length > 0)
+  const find = (name: string) => [name, ...listCopies(name)].filter((each) => keys.includes(each))
+  const known = firstCharts.map((chart) => chart.flatMap(find)).filter((chart) => chart.length > 0)
   const placed = new Set([...known.flat(), ...keys.filter((key) => /(?:^|\/)reward_std_dev$/.test(key))])
-  const others = keys
-    .filter((key) => !placed.has(key))
-    .toSorted()
-    .map((key) => [key])
+  const others = Map.groupBy(keys.filter((key) => !placed.has(key)).toSorted(), nameToday)
   const wanted = words
     .toLowerCase()
     .split(/\s+/)
     .filter((word) => word !== '')
-  const fits = (chart: string[]) => chart.some((key) => wanted.every((word) => key.toLowerCase().includes(word)))
-  return [...known, ...others].filter(fits)
+  const fits = (chart: string[]) =>
+    chart
+      .flatMap((key) => [key, ...listCopies(key)])
+      .some((name) => wanted.every((word) => name.toLowerCase().includes(word)))
+  return [...known, ...others.values()].filter(fits)
 }

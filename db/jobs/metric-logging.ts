@@ -6,7 +6,7 @@ import { appendRows, type HistoryRow } from '../runs/append-rows.ts'
 import type { HeldJob } from './lock-attempt.ts'
 
 /** The names that ART gives the metrics of a job. Others keep theirs, behind the name of a section. */
-const artNames: Readonly<Record<string, string>> = {
+export const artNames: Readonly<Record<string, string>> = {
   loss: 'loss/train',
   entropy: 'loss/entropy',
   grad_norm: 'loss/grad_norm',

@@ -3,6 +3,7 @@ import { useQueries, useQueryClient } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { metricKeysQuery, metricsQuery } from '../../data/metrics.ts'
 import { runQuery, type Model } from '../../data/models.ts'
+import { leaveOutCopies } from '../../logic/metric-names.ts'
 import { listRunRequests } from '../../logic/run-requests.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { readList } from '../../logic/search.ts'
@@ -53,7 +54,7 @@ function Compared({ models }: { models: readonly Model[] }) {
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/$entity/$project/compare' })
   const results = useQueries({ queries: models.map(({ id }) => metricKeysQuery(id)) })
-  const keys = [...new Set(results.flatMap(({ data }) => data?.map(({ key }) => key) ?? []))]
+  const keys = [...new Set(results.flatMap(({ data }) => leaveOutCopies(data ?? []).map(({ key }) => key)))]
   const queries = useQueryClient()
   const charts = arrangeCharts(keys, search.q).flat()
   const rows = () =>

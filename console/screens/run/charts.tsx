@@ -18,6 +18,7 @@ import {
   type Curve,
   type Marker,
 } from '../../logic/curves.ts'
+import { leaveOutCopies } from '../../logic/metric-names.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { readChoice, readInteger } from '../../logic/search.ts'
 import { arrangeCharts } from '../../logic/series.ts'
@@ -119,7 +120,8 @@ function Charts({ modelId, metrics }: { modelId: string; metrics: readonly Metri
 function listKeys(metrics: readonly Metric[], axis: Axis): string[] {
   const fits = ({ source }: Metric) =>
     axis === 'step' || source === 'gradient' || (axis === 'time' && source === 'training')
-  return [...new Set(metrics.filter(fits).map(({ key }) => key))]
+  const shown = leaveOutCopies(metrics).filter(fits)
+  return [...new Set(shown.map(({ key }) => key))]
 }
 
 // Charts show where the newest jobs ended.
