@@ -44,11 +44,6 @@ export interface Version extends ArtifactName {
   aliases: string[]
 }
 
-/** Whether it is the model before any training. It has the model's id. */
-export function isStepZero({ isCheckpoint, id, collectionId }: Version): boolean {
-  return isCheckpoint && id === collectionId
-}
-
 export interface Collection extends ArtifactName {
   id: string
   /** Whether it is a model, whose versions are its checkpoints. */

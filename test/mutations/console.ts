@@ -53,8 +53,8 @@ export const consoleMutations: Mutation[] = [
   {
     fault: 'a chart of validation is apart from that of training',
     file: 'console/logic/series.ts',
-    find: "['reward', 'train/reward', 'val/reward'],",
-    replace: "['reward', 'train/reward'],",
+    find: "['reward', 'val/reward'],",
+    replace: "['reward'],",
     test: 'console/logic/series.test.ts',
   },
   {

@@ -149,6 +149,20 @@ export const wandbMutations: Mutation[] = [
     test: 'test/control/metric-logging.test.ts',
   },
   {
+    fault: 'step 0 of a model has other files after each start of a trainer',
+    file: 'db/base-models/untrained-adapter.ts',
+    find: 'WHERE name = $1 AND untrained_adapter IS NULL',
+    replace: 'WHERE name = $1',
+    test: 'test/control/client-checkpoints.test.ts',
+  },
+  {
+    fault: 'the files of step 0 are removed as garbage',
+    file: 'db/store/references.ts',
+    find: "s.untrained_adapter->>'uri' = ${sqlUri('prefix')}",
+    replace: "s.untrained_adapter->>'uri' = 'none'",
+    test: 'test/control/client-checkpoints.test.ts',
+  },
+  {
     fault: 'metrics that ART logs have the step of the run, and not that of the model',
     file: 'apiserver/wandb/runs/model-metrics.ts',
     find: "const modelStep = 'training_step'",

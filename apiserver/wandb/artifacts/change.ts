@@ -1,5 +1,5 @@
 import { deleteVersions, deleteVersionsOf, removeAliases, updateVersion } from '../../../db/wandb/changes.ts'
-import { findCollectionById, isStepZero, listVersionsOf, type Version } from '../../../db/wandb/versions.ts'
+import { findCollectionById, listVersionsOf, type Version } from '../../../db/wandb/versions.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { findBoolean, readObjects, requireText } from '../graphql/arguments.ts'
@@ -26,6 +26,11 @@ export async function updateArtifact(presenter: Presenter, input: Arguments): Pr
     tagsToDelete: readTags(input, 'tagsToDelete'),
   })
   return { artifact: presentVersion(presenter, await requireVersion(presenter, id)) }
+}
+
+/** Whether it is a model before any training. It has the model's id. */
+function isStepZero({ isCheckpoint, id, collectionId }: Version): boolean {
+  return isCheckpoint && id === collectionId
 }
 
 /** @throws {HttpError} 404, and 400 for step 0 of a model */
