@@ -27,6 +27,7 @@ LAYERS = {
         "compute.model",
         "compute.execution",
         "compute.scheduling",
+        "untrained",
         "job",
         "progress",
         "session",

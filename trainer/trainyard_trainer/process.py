@@ -32,8 +32,8 @@ from trainyard_trainer.metrics import served_metrics
 from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports.coverage import post_coverage
 from trainyard_trainer.reports.status_client import StatusClient
-from trainyard_trainer.reports.untrained_adapter import publish_untrained
 from trainyard_trainer.shared_volume import require_shared_volume
+from trainyard_trainer.untrained import publish_untrained
 from trainyard_trainer.worker import TRAINED, Worker, count_gpus
 
 # The exit code of a trainer of one job that did not train it. The reports say why.

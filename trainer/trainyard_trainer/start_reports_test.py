@@ -7,7 +7,7 @@ import shutil
 from testing.jobs import LORA, MODEL
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, MANIFEST
 from trainyard_artifacts.store import FolderStore
-from trainyard_trainer.reports.untrained_adapter import publish_untrained
+from trainyard_trainer.untrained import publish_untrained
 
 
 def test_a_trainer_tells_how_far_its_download_is_and_which_layers_it_does_not_train(
