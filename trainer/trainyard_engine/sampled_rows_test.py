@@ -93,6 +93,6 @@ def test_rows_begin_with_the_engines_prompts_and_have_its_log_probabilities(serv
             for number, turn in enumerate(turns)
         ]
         scored = np.concatenate(executor.score(None, [rows], lambda: None))
-        told = np.concatenate([turn["logprobs"] for turn in turns])
-        differences[style] = float(np.abs(scored - told).mean())
+        reported = np.concatenate([turn["logprobs"] for turn in turns])
+        differences[style] = float(np.abs(scored - reported).mean())
     assert {style: value for style, value in differences.items() if value >= MAX_MEAN_DIFFERENCE} == {}
