@@ -149,6 +149,13 @@ export const trainerMutations: Mutation[] = [
     test: 'trainer/trainyard_trainer/sft/job_test.py',
   },
   {
+    fault: 'all answers are trained where only the last was asked for',
+    file: 'trainer/trainyard_trainer/sft/job.py',
+    find: ', only_last=config.assistant_turns == "last"',
+    replace: '',
+    test: 'trainer/trainyard_trainer/sft/job_test.py',
+  },
+  {
     fault: 'the prompt of the last answer is trained',
     file: 'trainer/trainyard_trainer/sft/dataset.py',
     find: '[False] * len(prompt)',

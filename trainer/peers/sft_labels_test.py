@@ -11,6 +11,7 @@ token too late. The trainer does not: every prompt ends with them.
 
 import sys
 from collections.abc import Callable
+from inspect import signature
 from random import Random
 from types import ModuleType
 
@@ -22,7 +23,7 @@ from transformers import PreTrainedTokenizerBase
 
 from peers.trajectories import TOOL, Maker
 from testing.seeds import draw_seeds
-from testing.styled_templates import dress
+from testing.styled_templates import STYLES, dress
 from trainyard_trainer.sft.dataset import tokenize_row
 from trainyard_trainer.tokens.assistant_spans import Conversation
 from trainyard_trainer.tokens.rendering import present_message
@@ -37,6 +38,10 @@ FAMILIES = {
     "mistral": False,
     "gemma": False,
 }
+
+
+# Templates that write a call's arguments as they are, whether these are text, as in ART, or an object.
+CALLING = ["tiny-chat", "chatml", "llama3", "mistral", "qwen3"]
 
 
 def mark_answers(
@@ -70,17 +75,23 @@ def unsloth(monkeypatch):
 
 
 def label_theirs(messages: list[dict], tools: list[dict] | None, tokenizer: PreTrainedTokenizerBase) -> tuple:
-    question, response = get_instruction_response_parts("a model", tokenizer)
+    return label_by_art(messages, tools, tokenizer, *get_instruction_response_parts("a model", tokenizer))
+
+
+def label_by_art(messages: list[dict], tools: list[dict] | None, tokenizer, *markers: str, **options) -> tuple:
     trajectory = Trajectory(messages_and_choices=messages, tools=tools, reward=0.0)
     batch = tokenize_sft_batch(
-        [trajectory], 1e-4, tokenizer, question, response, chat_template_tool_schema_format="vllm_openai"
+        [trajectory], 1e-4, tokenizer, *markers, chat_template_tool_schema_format="vllm_openai", **options
     )
     (row,) = batch.trajectory_tensors
     return row["input_ids"][0].tolist(), [label != IGNORED for label in row["labels"][0].tolist()]
 
 
-def label_ours(messages: list[dict], tools: list[dict] | None, tokenizer: PreTrainedTokenizerBase) -> tuple:
-    return tokenize_row(Conversation([present_message(message) for message in messages], tools, tokenizer))
+def label_ours(
+    messages: list[dict], tools: list[dict] | None, tokenizer: PreTrainedTokenizerBase, *, only_last: bool = False
+) -> tuple:
+    presented = [present_message(message) for message in messages]
+    return tokenize_row(Conversation(presented, tools, tokenizer), only_last=only_last)
 
 
 def make_conversation(maker: Maker, calls: bool) -> list[dict]:
@@ -111,6 +122,21 @@ def test_labels_are_those_of_art(tokenizer, style, seed):
     messages = make_conversation(Maker(random, dressed, end=""), FAMILIES[style])
     tools = [TOOL] if FAMILIES[style] and random.random() < 0.5 else None
     assert label_ours(messages, tools, dressed) == label_theirs(messages, tools, dressed)
+
+
+@pytest.mark.skipif("assistant_turns" not in signature(tokenize_sft_batch).parameters, reason="older than ART 0.5.23")
+@pytest.mark.parametrize("style", ["tiny-chat", *STYLES])
+@pytest.mark.parametrize("seed", draw_seeds(3))
+def test_labels_of_the_last_answer_are_those_of_art(tokenizer, style, seed):
+    random = Random(f"{style} {seed}")
+    dressed = tokenizer if style == "tiny-chat" else dress(tokenizer, style)
+    messages = make_conversation(Maker(random, dressed, end=""), style in CALLING)
+    if messages[-1]["role"] == "user":
+        messages.pop()
+    tools = [TOOL] if style in CALLING and random.random() < 0.5 else None
+    ours = label_ours(messages, tools, dressed, only_last=True)
+    # The markers are not used for the last answer, and ART does not know them for all templates.
+    assert ours == label_by_art(messages, tools, dressed, "no", "marker", assistant_turns="last")
 
 
 def test_thoughts_are_labelled_as_in_art(tokenizer):

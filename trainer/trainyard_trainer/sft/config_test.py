@@ -11,6 +11,7 @@ from trainyard_trainer.sft.settings import SftConfig
         ({}, SftConfig(2, 5e-5)),
         ({"batch_size": None, "learning_rate": None, "from_the_future": 1}, SftConfig(2, 5e-5)),
         ({"batch_size": 4, "learning_rate": 1e-4}, SftConfig(4, 1e-4)),
+        ({"assistant_turns": "last"}, SftConfig(assistant_turns="last")),
         ({"batch_size": 1.0, "learning_rate": [1e-4, 0]}, SftConfig(1, [1e-4, 0])),
     ],
 )
@@ -30,6 +31,7 @@ def test_the_rates_of_batches():
     ("name", "value"),
     [
         *(("batch_size", value) for value in (0, 1.5, True, "2", [2])),
+        *(("assistant_turns", value) for value in ("first", 1, [], True)),
         *(("learning_rate", value) for value in (-1, 1.1, "fast", True, {}, [1e-4, None], [-1], 10**400)),
     ],
 )

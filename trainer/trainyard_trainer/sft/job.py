@@ -13,7 +13,7 @@ from trainyard_trainer.sft.spooled_rows import spool_rows
 def run_sft_job(job: Job) -> None:
     """Trains and reports. Raises Fenced, ShuttingDown, a JobFailure or any unexpected exception."""
     config, max_length = parse_sft_config(job.claim.config), job.settings.max_sequence_length
-    reading = Reading(job.base.tokenizer, job.check)
+    reading = Reading(job.base.tokenizer, job.check, only_last=config.assistant_turns == "last")
     counts = RowCounts(max_length)
     with job.open_input() as lines, spool_rows(counts.watch(read_rows(lines, reading))) as rows:
         steps = SftSteps(rows, config, max_length)

@@ -140,6 +140,25 @@ def test_a_batch_with_nothing_to_train_makes_no_step_and_takes_no_rate(train, to
     assert shown == [(2, 1e-3), (1, 1e-4)]
 
 
+def test_only_the_last_answers_are_trained(jobs, tokenizer):
+    messages = [message for dialogue in DIALOGUES for message in build_messages(*dialogue)]
+    rows = [messages[:2], messages[:6], messages[:4]]
+    content = "\n".join(json.dumps({"messages": row}) for row in rows).encode()
+    every, last = (jobs.run("SFT", content, {"assistant_turns": turns}) for turns in ("all", "last"))
+    assert [step["num_tokens"] for step in last.steps] == [step["num_tokens"] for step in every.steps]
+    ends = [len(tokenizer.encode(f"{text}<|im_end|>\n", add_special_tokens=False)) for _, text in DIALOGUES]
+    assert [step["num_trainable_tokens"] for step in last.steps] == [ends[0] + ends[2], ends[1]]
+    both = [2 * ends[0] + ends[1] + ends[2], ends[0] + ends[1]]
+    assert [step["num_trainable_tokens"] for step in every.steps] == both
+
+
+def test_a_line_without_a_last_answer_is_named(jobs):
+    rows = [build_messages(*DIALOGUES[0]), build_messages(*DIALOGUES[0])[:1]]
+    content = "\n".join(json.dumps({"messages": row}) for row in rows).encode()
+    with pytest.raises(InvalidInput, match=r"^Line 2: The last message must be the assistant's"):
+        jobs.run("SFT", content, {"assistant_turns": "last"})
+
+
 def test_at_most_one_line_of_the_data_is_in_memory(jobs):
     line = json.dumps({"messages": build_messages(*DIALOGUES[0]), "x": "a" * 2**20})
     content = "\n".join([line] * 16).encode()
