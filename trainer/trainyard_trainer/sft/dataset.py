@@ -8,7 +8,7 @@ from msgspec import Raw, Struct
 from msgspec.json import Decoder
 from transformers import PreTrainedTokenizerBase
 
-from trainyard_trainer.data.json_input import require_functions, require_messages, require_tools
+from trainyard_trainer.data.json_input import get_message, require_functions, require_messages, require_tools
 from trainyard_trainer.data.parts import ABSENT, BYTE_ORDER_MARK, Values, read_parts
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.sft.last_answer import split_last_answer
@@ -48,7 +48,8 @@ class Reading:
 
 @dataclass(frozen=True)
 class Line:
-    """The conversation of a line, the indices of its messages that are not trained, and its unread members."""
+    """The messages and tools of a line as they were given, the indices of messages that are not trained, and members
+    that nobody reads."""
 
     messages: list[dict]
     tools: list[dict] | None
@@ -95,11 +96,12 @@ def read_lines(file: BinaryIO) -> Iterator[bytes]:
 def read_row(content: bytes, number: int, reading: Reading) -> Row:
     where = f"Line {number}"
     line = parse_line(content, where)
-    conversation = Conversation(line.messages, line.tools, reading.tokenizer, reading.check)
+    presented = [present_row_message(message) for message in line.messages]
+    conversation = Conversation(presented, line.tools, reading.tokenizer, reading.check)
     try:
         ids, trained = tokenize_row(conversation, line.masked, only_last=reading.only_last)
-        unread = {*line.unread, *(f"messages.{name}" for name in find_unread(conversation))}
-        return Row(ids, trained, number, drops_reasoning(conversation), unread)
+        unread = {*line.unread, *(f"messages.{name}" for name in find_unread(line.messages, conversation))}
+        return Row(ids, trained, number, drops_reasoning(line.messages, conversation), unread)
     except InvalidInput as cause:
         raise InvalidInput(f"{where}: {cause.message}", cause.reason) from cause
 
@@ -116,7 +118,11 @@ def parse_line(content: bytes, where: str) -> Line:
     masked = {index for index, item in enumerate(items) if is_masked(item, f"{where}, messages[{index}]")}
     unread = {f"messages.content.{kind}" for item in items for kind in find_unread_parts(item)}
     tools = read_tools(parts, values, where)
-    return Line([present_row_message(item) for item in items], tools, masked, unread | list_unread(content, where))
+    # A Choice is trained as its message. Only a Choice may omit its role.
+    messages = [
+        message if message.get("role") else message | {"role": "assistant"} for message in map(get_message, items)
+    ]
+    return Line(messages, tools, masked, unread | list_unread(content, where))
 
 
 def read_tools(parts: LineParts, values: Values, where: str) -> list[dict] | None:

@@ -197,14 +197,14 @@ def test_members_that_nobody_reads_are_named(tokenizer):
         tokenizer,
         ASK | {"name": "Ann", "weight": 1},
         {"role": "assistant", "content": "", "refusal": "No.", "annotations": [], "audio": None},
-        {"role": "user", "content": [{"type": "text", "text": ""}, {"type": "refusal", "refusal": "No."}]},
+        {"role": "user", "content": [{"type": "text", "text": ""}, {"type": "tool_use", "id": "1"}]},
         RED | {"weight": 1, "reasoning": "Red is short."},
         reward=0,
         metadata={},
         parallel_tool_calls=False,
         id="a",
     )
-    unread = {"id", "reward", "messages.name", "messages.weight", "messages.refusal", "messages.content.refusal"}
+    unread = {"id", "reward", "messages.name", "messages.weight", "messages.refusal", "messages.content.tool_use"}
     assert row.unread == unread
 
 
@@ -232,11 +232,24 @@ THOUGHT = "<think>\nRed is short.\n</think>\n\nRed."
         ("chatml", [ASK, RED | {"reasoning": "Red is short."}], True),
         ("chatml", [ASK, RED | {"thinking": "Red is short."}], True),
         ("chatml", [ASK, RED | {"reasoning_content": " "}], False),
+        ("deepseek", [ASK, RED | {"content": [{"type": "text", "text": THOUGHT}]}], True),
+        ("deepseek", [ASK, {"finish_reason": "stop", "message": RED | {"reasoning": "Red is short."}}], True),
     ],
 )
 def test_reasoning_that_the_template_drops_is_noticed(tokenizer, style, messages, dropped):
     row = read_messages(dress(tokenizer, style), *messages)
     assert (row.drops_reasoning, row.unread) == (dropped, set())
+
+
+@pytest.mark.parametrize("name", ["reasoning", "reasoning_content"])
+def test_reasoning_is_trained_under_the_name_that_the_template_reads(tokenizer, name):
+    dressed = copy.deepcopy(tokenizer)
+    role = "message.role ~ '\\n'"
+    dressed.chat_template = tokenizer.chat_template.replace(role, f"{role} ~ (message.reasoning_content or '')")
+    answer = RED | {name: "Red is short. "}
+    for message in (answer, {"finish_reason": "stop", "message": answer}):
+        row = read_messages(dressed, ASK, message)
+        assert (show(dressed, row), row.drops_reasoning) == (["Red is short. Red.<|im_end|>\n"], False)
 
 
 @pytest.mark.parametrize("case", CASES["accepted"], ids=lambda case: case["name"])

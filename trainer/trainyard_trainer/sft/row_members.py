@@ -3,6 +3,7 @@
 from trainyard_trainer.data.json_input import get_message, is_choice
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.assistant_spans import Conversation
+from trainyard_trainer.tokens.messages import join_parts, present_row_message, read_content
 
 # Each says whether an assistant's message is trained: OpenAI's, and those of other trainers.
 MARKS = ("weight", "trainable", "train")
@@ -32,14 +33,14 @@ def is_marked(holder: dict, where: str) -> bool:
     return weight == 0 or False in flags
 
 
-def find_unread(conversation: Conversation) -> set[str]:
+def find_unread(messages: list[dict], conversation: Conversation) -> set[str]:
     """Members of messages that neither the chat template nor the training reads. Empty ones say nothing."""
-    names = {name for message in conversation.messages for name in list_members(message)}
-    return {name for name in sorted(names)[:MAX_NAMES] if not is_read(conversation, name)}
+    names = {name for message in messages for name in list_members(message)}
+    return {name for name in sorted(names)[:MAX_NAMES] if not is_read(name, messages, conversation)}
 
 
 def list_members(message: dict) -> list[str]:
-    """The members of a presented message that say something, without those that are always read."""
+    """The members of a message that say something, without those that are always read."""
     known = {"role", "content", "tool_calls", "tool_call_id", *find_reasoning(message)}
     known.update({"assistant": MARKS, "tool": ["name"]}.get(message["role"], []))
     return [name for name, value in message.items() if name not in known and not is_blank(value)]
@@ -49,11 +50,11 @@ def is_blank(value: object) -> bool:
     return not (value.strip() if isinstance(value, str) else value)
 
 
-def is_read(conversation: Conversation, name: str) -> bool:
+def is_read(name: str, messages: list[dict], conversation: Conversation) -> bool:
     """Whether the conversation would have another text without the member."""
     if name not in conversation.template:
         return False
-    without = [{key: message[key] for key in message if key != name} for message in conversation.messages]
+    without = [present_row_message({key: message[key] for key in message if key != name}) for message in messages]
     try:
         return conversation.render(without) != conversation.text
     except InvalidInput:
@@ -64,25 +65,25 @@ def find_unread_parts(item: dict) -> set[str]:
     """The types of content's parts that have no text."""
     content = get_message(item).get("content")
     parts = [part for part in content if isinstance(part, dict)] if isinstance(content, list) else []
-    return {f"{part['type']}" for part in parts if part.get("type") and not part.get("text")} - TEXTS
+    return {f"{part['type']}" for part in parts if part.get("type") and not read_content([part])} - TEXTS
 
 
-def drops_reasoning(conversation: Conversation) -> bool:
+def drops_reasoning(messages: list[dict], conversation: Conversation) -> bool:
     """Whether the template leaves out the reasoning of an assistant's message, or a part of it."""
     marks: list[str] = []
-    messages: list[dict] = []
-    for message in conversation.messages:
+    changed: list[dict] = []
+    for message in messages:
         mark = f"{conversation.mark}{len(marks)}{conversation.mark}"
         marked = mark_reasoning(message, mark) if message["role"] == "assistant" else message
         marks += [mark] * (marked != message)
-        messages.append(marked)
-    text = conversation.render(messages) if marks else ""
+        changed.append(present_row_message(marked))
+    text = conversation.render(changed) if marks else ""
     return any(mark not in text for mark in marks)
 
 
 def mark_reasoning(message: dict, mark: str) -> dict:
     """The message with the mark in the place of its reasoning. The same message if it has none."""
-    head, end, tail = message["content"].rpartition(THOUGHT_END)
+    head, end, tail = join_parts(read_content(message.get("content"))).rpartition(THOUGHT_END)
     before, start, thought = head.rpartition(THOUGHT_START)
     changed = dict.fromkeys(find_reasoning(message), mark)
     if thought.strip():

@@ -49,7 +49,7 @@ def present_row_message(item: dict) -> dict:
     no client can send to an engine."""
     shown = present_message(item)
     message = item["message"] if is_choice(item) else item
-    return {name: shown[name] for name in PRESENTED if name in shown} | without(message, *PRESENTED)
+    return shown | without(message, *PRESENTED)
 
 
 def read_content(content: str | list | None) -> str | list[dict]:
