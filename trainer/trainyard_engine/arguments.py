@@ -16,6 +16,9 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     arguments += ["--allowed-media-domains", NO_DOMAIN, "--disable-fastapi-docs"]
     # The usage then says how much of a prompt came from the cache, which is divided by entity.
     arguments += ["--enable-prompt-tokens-details"]
+    # The log-probabilities that the tokens were sampled with. Without it, those of another temperature look like plain
+    # samples, and training on them has no sign of that.
+    arguments += ["--logprobs-mode", "processed_logprobs"]
     arguments += ["--worker-extension-cls", "trainyard_engine.worker.WorkerExtension"]
     # By itself vLLM aborts all requests at SIGTERM.
     arguments += ["--shutdown-timeout", str(settings.drain_seconds)]
