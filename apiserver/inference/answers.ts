@@ -1,6 +1,14 @@
 import { Type } from 'typebox'
+import { nullable } from '../../lib/http/validation/nullable.ts'
 
 const nullableInteger = Type.Unsafe<number | null>({ type: ['integer', 'null'] })
+
+/** Members of a choice that training needs. */
+export const trainedMembers = {
+  prompt_token_ids: Type.Optional(nullable(Type.Array(Type.Integer()))),
+  token_ids: Type.Optional(nullable(Type.Array(Type.Integer()))),
+  sampling: Type.Optional(Type.Object({})),
+}
 
 /** The members of a chat completion that clients depend on. The engine's other members are passed on. */
 export const chatCompletionSchema = Type.Object({
@@ -13,6 +21,7 @@ export const chatCompletionSchema = Type.Object({
       index: Type.Integer(),
       message: Type.Object({ role: Type.String() }),
       finish_reason: Type.Unsafe<string | null>({ type: ['string', 'null'] }),
+      ...trainedMembers,
     }),
   ),
   usage: Type.Object({

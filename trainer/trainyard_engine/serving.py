@@ -31,6 +31,7 @@ from trainyard_engine.grammars.verdict import SETTING
 from trainyard_engine.kept_adapters import add_kept_route
 from trainyard_engine.loaded_adapters import LoadedAdapters, count_running
 from trainyard_engine.parsers.tolerant import make_tolerant
+from trainyard_engine.replies import extend_replies
 from trainyard_engine.wanted_adapters import load_wanted_adapters
 
 # At a shutdown, responses have had their time when the engine ends. Complete ones get this long to be sent. Others
@@ -64,6 +65,7 @@ async def build_and_serve(
     chat = getattr(app.state, "openai_serving_chat", None)  # an engine that makes embeddings has no chats
     if chat is not None:
         tolerate_broken_calls(app.state)
+        extend_replies(app.state)
     setting = [name for name in SETTING if (chat and chat.parser_cls) or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()

@@ -33,6 +33,12 @@ test('replies of models of this service contain logprobs unless the client turne
   expect(check({ ...long, logprobs: false }, { trainable: true })).not.toThrow()
 })
 
+test('the ids of a prompt count once, and their copies up to a limit', () => {
+  const basis = { bodyBytes: 60_000_000, trainable: true }
+  expect(check({ max_tokens: 10_000, n: 64 }, basis)).not.toThrow()
+  expect(check({ max_tokens: 10_000, n: 64 }, { ...basis, bodyBytes: 120_000_000 })).toThrow(tooLarge)
+})
+
 test.each([
   ['32 samples of 4,000 tokens', { n: 32, max_tokens: 4_000, logprobs: true, top_logprobs: 20 }],
   ['a stream of any length', { n: 1_024, max_tokens: 100_000, logprobs: true, top_logprobs: 20, stream: true }],

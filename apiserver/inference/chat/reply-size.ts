@@ -2,12 +2,11 @@ import { type HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import { replyLimitBytes } from '../engines/read-engine.ts'
 import type { ReplyBasis } from '../passthrough.ts'
 import type { ChatRequest } from './chat-schema.ts'
-import { bytesPerPromptToken } from '../prompt-size.ts'
+import { bytesPerId, bytesPerPromptToken, sizePrompts } from '../prompt-size.ts'
 
 // Measured: a sampled token needs 120 bytes with its logprob, and 1,486 with the 20 most likely alternatives. A token
 // of the prompt needs 73 and 1,447.
 const bytesPerText = 8
-const bytesPerId = 8
 const bytesPerSampled = 115
 const bytesPerLogprob = 75
 // The value -1 asks for the whole vocabulary. Engines allow it only if they are configured to.
@@ -48,10 +47,9 @@ function sizePrompt({ chat, bodyBytes, trainable }: ChatReplyBasis): number {
   const tokens = bodyBytes / bytesPerPromptToken
   // As in the engine: with `echo`, the prompt has as many logprobs as the reply.
   const logprobs = chat.prompt_logprobs ?? (chat.echo === true ? chat.top_logprobs : null) ?? null
-  const perToken =
-    (asked(chat, 'return_token_ids', trainable) ? bytesPerId : 0) +
-    (logprobs === null ? 0 : bytesPerLogprob * (1 + count(logprobs)))
-  return tokens * perToken + (chat['return_prompt_text'] === true ? bodyBytes : 0)
+  const perToken = logprobs === null ? 0 : bytesPerLogprob * (1 + count(logprobs))
+  const ids = asked(chat, 'return_token_ids', trainable) ? sizePrompts(tokens, chat.n ?? 1) : 0
+  return tokens * perToken + ids + (chat['return_prompt_text'] === true ? bodyBytes : 0)
 }
 
 function asked(chat: ChatRequest, name: string, unlessSaid: boolean): boolean {

@@ -12,11 +12,21 @@ test('engines get their own name of the model and a salt, and only declared memb
   ).toEqual({
     model: 'engine',
     cache_salt: 'salt',
+    return_token_ids: true,
     best_of: undefined,
     store: undefined,
     engine_xargs: undefined,
     vllm_xargs: { ngram_size: 2 },
   })
+})
+
+test.each<[string, object, object]>([
+  ['asks for what training needs', {}, { logprobs: 0, return_token_ids: true }],
+  ['keeps what the client turns off', { logprobs: null, return_token_ids: false }, {}],
+  ['leaves an echo unchanged, which has no text with ids', { echo: true }, {}],
+])('for a model of this service it %s', (_, given, added) => {
+  expect(change(given)).toEqual({ ...added, cache_salt: 'salt', model: 'engine' })
+  expect(check(given).change({ ...target, trainable: false })).toEqual({ cache_salt: 'salt', model: 'engine' })
 })
 
 test('the gateway asks for the usage of streams, and clients get it only if they ask for it', () => {
@@ -61,6 +71,9 @@ test('a complete reply is at most 256 MiB, and a stream is not bounded', () => {
   expect(() => check({ ...large, n: 1 }).rejectLargeReply(basis)).not.toThrow()
   expect(() => check(large).rejectLargeReply(basis)).toThrow(/max_tokens: The reply could have \d+ bytes/)
   expect(() => check({ ...large, stream: true }).rejectLargeReply(basis)).not.toThrow()
+  const plain = { prompt: Array.from({ length: 100 }, () => 'a'), n: 10, max_tokens: 4_000 }
+  expect(() => check(plain).rejectLargeReply(basis)).not.toThrow()
+  expect(() => check(plain).rejectLargeReply({ ...basis, trainable: true })).toThrow(/The reply could have/)
   const echo = { echo: true, logprobs: -1, max_tokens: 1 }
   expect(() => check(echo).rejectLargeReply(basis)).toThrow(/The reply could have/)
 })

@@ -13,6 +13,8 @@ import { parseCompletionRequest, type CompletionRequest } from './schema.ts'
 
 // Each sample of a prompt occupies a slot of the engine.
 const maxSamples = 1024
+// The log-probabilities of the sampled tokens alone, and the ids.
+const wantedByTraining = { logprobs: 0, return_token_ids: true }
 // More tokens than the choice of an engine depends on.
 const maxPrefixTokens = 1024
 
@@ -34,7 +36,7 @@ export function checkCompletion(document: JsonDocument): CheckedBody {
     prefix: readPrefix(request.prompt),
     maxSampledTokens: countSampled(request),
     change: (target) => changeCompletion(request, target),
-    rejectLargeReply: ({ bodyBytes }) => rejectLargeReply(request, bodyBytes),
+    rejectLargeReply: (basis) => rejectLargeReply({ request, isTrained: isTrained(request, basis), ...basis }),
   }
 }
 
@@ -46,15 +48,22 @@ function readPrefix(prompt: CompletionRequest['prompt']): string {
   return typeof first === 'string' ? first : JSON.stringify(first.slice(0, maxPrefixTokens))
 }
 
-/** Adds no training defaults, because completions are not used for training. */
+/** For models that are trained here, it also asks for the members that training needs, as chats do. */
 function changeCompletion(request: CompletionRequest, target: EngineTarget): Record<string, unknown> {
+  const wanted = isTrained(request, target) ? Object.entries(wantedByTraining) : []
   return {
     ...leaveOut(request, completionFields),
+    ...Object.fromEntries(wanted.filter(([name]) => !Object.hasOwn(request, name))),
     ...pickArguments(request),
     ...(asksForUsage(request) ? { stream_options: withUsage(request.stream_options) } : {}),
     cache_salt: target.cacheSalt,
     model: target.engineName,
   }
+}
+
+/** With ids, engines would leave the prompt out of an echo. */
+function isTrained({ echo }: CompletionRequest, { trainable }: Pick<EngineTarget, 'trainable'>): boolean {
+  return trainable && echo !== true
 }
 
 function findManySamples(request: CompletionRequest): ValidationIssue[] {

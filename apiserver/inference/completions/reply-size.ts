@@ -1,9 +1,9 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
 import { replyLimitBytes } from '../engines/read-engine.ts'
 import type { CompletionRequest } from './schema.ts'
-import { bytesPerPromptToken } from '../prompt-size.ts'
+import { bytesPerPromptToken, sizePrompts } from '../prompt-size.ts'
 
-// Upper bounds of the JSON: a token's text and id, and each log-probability.
+// Upper bounds of the JSON: a token's text and its id beside it, and each log-probability.
 const bytesPerToken = 16
 const bytesPerLogprob = 75
 // The number of tokens that engines sample if the request sets none.
@@ -21,20 +21,31 @@ export function countPrompts({ prompt }: Pick<CompletionRequest, 'prompt'>): num
   return typeof prompt === 'string' || typeof prompt[0] === 'number' ? 1 : prompt.length
 }
 
+/** A completion, with the other values that decide how large its complete reply may be. */
+export interface CompletionReplyBasis {
+  request: CompletionRequest
+  /** The size of the request to the engine. */
+  bodyBytes: number
+  /** Whether the reply has logprobs and token ids, unless the client turned them off. */
+  isTrained: boolean
+}
+
 /**
  * Rejects a completion whose complete reply could be larger than the limit. Streams are sent at the client's pace and
  * are not bounded.
  *
- * @param bodyBytes the size of the request to the engine
  * @throws {HttpError} 422
  */
-export function rejectLargeReply(request: CompletionRequest, bodyBytes: number): void {
+export function rejectLargeReply({ request, bodyBytes, isTrained }: CompletionReplyBasis): void {
   if (request.stream === true) return
   const samples = request.n ?? 1
-  const sampled = countPrompts(request) * (request.max_tokens ?? defaultMaxTokens) * sizeToken(request.logprobs)
+  const { logprobs = isTrained ? 0 : null } = request
+  const sampled = countPrompts(request) * (request.max_tokens ?? defaultMaxTokens) * sizeToken(logprobs)
   const promptTokens = bodyBytes / bytesPerPromptToken
-  const echoed = request.echo === true ? bodyBytes + promptTokens * sizeToken(request.logprobs) : 0
-  const bytes = samples * (sampled + echoed) + promptTokens * sizeToken(request.prompt_logprobs)
+  const echoed = request.echo === true ? bodyBytes + promptTokens * sizeToken(logprobs) : 0
+  const { return_token_ids: hasIds = isTrained } = request
+  const prompts = promptTokens * sizeToken(request.prompt_logprobs) + (hasIds ? sizePrompts(promptTokens, samples) : 0)
+  const bytes = samples * (sampled + echoed) + prompts
   if (bytes > replyLimitBytes) throw tooLarge(bytes)
 }
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 import type { RestApi } from '../../accounts/rest-api.ts'
+import { trainedMembers } from '../answers.ts'
 import type { Passthrough } from '../passthrough.ts'
 import { checkCompletion } from './check.ts'
 import { completionRequestSchema } from './schema.ts'
@@ -16,7 +17,7 @@ const completionSchema = Type.Object({
   object: Type.Literal('text_completion'),
   created: Type.Integer(),
   model: Type.String(),
-  choices: Type.Array(Type.Object({ index: Type.Integer(), text: Type.String() })),
+  choices: Type.Array(Type.Object({ index: Type.Integer(), text: Type.String(), ...trainedMembers })),
 })
 
 export function declareCompletions(api: RestApi): void {
