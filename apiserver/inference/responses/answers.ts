@@ -1,6 +1,7 @@
 import { Type } from 'typebox'
 
 const item = Type.Object({ type: Type.String() })
+const tokenIds = Type.Array(Type.Integer())
 
 /** The members of a response that clients depend on. */
 export const responseSchema = Type.Object({
@@ -18,6 +19,16 @@ export const responseSchema = Type.Object({
       total_tokens: Type.Integer(),
     },
   }),
+  token_generations: Type.Optional(
+    Type.Array(
+      Type.Object({
+        prompt_token_ids: tokenIds,
+        output_tokens: Type.Array(Type.Object({ token_id: Type.Integer(), logprob: Type.Optional(Type.Number()) })),
+        output_indices: Type.Array(Type.Integer()),
+        sampling: Type.Optional(Type.Object({})),
+      }),
+    ),
+  ),
 })
 
 export const inputItemSchema = Type.Object({ id: Type.String(), type: Type.String() })

@@ -13,6 +13,12 @@ export interface ResponseChat {
 }
 
 const withLogprobs = 'message.output_text.logprobs'
+
+/** Whether the parts of the output have their log-probabilities. */
+export function wantsLogprobs({ include }: ResponseRequest): boolean {
+  return include?.includes(withLogprobs) === true
+}
+
 // The others are about tools that run at OpenAI, or about members that this server always includes.
 const knownIncludes = new Set([
   withLogprobs,
@@ -26,7 +32,7 @@ const knownIncludes = new Set([
 ])
 
 /**
- * Converts a request to a chat. It turns the training defaults off, because responses are not used for training.
+ * Converts a request to a chat. For models that are trained here, the gateway asks for ids and log-probabilities.
  *
  * @param earlier items of the earlier responses of the conversation
  * @throws {HttpError} 422
@@ -65,12 +71,8 @@ function pickShared(request: ResponseRequest): Record<string, unknown> {
 
 function convertOptions(request: ResponseRequest): Record<string, unknown> {
   const { max_output_tokens: maxTokens = null, reasoning, text, truncation, stream } = request
-  const hasLogprobs = request.include?.includes(withLogprobs) === true
   return {
-    // For models that are trained here, the gateway asks for both unless the chat turns them off.
-    logprobs: hasLogprobs,
-    return_token_ids: false,
-    ...(hasLogprobs && { top_logprobs: request.top_logprobs ?? 0 }),
+    ...(wantsLogprobs(request) && { logprobs: true, top_logprobs: request.top_logprobs ?? 0 }),
     ...(maxTokens !== null && { max_completion_tokens: maxTokens }),
     ...(reasoning?.effort != null && { reasoning_effort: reasoning.effort }),
     ...convertFormat(text?.format),

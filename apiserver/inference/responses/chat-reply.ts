@@ -1,4 +1,5 @@
 import { isObject } from '../../../lib/json/is-object.ts'
+import type { Generation } from './generation.ts'
 import type { ResponseOutput } from './output.ts'
 
 /** The tokens of a response, in OpenAI's names. */
@@ -10,6 +11,14 @@ export interface ResponseUsage {
   total_tokens: number
 }
 
+/** Where the parts of a chat's reply go. */
+export interface ReplyTarget {
+  output: ResponseOutput
+  generation: Generation
+  /** Whether the parts of the output have their log-probabilities. */
+  hasLogprobs: boolean
+}
+
 /** Reads the reply of a chat into an output, and keeps its finish reason, usage and error. */
 export class ChatReplyReader {
   finishReason: string | null = null
@@ -17,9 +26,13 @@ export class ChatReplyReader {
   /** The engine's error message in a stream that it cut off. */
   error: string | undefined
   readonly #output: ResponseOutput
+  readonly #generation: Generation
+  readonly #hasLogprobs: boolean
 
-  constructor(output: ResponseOutput) {
+  constructor({ output, generation, hasLogprobs }: ReplyTarget) {
     this.#output = output
+    this.#generation = generation
+    this.#hasLogprobs = hasLogprobs
   }
 
   /** Reads a complete reply, or one event of a stream. */
@@ -29,8 +42,10 @@ export class ChatReplyReader {
     this.usage = convertUsage(reply['usage']) ?? this.usage
     const choice: unknown = Array.isArray(reply['choices']) ? reply['choices'][0] : undefined
     if (!isObject(choice)) return
+    const logprobs = readLogprobs(choice['logprobs'])
+    this.#generation.add({ ...choice, prompt_token_ids: reply['prompt_token_ids'], logprobs })
     const message = choice['delta'] ?? choice['message']
-    if (isObject(message)) this.#readMessage(message, readLogprobs(choice['logprobs']))
+    if (isObject(message)) this.#readMessage(message, this.#hasLogprobs ? logprobs : [])
     if (typeof choice['finish_reason'] === 'string') this.finishReason = choice['finish_reason']
   }
 

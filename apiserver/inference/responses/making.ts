@@ -1,18 +1,24 @@
 import type { EngineCall } from '../ask-engine.ts'
 import type { PreparedResponse } from './prepare.ts'
+import { wantsLogprobs } from './chat-body.ts'
 import { ChatReplyReader } from './chat-reply.ts'
+import { Generation, type TokenGeneration } from './generation.ts'
 import { ResponseOutput, type ItemEvent } from './output.ts'
 import { presentResponse, type PresentedResponse, type ResponseFacts } from './present.ts'
 import { maxStoredBytes, type ResponseStore } from './store.ts'
+
+/** A response with what its client gets beside what is stored. */
+type EndedResponse = PresentedResponse & { token_generations?: TokenGeneration[] }
 
 /** A response that is being created. */
 export class ResponseMaking {
   readonly facts: ResponseFacts
   readonly reader: ChatReplyReader
   readonly #output: ResponseOutput
+  readonly #generation = new Generation()
   readonly #prepared: PreparedResponse
   readonly #call: EngineCall
-  #ended: PresentedResponse | undefined
+  #ended: EndedResponse | undefined
 
   /** @param emit is called with each change of the output */
   constructor(call: EngineCall, prepared: PreparedResponse, id: string, emit?: (event: ItemEvent) => void) {
@@ -20,14 +26,15 @@ export class ResponseMaking {
     const isStored = request.store !== false
     this.facts = { id, createdAt: new Date(), model: chat.target.requestedName, request, isStored }
     this.#output = new ResponseOutput(id, emit)
-    this.reader = new ChatReplyReader(this.#output)
+    const [output, generation] = [this.#output, this.#generation]
+    this.reader = new ChatReplyReader({ output, generation, hasLogprobs: wantsLogprobs(request) })
     this.#prepared = prepared
     this.#call = call
   }
 
-  /** The approximate size of its output in memory. */
+  /** The approximate size of its output and its tokens in memory. */
   get size(): number {
-    return this.#output.size
+    return this.#output.size + this.#generation.size
   }
 
   /** The final response, or the response so far. */
@@ -41,18 +48,22 @@ export class ResponseMaking {
   }
 
   /** Completes the response. Stores it before the client gets it, unless it is too large. */
-  async end(stored: ResponseStore): Promise<PresentedResponse> {
+  async end(stored: ResponseStore): Promise<EndedResponse> {
     const { finishReason, usage } = this.reader
     const status = finishReason === 'length' ? 'incomplete' : 'completed'
+    const { items } = this.#output
     this.#output.close(status)
-    const response = presentResponse(this.facts, { status, output: this.#output.items, usage })
-    this.#ended = response
-    if (!this.facts.isStored) return response
+    const response = presentResponse(this.facts, { status, output: items, usage })
+    const generations = this.#generation.present(items.length)
+    const ended: EndedResponse = { ...response, ...(generations && { token_generations: generations }) }
+    this.#ended = ended
+    if (!this.facts.isStored) return ended
+    // The tokens are not stored: they are for the client that trains on its own exchanges.
     const text = JSON.stringify(response)
     const bytes = Buffer.byteLength(this.#prepared.input) + Buffer.byteLength(text)
-    if (bytes > maxStoredBytes) return { ...response, store: false }
+    if (bytes > maxStoredBytes) return { ...ended, store: false }
     await stored.save(this.#describe(text, bytes))
-    return response
+    return ended
   }
 
   /** Completes a response that was cut off. No other response can continue it. */
