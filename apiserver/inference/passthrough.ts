@@ -53,6 +53,8 @@ export interface Passthrough {
    * the error has the right text. Without `usedMembers`, every document is parsed in full.
    */
   usedMembers?: readonly string[]
+  /** Whether this document's other texts are used too, so that it must be parsed in full. */
+  usesTexts?: (value: unknown) => boolean
   /** @throws {HttpError} 422 with all issues */
   check: (document: JsonDocument) => CheckedBody
 }

@@ -64,10 +64,14 @@ function readDocument(reader: ChatReader, bytes: Buffer, operation: Passthrough)
 function checkView(
   reader: ChatReader,
   bytes: Buffer,
-  { check, usedMembers }: Pick<Required<Passthrough>, 'check' | 'usedMembers'>,
+  { check, usedMembers, usesTexts }: Passthrough & Pick<Required<Passthrough>, 'usedMembers'>,
 ): ReadDocument | undefined {
   const document = reader.view(bytes, usedMembers)
   if (!document) return undefined
+  if (usesTexts?.(document.value)) {
+    reader.letGo()
+    return undefined
+  }
   try {
     return { document, checked: check(document) }
   } catch (error) {

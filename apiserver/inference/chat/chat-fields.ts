@@ -91,6 +91,9 @@ export const chatFields: Fields = {
   max_completion_tokens: passes,
   tools: passes,
   tool_choice: passes,
+  // Converted to tools.
+  functions: passes,
+  function_call: passes,
   reasoning_effort: passes,
   include_reasoning: passes,
   parallel_tool_calls: passes,

@@ -1,4 +1,4 @@
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { describeOptional, samplingMembers, type OptionalMembers } from '../request-members.ts'
@@ -19,11 +19,24 @@ const object = Type.Object({})
 const list = Type.Array(Type.Unknown())
 
 /** A message of a chat. */
-export const messageSchema = Type.Object({
-  role: Type.String({ minLength: 1 }),
-  content: Type.Optional(Type.Unsafe<unknown>({ type: ['string', 'array', 'object', 'null'] })),
-  tool_calls: Type.Optional(nullable(Type.Array(object))),
+export const messageSchema = Type.Unsafe<ChatMessage>({
+  type: 'object',
+  required: ['role'],
+  properties: {
+    role: Type.String({ minLength: 1 }),
+    content: Type.Unsafe<unknown>({ type: ['string', 'array', 'object', 'null'] }),
+    tool_calls: nullable(Type.Array(object)),
+    function_call: nullable(object),
+  },
 })
+
+export interface ChatMessage {
+  role: string
+  content?: unknown
+  tool_calls?: object[] | null
+  function_call?: object | null
+  [more: string]: unknown
+}
 
 const optionalFields = {
   ...samplingMembers,
@@ -35,6 +48,8 @@ const optionalFields = {
   seed: Type.Integer({ minimum: -seedBound, maximum: seedBound }),
   tools: Type.Array(object),
   tool_choice: Type.Unsafe<unknown>({ type: ['string', 'object'] }),
+  functions: Type.Array(object),
+  function_call: Type.Unsafe<string | object>({ type: ['string', 'object'] }),
   reasoning_effort: text,
   include_reasoning: flag,
   parallel_tool_calls: flag,
@@ -76,7 +91,7 @@ export const chatRequestSchema = Type.Unsafe<ChatRequest>({
 })
 
 export interface ChatRequest extends OptionalMembers<typeof optionalFields> {
-  messages: Static<typeof messageSchema>[]
+  messages: ChatMessage[]
   [more: string]: unknown
 }
 

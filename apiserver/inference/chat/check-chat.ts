@@ -4,6 +4,7 @@ import type { CheckedBody } from '../passthrough.ts'
 import { asksForUsage } from '../reply/chat-meter.ts'
 import { parseChatRequest, type ChatRequest } from './chat-schema.ts'
 import { changeChat } from './engine-request.ts'
+import { convertFunctions } from './function-calls.ts'
 import { findLargeGrammars } from './grammar.ts'
 import { findUnsupportedMedia } from './media.ts'
 import { readPrefix } from './prefix.ts'
@@ -12,8 +13,9 @@ import { findUnsupportedFields } from './unsupported-fields.ts'
 
 /** Checks a chat, and returns how it is changed for engines. @throws {HttpError} 422 with the issues */
 export function checkChat(document: JsonDocument): CheckedBody {
-  const chat = parseChatRequest(document)
+  const { chat, changes, issues: mixed } = convertFunctions(parseChatRequest(document))
   const issues = [
+    ...mixed,
     ...findUnsupportedFields(chat),
     ...findUnsupportedMedia(chat),
     ...findLargeGrammars(chat, document.members),
@@ -25,7 +27,7 @@ export function checkChat(document: JsonDocument): CheckedBody {
     hidesUsage: asksForUsage(chat),
     prefix: readPrefix(chat.messages),
     maxSampledTokens: countSampled(chat),
-    change: (target) => changeChat(chat, target),
+    change: (target) => ({ ...changeChat(chat, target), ...changes }),
     rejectLargeReply: (basis) => rejectLargeReply({ chat, ...basis }),
   }
 }

@@ -13,7 +13,8 @@ const maxTools = 512
 const maxItems = 1_000
 const maxDepth = 64
 
-const constraining = ['structured_outputs', 'response_format', 'tools']
+// Functions are converted to tools.
+const constraining = ['structured_outputs', 'response_format', 'tools', 'functions']
 
 /** The members that set the form of a reply. */
 type FormSettings = Pick<ChatRequest, 'response_format' | 'structured_outputs' | 'tool_choice' | 'tools'>
@@ -25,13 +26,13 @@ export function findLargeGrammars(chat: FormSettings, members: JsonMembers): Val
     ...findLarge('structured_outputs', members, () => listTexts(chat.structured_outputs)),
     ...findLarge('response_format', members, () => [chat.response_format]),
     ...findManyTools(chat),
-    ...findLarge('tools', members, () => listConstraining(chat)),
+    ...findLarge(members.has('functions') ? 'functions' : 'tools', members, () => listConstraining(chat)),
   ]
 }
 
 function findLarge(name: string, members: JsonMembers, list: () => unknown[]): ValidationIssue[] {
   const bytes = members.get(name)?.length ?? 0
-  const limit = name === 'tools' ? maxToolsBytes : maxBytes
+  const limit = name === 'tools' || name === 'functions' ? maxToolsBytes : maxBytes
   if (bytes > limit) return [issueOf(name, `${name} should have at most ${limit} bytes, not ${bytes}`)]
   const { items, depth } = sumSizes(list().map((value) => measureSchema(value, maxDepth)))
   if (depth > maxDepth) return [issueOf(name, `Schemas in ${name} should be nested at most ${maxDepth} deep`)]
