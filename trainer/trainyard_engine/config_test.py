@@ -18,6 +18,8 @@ def test_arguments_of_the_server():
         "--enable-lora", "--max-loras", "4", "--max-cpu-loras", "32", "--max-lora-rank", "32",
         "--allowed-media-domains", "media.invalid", "--disable-fastapi-docs",
         "--enable-prompt-tokens-details",
+        "--logprobs-mode",
+        "processed_logprobs",
         "--worker-extension-cls", "trainyard_engine.worker.WorkerExtension",
         "--shutdown-timeout", "30",
         "--dtype", "float32", "--served-model-name", "a/b", "c",
