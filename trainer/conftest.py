@@ -6,6 +6,8 @@ from pathlib import Path
 # Read when torch is imported. For models this small, threads mostly wait for each other, and with one thread, sums
 # always have the same order. Started processes inherit it.
 os.environ["OMP_NUM_THREADS"] = "1"
+# The tests' own servers are on loopback, where no proxy of the machine leads. Started processes inherit it too.
+os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 
 import pytest
 

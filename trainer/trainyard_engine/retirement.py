@@ -65,7 +65,8 @@ def unload_over_http(host: str, port: int, key: str | None) -> Unload:
     headers = {"Authorization": f"Bearer {key}"} if key else {}
 
     async def unload(name: str) -> None:
-        async with httpx.AsyncClient(timeout=30) as client:
+        # Proxies are for external hosts. This is the engine itself.
+        async with httpx.AsyncClient(timeout=30, trust_env=False) as client:
             url = f"http://{address}:{port}/v1/unload_lora_adapter"
             answer = await client.post(url, json={"lora_name": name}, headers=headers)
         if answer.status_code != httpx.codes.NOT_FOUND:  # 404: it was never loaded

@@ -119,7 +119,10 @@ def test_an_adapter_that_vllm_does_not_unload_stays(cache):
 
 
 @pytest.mark.parametrize(("status", "fails"), [(200, False), (404, False), (401, True), (500, True)])
-def test_an_adapter_is_unloaded_by_vllms_own_interface(status, fails):
+def test_an_adapter_is_unloaded_by_vllms_own_interface_past_any_proxy(monkeypatch, status, fails):
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
     asked = []
 
     async def answer(reader, writer):

@@ -141,7 +141,11 @@ test('an engine reads the values that the gateway has checked, for any keys, esc
   )
   expect(objects.filter(({ changed }) => changed.length === 2).length).toBeGreaterThan(numRuns / 4)
   const input = JSON.stringify([objects, changes, ['engine_xargs']])
-  const { stdout, stderr } = spawnSync('python3', ['-c', python], { input, encoding: 'utf8', maxBuffer: 2 ** 28 })
-  expect(stderr).toBe('')
+  const { status, stdout, stderr } = spawnSync('python3', ['-c', python], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 2 ** 28,
+  })
+  expect(status, stderr).toBe(0)
   expect(JSON.parse(stdout)).toEqual([])
 })

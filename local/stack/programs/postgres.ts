@@ -1,4 +1,4 @@
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { findExecutable } from '../../install/find-programs.ts'
@@ -40,7 +40,9 @@ export function dataFolder(postgresFolder: string): string {
  * Postgres' single-user mode, before any server runs.
  */
 export async function preparePostgres(folder: string, settings: StackSettings, signal: AbortSignal): Promise<void> {
-  mkdirSync(folder, { recursive: true, mode: 0o755 })
+  mkdirSync(folder, { recursive: true })
+  // The user that Postgres runs as enters it, whatever the umask is.
+  chmodSync(folder, 0o755)
   const data = dataFolder(folder)
   if (existsSync(data)) return
   const fresh = path.join(folder, 'fresh.tmp')
