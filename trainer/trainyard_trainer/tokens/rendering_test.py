@@ -3,9 +3,13 @@
 trainyard_engine/prompts_test.py compares the prompts with the engine's.
 """
 
+from functools import partial
+from types import SimpleNamespace
+
 import pytest
 
 from testing.styled_templates import FULL_STYLES, dress
+from trainyard_trainer.tokens.harmony import TOKENS, load_encoding
 from trainyard_trainer.tokens.rendering import PromptOptions, render_prompt
 
 TOOLS = [{"type": "function", "function": {"name": "search", "parameters": {"type": "object"}}}]
@@ -20,7 +24,7 @@ EVERY = {"a later turn", "a turn after a tool's result", "a later turn with tool
 CONTINUED = {
     "full/deepseek_v3": EVERY,
     "full/gemma3": {"a later turn", "a later turn after a thought"},
-    "full/gpt_oss": EVERY,
+    "full/gpt_oss": {"a turn after a tool's result"},
     "full/granite3": EVERY,
     "full/llama3": EVERY,
     "full/minimax_m2": set(),
@@ -34,14 +38,19 @@ CONTINUED = {
 }
 
 
-def list_continued(tokenizer) -> set[str]:
+# What ends a sampled answer, where the template ends an earlier answer otherwise.
+ENDS = {"full/gpt_oss": "<|return|>"}
+
+
+def list_continued(tokenizer, end: str) -> set[str]:
     def render(*messages: dict, tools: list[dict] | None = None) -> str:
         return tokenizer.decode(render_prompt(list(messages), tools, tokenizer))
 
     def continues(answer: dict, *after: dict, tools: list[dict] | None = None) -> bool:
         """Whether the next prompt begins with the prompt before the answer, and then has the whole answer."""
+        sampled = f"{answer['content']}{end}" if answer["content"] else ""
         rest = render(ASK, answer, *after, tools=tools).removeprefix(before := render(ASK, tools=tools))
-        return render(ASK, answer, *after, tools=tools).startswith(before) and answer["content"] in rest
+        return render(ASK, answer, *after, tools=tools).startswith(before) and sampled in rest
 
     found = {
         "a later turn": continues(RED, MORE),
@@ -57,7 +66,19 @@ def list_continued(tokenizer) -> set[str]:
 def test_turns_that_continue_the_row_so_far(tokenizer, style):
     dressed = dress(tokenizer, style)
     dressed.bos_token = "<bos>"
-    assert list_continued(dressed) == CONTINUED[style]
+    assert list_continued(dressed, ENDS.get(style, "")) == CONTINUED[style]
+
+
+def test_a_final_answer_of_gpt_oss_ends_its_row():
+    tokenizer = SimpleNamespace(convert_tokens_to_ids=TOKENS.get)
+    encode = partial(load_encoding().encode, allowed_special="all")
+    first = render_prompt([ASK], TOOLS, tokenizer)
+    final = encode("<|channel|>final<|message|>Red.")
+    later = render_prompt([ASK, RED, MORE], TOOLS, tokenizer)
+    assert later[: len(first + final) + 1] == [*first, *final, *encode("<|end|>")]  # sampled was <|return|>
+    called = encode(' to=functions.search<|channel|>commentary json<|message|>{"query": "owls"}<|call|>')
+    after_result = render_prompt([ASK, CALLED, RESULT], TOOLS, tokenizer)
+    assert after_result[: len(first + called)] == first + called
 
 
 def test_a_chat_changes_its_prompt(tokenizer):
