@@ -30,7 +30,7 @@ const parts: Record<string, Suite['run']> = {
     const signal = new AbortController().signal
     const { python } = await installTrainerEnvironment({ config: readLocalConfig(), board: new Board(), signal })
     const test = 'test_an_rl_job_that_is_killed_at_every_point_has_the_same_result'
-    return runPytest(suite, { python, env, folders: [`trainyard_trainer/survival_test.py::${test}`] })
+    return runPytest(suite, { python, env, paths: [`trainyard_trainer/survival_test.py::${test}`] })
   },
   engine: (suite) => runTest(suite, 'integration', 'test/integration/engine-kills.test.ts'),
 }

@@ -13,7 +13,7 @@ async function runTrainer(suite: SuiteContext): Promise<Outcome> {
   const config = { ...readLocalConfig(), accelerator: 'cuda' as const }
   const { signal } = new AbortController()
   const { python } = await installTrainerEnvironment({ config, board: new Board(), signal })
-  return runPytest(suite, { python, env, folders: ['gpu'] })
+  return runPytest(suite, { python, env, paths: ['gpu'] })
 }
 
 /** Chats with vLLM and trains on the answers, on a stack of its own whose engine and trainer share the GPU. */

@@ -9,6 +9,7 @@ import { checkRoles } from './roles.ts'
 import { ensurePeersPython, peersEnv } from './support/client-python.ts'
 import { findLeftOut } from './support/file-shares.ts'
 import { recordKubernetesCalls } from './support/kubernetes-calls.ts'
+import { otherMachineSuites } from './support/other-machine/suites.ts'
 import { isDeep } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
 import { runCommand } from './support/run-command.ts'
@@ -46,7 +47,7 @@ async function runPython(suite: SuiteContext): Promise<Outcome> {
 
 /** Compares the trainer with other trainers, in an environment that contains them. */
 async function runOracles(suite: SuiteContext): Promise<Outcome> {
-  return runPytest(suite, { python: await ensurePeersPython(), env: peersEnv, folders: ['peers'] })
+  return runPytest(suite, { python: await ensurePeersPython(), env: peersEnv, paths: ['peers'] })
 }
 
 // The two longest suites have a lane each. A lane computes while others wait for Kubernetes, an engine or killed parts.
@@ -60,6 +61,7 @@ const lanes = [
     vitest('browser'),
     vitest('store'),
     vitest('faults'),
+    ...otherMachineSuites,
   ],
   [
     { name: 'python', run: runPython },

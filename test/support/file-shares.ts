@@ -1,7 +1,7 @@
 import { chooseShare } from './random-cases.ts'
 
 /** Test files of one kind, each with long scenarios. `npm test` runs `share` of them. */
-interface FileGroup {
+export interface FileGroup {
   share: number
   files: readonly string[]
 }

@@ -22,15 +22,19 @@ export interface OwnPostgres {
   remove: () => Promise<void>
 }
 
-/** Prepares a Postgres that does not run yet. */
+/** Prepares a Postgres that does not run yet. Without a port, it gets a free one. */
 export async function makeOwnPostgres(
   settingsOf: (folder: string) => Promise<string[]> = async () => [],
+  port?: number,
 ): Promise<OwnPostgres> {
   const root = await mkdtemp(path.join(tmpdir(), 'trainyard-postgres-'))
   // Postgres runs as another user than root.
   await chmod(root, 0o755)
   const folder = path.join(root, 'postgres')
-  const settings = { ports: { postgres: await findFreePort() }, secrets: { postgres: 'own' } } as StackSettings
+  const settings = {
+    ports: { postgres: port ?? (await findFreePort()) },
+    secrets: { postgres: 'own' },
+  } as StackSettings
   await preparePostgres(folder, settings, new AbortController().signal)
   const url = databaseUrl(settings)
   const more = await settingsOf(root)

@@ -30,7 +30,7 @@ interface VitestRun {
 /** Runs a vitest project and reads its counts from its own report. */
 export async function runVitest(suite: SuiteContext, run: VitestRun): Promise<Outcome> {
   const { project, files = [], leftOut = [], env = {}, through = [] } = run
-  const report = path.join(suite.reports, `${project}.json`)
+  const report = path.join(suite.reports, `${suite.name}.json`)
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
   const excludes = leftOut.map((file) => `--exclude=${file}`)
   const args = ['run', '--project', project, ...reporters, ...excludes, ...(suite.files ?? files)]
@@ -44,14 +44,16 @@ export async function runVitest(suite: SuiteContext, run: VitestRun): Promise<Ou
 interface PytestRun {
   python: string
   env: NodeJS.ProcessEnv
-  folders?: string[]
+  /** Files or folders in `trainer/`. Without them, those of its settings. */
+  paths?: string[]
 }
 
-/** Runs pytest on these folders, or on those of its settings. Counts come from its JUnit report. */
-export async function runPytest(suite: SuiteContext, { python, env, folders = [] }: PytestRun): Promise<Outcome> {
+/** Runs pytest. Counts come from its JUnit report. */
+export async function runPytest(suite: SuiteContext, run: PytestRun): Promise<Outcome> {
+  const { python, env, paths = [] } = run
   const report = path.join(suite.reports, `${suite.name}.xml`)
-  const paths = suite.files?.map((file) => path.relative(trainer, path.join(root, file))) ?? folders
-  const args = ['-m', 'pytest', '-q', `--junitxml=${report}`, ...paths]
+  const files = suite.files?.map((file) => path.relative(trainer, path.join(root, file))) ?? paths
+  const args = ['-m', 'pytest', '-q', `--junitxml=${report}`, ...files]
   const code = await runCommand({ program: python, args, cwd: trainer, env, prefix: suite.name })
   const outcome = await readJunit(report, 'trainer').catch(() => crashed('pytest made no report'))
   return code !== 0 && outcome.failed === 0 ? { ...outcome, failed: 1 } : outcome

@@ -1,0 +1,4 @@
+import { otherMachineSuites } from './support/other-machine/suites.ts'
+import { runSuites } from './support/suites.ts'
+
+await runSuites([[...otherMachineSuites]])
