@@ -43,6 +43,8 @@ export interface Claim {
   attempt: number
   entity: string
   modelId: string
+  /** As clients write it: `ENTITY/PROJECT/NAME`. */
+  modelName: string
   baseModel: string
   method: string
   input: { uri: string; digest: string }
@@ -203,7 +205,8 @@ async function startNextJob(
 
 async function readClaim(connection: Connection, jobId: string): Promise<Omit<Claim, 'isLast'>> {
   const { rows } = await connection.query<Omit<Claim, 'isLast'> & { referenceStep: number }>(
-    `SELECT job.id, job.attempt, job.entity, job.model_id AS "modelId", model.base_model AS "baseModel", job.method,
+    `SELECT job.id, job.attempt, job.entity, job.model_id AS "modelId",
+       concat_ws('/', job.entity, model.project, model.name) AS "modelName", model.base_model AS "baseModel", job.method,
        jsonb_build_object('uri', job.input_uri, 'digest', job.input_digest) AS input, job.config, job.step,
        job.checkpoint_id AS "checkpointId",
        CASE WHEN start.id IS NOT NULL THEN jsonb_build_object('id', start.id, 'step', start.step, 'uri', start.uri,

@@ -8,6 +8,7 @@ export function presentClaim(claim: Claim): Record<string, unknown> {
     attempt: claim.attempt,
     entity: claim.entity,
     model_id: claim.modelId,
+    model_name: claim.modelName,
     base_model: claim.baseModel,
     method: claim.method,
     input: claim.input,

@@ -30,7 +30,8 @@ from trainyard_trainer.progress import Progress, digest_steps, fetch_progress
 from trainyard_trainer.reports.claims import Artifact
 from trainyard_trainer.reports.job_warnings import JobWarning
 
-OnStep = Callable[[StepReport], None]
+# Returns further numbers of the step.
+OnStep = Callable[[StepReport], Numbers]
 # Errors of complete files with wrong contents.
 UNREADABLE = (ArtifactError, SafetensorError, ValueError, KeyError, TypeError)
 
@@ -93,7 +94,7 @@ class TrainingSession:
         set_extra_state(progress.extra_state)
         log.info("job resumed", job=self.job.claim.id, steps_taken=self.progress.steps_taken)
 
-    def train(self, steps: Steps, constant: Numbers, on_step: OnStep = lambda _: None) -> AdapterState:
+    def train(self, steps: Steps, constant: Numbers, on_step: OnStep = lambda _: {}) -> AdapterState:
         """Runs the remaining steps. Posts one gradient_step event for each, with the `constant` numbers."""
         job = self.job
         run = TrainingRun(
@@ -110,8 +111,7 @@ class TrainingSession:
         try:
             for report in run.read_reports():
                 if isinstance(report, StepReport):
-                    on_step(report)
-                    self.report_step(report, constant)
+                    self.report_step(report, constant, on_step(report))
                     continue
                 self.handle_save(report, finished=run.is_finished)
                 if report.last:
@@ -120,11 +120,12 @@ class TrainingSession:
         finally:
             job.scheduler.call_if_open(lambda: job.scheduler.remove(run))
 
-    def report_step(self, report: StepReport, constant: Numbers) -> None:
+    def report_step(self, report: StepReport, constant: Numbers, more: Numbers) -> None:
+        """`more` are numbers that not every step has. They are not averaged over the steps."""
         speed = report.numbers["num_trainable_tokens"] / max(report.seconds, 1e-9)
         numbers = constant | report.numbers | {"tokens_per_second": speed}
         self.progress.add(numbers)
-        self.job.lease.post_event(report.number, "gradient_step", numbers)
+        self.job.lease.post_event(report.number, "gradient_step", numbers | more)
 
     def handle_save(self, saved: StateReport, *, finished: bool) -> None:
         """Stores and registers the state between two steps. Ends the attempt if the process is about to end."""
@@ -148,13 +149,13 @@ class TrainingSession:
             return
         self.job.lease.post_progress(Artifact(uri, digest), saved.steps_taken)
 
-    def write_checkpoint(self, state: AdapterState, metrics: Numbers) -> None:
-        """Each job ends with a checkpoint, even if there was nothing to train."""
+    def write_checkpoint(self, state: AdapterState, metrics: Numbers, warnings: Sequence[JobWarning] = ()) -> None:
+        """Each job ends with a checkpoint, even if there was nothing to train. `warnings` are those of the method."""
         self.job.lease.flush()
         require_finite(state.weights)
         uri = locate_checkpoint(self.job.claim.checkpoint_id)
         digest = self.job.with_retries(lambda: store_checkpoint(self.job.store, uri, self.make_writer(state)))
-        self.job.lease.post_checkpoint(uri, digest, metrics, self.find_warnings(state))
+        self.job.lease.post_checkpoint(uri, digest, metrics, [*warnings, *self.find_warnings(state)])
 
     def find_warnings(self, state: AdapterState) -> list[JobWarning]:
         """Warnings that are only known at the end."""

@@ -2,21 +2,26 @@ import type { TrajectoryIndexRow } from './index-row.ts'
 
 // The same value as in training. It avoids a division by zero for equal rewards.
 const tiny = 1e-6
-// As in training: rewards that differ by less are equal, because sums of floats differ so much by their order.
-const noise = 1e-12
+// As in training: rewards that differ by less than this share of their size, or this distance, are equal but for noise.
+const equalShare = 1e-6
+const equalDistance = 1e-12
 
 /** Fills in the advantage of each trajectory: its reward compared with the rewards of its group. */
 export function fillAdvantages(rows: TrajectoryIndexRow[], scaleRewards: boolean): void {
   for (const group of Map.groupBy(rows, (row) => row.group_index).values()) {
     const rewards = group.map((row) => row.reward)
-    const { mean, deviation } = describeRewards(rewards)
-    const areEqual = rewards.every((reward) => Math.abs(reward - rewards[0]!) <= noise)
+    const figures = describeRewards(rewards)
+    const { mean, deviation } = figures
     for (const row of group) {
-      const advantage = areEqual ? 0 : (row.reward - mean) / (scaleRewards ? deviation + tiny : 1)
+      const advantage = areEqual(figures) ? 0 : (row.reward - mean) / (scaleRewards ? deviation + tiny : 1)
       row.advantage = Number.isFinite(advantage) ? advantage : null
       if (advantage === 0) row.flags.push('zero_advantage')
     }
   }
+}
+
+function areEqual({ min, max }: RewardFigures): boolean {
+  return max - min <= Math.max(equalDistance, equalShare * Math.max(Math.abs(min), Math.abs(max)))
 }
 
 /**

@@ -46,13 +46,13 @@ def test_bad_payloads(content, message):
 @pytest.mark.parametrize(
     ("trajectory", "message"),
     [
-        ({"messages_and_choices": []}, "reward must be a finite number"),
+        ({"reward": "1"}, "reward must be a finite number"),
         ({"messages_and_choices": [], "reward": 1e999}, "reward must be a finite number|not JSON"),
         ({"messages_and_choices": [], "reward": 10**400}, "reward must be a finite number"),
         ({"messages_and_choices": [], "reward": -1e200}, "reward must be a finite number"),
         ({"messages_and_choices": [], "reward": True}, "reward must be a finite number"),
         ({"messages_and_choices": [USER | {"content": [3]}], "reward": 1}, r"\[0\].content: every part"),
-        ({"messages_and_choices": "x", "reward": 1}, r"messages_and_choices must be a list, not text"),
+        ({"messages_and_choices": "x", "reward": 1}, r"messages_and_choices must be a list or null, not text"),
         ({"messages_and_choices": [{"content": "x"}], "reward": 1}, r"\[0\].role must be a string"),
         ({"messages_and_choices": [{"role": "user", "content": 5}], "reward": 1}, r"\[0\].content must be"),
         ({"messages_and_choices": [USER | {"tool_calls": [{}]}], "reward": 1}, "tool_calls.function must be"),
@@ -63,6 +63,14 @@ def test_bad_payloads(content, message):
 def test_bad_trajectories_name_the_place(trajectory, message):
     with pytest.raises(InvalidInput, match=message):
         parse(trajectory)
+
+
+def test_members_at_their_default_are_left_out():
+    """As the clients do: a trajectory with the reward 0 has no reward, a group without trajectories is empty."""
+    content = json.dumps({"trajectory_groups": [{}, {"trajectories": [{}, {"reward": None}]}]}).encode()
+    groups = parse_payload(content)
+    assert [[each.reward for each in group.trajectories] for group in groups] == [[], [0.0, 0.0]]
+    assert groups[1].trajectories[0].read_histories() == [History([], None)]
 
 
 @pytest.mark.parametrize("logprobs", [[], "x", 3, None])

@@ -22,6 +22,10 @@ MAX_RETRY_SECONDS = 2.0
 OFF, SAMPLED, ALL = "off", "sampled", "all"
 
 
+# Clients may write a model's name `ENTITY/PROJECT/NAME` as an address.
+MODEL_SCHEME = "wandb-artifact:///"
+
+
 @dataclass(frozen=True)
 class Artifact:
     uri: str
@@ -43,6 +47,12 @@ class Claim:
     resume: Artifact | None = None
     reference: Artifact | None = None
     token_statistics: str = OFF
+    model_name: str = ""
+
+    def is_of_model(self, name: str) -> bool:
+        """Whether a name of a request is that of the job's model, at any of its steps."""
+        path, _, _ = name.removeprefix(MODEL_SCHEME).partition(":")
+        return path == self.model_name
 
 
 def parse_claim(body: dict) -> Claim:
@@ -59,6 +69,7 @@ def parse_claim(body: dict) -> Claim:
         resume=parse_artifact(body.get("resume")),
         reference=parse_artifact(body.get("reference")),
         token_statistics=body.get("token_statistics") or OFF,
+        model_name=body.get("model_name") or "",
     )
 
 

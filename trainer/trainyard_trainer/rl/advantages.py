@@ -32,9 +32,22 @@ class Sample(Example):
     reference_logprobs: Logprobs | None = None
 
 
+# Rewards that differ by less than this share of their size are equal: a sum of floats depends on its order, and a
+# reward of float32 has seven digits. Without it, such a difference would be scaled up to an advantage of one.
+EQUAL_SHARE = 1e-6
+# So are rewards that differ by less than this, as in ART.
+EQUAL_DISTANCE = 1e-12
+
+
+def are_equal(rewards: Sequence[float]) -> bool:
+    """Whether rewards are the same but for the noise of floating point."""
+    size = max(map(abs, rewards), default=0.0)
+    return not rewards or max(rewards) - min(rewards) <= max(EQUAL_DISTANCE, EQUAL_SHARE * size)
+
+
 def compute_advantages(rewards: list[float], *, scale: bool) -> list[float]:
     """r - mean, divided by the population's standard deviation if scaled. Equal rewards give exact zeros."""
-    if not rewards or all(reward == rewards[0] for reward in rewards):
+    if are_equal(rewards):
         return [0.0] * len(rewards)
     mean = fmean(rewards)
     spread = pstdev(rewards) + TINY if scale else 1.0

@@ -6,7 +6,7 @@ import pytest
 from trainyard_trainer.compute.rows.example import make_example
 from trainyard_trainer.rl.advantages import Sample, compute_advantages, normalize_samples, weigh_trajectory
 from trainyard_trainer.rl.samples import build_trajectory
-from trainyard_trainer.tokens.history import TokenizedHistory
+from trainyard_trainer.tokens.history import Row
 
 
 def make_sample(trained: int, advantage: float, context: int = 2) -> Sample:
@@ -23,6 +23,10 @@ def make_sample(trained: int, advantage: float, context: int = 2) -> Sample:
         ("equal rewards give exact zeros", [0.1, 0.1, 0.1], True, [0.0, 0.0, 0.0]),
         ("a group of one gives nothing", [7.0], True, [0.0]),
         ("an empty group", [], True, []),
+        ("the noise of a float", [0.1 + 0.2, 0.3, 0.3], True, [0.0, 0.0, 0.0]),
+        ("the noise of a float32", [1000.0, 1000.0001], True, [0.0, 0.0]),
+        ("less than ART tells apart", [0.0, 1e-13], True, [0.0, 0.0]),
+        ("small rewards that differ", [1e-5, 3e-5], False, [-1e-5, 1e-5]),
     ],
 )
 def test_advantages(name, rewards, scale, expected):
@@ -40,14 +44,14 @@ def test_trajectories_of_any_length_count_equally():
 
 
 def test_all_histories_of_a_trajectory_share_its_weight():
-    histories = {0: make_history(3), 2: make_history(1)}
-    samples = build_trajectory(histories, 1.0, 5, 7)
+    samples = build_trajectory([(0, make_row(3)), (2, make_row(1))], 1.0, 5, 7)
     assert [(sample.family, sample.trajectory, sample.history) for sample in samples] == [(5, 7, 0), (5, 7, 2)]
     assert [sample.weight for sample in samples] == pytest.approx([1 / 4] * 2)
 
 
-def make_history(trained: int) -> TokenizedHistory:
-    return TokenizedHistory([5] * (trained + 1), [False] + [True] * trained, [0.0] * (trained + 1))
+def make_row(trained: int) -> Row:
+    size = trained + 1
+    return Row(np.full(size, 5), np.arange(size) > 0, np.zeros(size, np.float32))
 
 
 @pytest.mark.parametrize("scale", [1.0, 1000.0, 1e-3])

@@ -4,15 +4,14 @@ import math
 import pytest
 import torch
 
+from testing.histories import tokenize
 from trainyard_artifacts.addresses import ArtifactError
 from trainyard_artifacts.checkpoints import ADAPTER_WEIGHTS, OPTIMIZER_STATE, fetch_checkpoint
 from trainyard_artifacts.store import FolderStore
 from trainyard_trainer.compute.model.adapter_files import read_adapter, read_shape
 from trainyard_trainer.compute.model.optimizer import require_finite
 from trainyard_trainer.compute.rows.example import make_example
-from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.tokens.history import tokenize_history
 
 USER = {"role": "user", "content": "Name a colour."}
 
@@ -28,10 +27,17 @@ REQUEST = {
 def train(jobs, make_choice):
     """Trains on answers with their rewards and returns the reports."""
 
-    def run(answers, start=None, digest=None, **config):
+    def run(answers, start=None, digest=None, reference=None, **config):
         trajectories = [{"messages_and_choices": [USER, make_choice(text)], "reward": r} for text, r in answers]
         content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
-        return jobs.run("RL", content, {"learning_rate": 1e-3, "epsilon": None} | config, start=start, digest=digest)
+        return jobs.run(
+            "RL",
+            content,
+            {"learning_rate": 1e-3, "epsilon": None} | config,
+            start=start,
+            digest=digest,
+            reference=reference,
+        )
 
     return run
 
@@ -42,8 +48,8 @@ def measure(scheduler):
     executor = scheduler.executor
 
     def score(checkpoint, choice):
-        tokens = tokenize_history(History([USER, choice], None), executor.base.tokenizer, "here")
-        example = make_example(tokens.ids, tokens.trained, 0)
+        (row,) = tokenize([USER, choice], executor.base.tokenizer)
+        example = make_example(row.ids, row.trained, 0)
         slot = checkpoint and executor.open(read_shape(checkpoint), read_adapter(checkpoint, "RL"))
         (logprobs,) = executor.score(slot, [[example]], lambda: None)
         if slot:
@@ -129,6 +135,61 @@ def test_precalculated_logprobs_give_a_ratio_of_one(train):
     # The choices say a log-probability of -0.5 each. With the trainer's own, every ratio is 1.
     own = train([("Red.", 1.0), ("Blue.", 0.0)], precalculate_logprobs=True, ppo=True)
     assert own[1][2]["loss"] == pytest.approx(0.0, abs=1e-4)  # the sum of advantages x weights
+    assert own[1][2]["kl_div"] == 0.0
+
+
+def test_twin_settings_have_one_effect(jobs, train):
+    answers = [("Red.", 1.0), ("Blue.", 0.0), ("Dark teal.", 0.25)]
+    ppo, also, cispo = train(answers, ppo=True), train(answers, loss_fn="ppo"), train(answers, loss_fn="cispo")
+    assert ppo.metrics["loss"] == also.metrics["loss"] != cispo.metrics["loss"]
+    assert cispo.metrics["loss"] == train(answers).metrics["loss"]
+    with pytest.raises(InvalidInput, match="loss_fn is cispo, and ppo is true"):
+        train(answers, loss_fn="cispo", ppo=True)
+
+
+def test_either_of_two_settings_turns_the_scaling_of_advantages_off(jobs, make_choice):
+    """It shows with two groups of different spreads, because advantages are normalized over the job."""
+
+    def compute_loss(**config):
+        rewards = [[("Red.", 1.0), ("Blue.", 0.0)], [("Teal.", 0.1), ("Dark pink.", 0.0)]]
+        groups = [
+            {"trajectories": [{"messages_and_choices": [USER, make_choice(text)], "reward": r} for text, r in group]}
+            for group in rewards
+        ]
+        return jobs.run("RL", json.dumps({"trajectory_groups": groups}).encode(), config).metrics["loss"]
+
+    plain = compute_loss()
+    off = compute_loss(normalize_advantages=False, scale_rewards=True)
+    assert off == compute_loss(scale_rewards=False) == compute_loss(normalize_advantages=False, scale_rewards=False)
+    assert off != pytest.approx(plain, rel=1e-3)
+
+
+def test_the_number_of_trajectories_raises_the_rate_and_not_the_reported_one(jobs, train):
+    answers = [("Red.", 1.0), ("Blue.", 0.0), ("Teal.", 0.5), ("Pink.", 0.75)]
+    powered = train(answers, learning_rate=1e-3, num_trajectories_learning_rate_multiplier_power=0.5)
+    plain = train(answers, learning_rate=2e-3)
+    assert powered.steps[0]["learning_rate"] == 1e-3
+    powered_weights, plain_weights = jobs.read_weights(powered), jobs.read_weights(plain)
+    assert all(torch.equal(powered_weights[name], plain_weights[name]) for name in plain_weights)
+
+
+def test_answers_longer_than_a_packed_sequence_are_dropped(train):
+    reports = train([("Red.", 1.0), ("Blue. " * 20, 0.0), ("Teal.", 0.0)], packed_sequence_length=40)
+    assert reports.metrics["num_dropped_trajectories"] == 1
+    assert [code for code, _ in reports.warnings if code == "too_long"] == ["too_long"]
+    nothing = train([("Red. " * 20, 1.0), ("Blue. " * 20, 0.0)], packed_sequence_length=40)
+    assert nothing.steps == []
+
+
+def test_a_penalty_against_the_step_that_training_begins_with_is_zero(train):
+    first = train([("Red.", 1.0), ("Blue.", 0.0)], learning_rate=0.01)
+    answers = [("Red.", 1.0), ("Teal.", 0.0)]
+    plain = train(answers, start=first.checkpoint)
+    current = {"kl_penalty_coef": 0.5, "kl_penalty_source": "current_learner"}
+    held = train(answers, start=first.checkpoint, reference=first.checkpoint, **current)
+    assert held.metrics["kl_policy_ref"] == pytest.approx(0.0, abs=1e-6)
+    assert held.metrics["loss"] == pytest.approx(plain.metrics["loss"], rel=1e-5)
+    assert train(answers, start=first.checkpoint, **current).metrics["kl_policy_ref"] > 1e-4
 
 
 def test_a_payload_with_another_digest_is_rejected(train):
@@ -144,11 +205,11 @@ def test_a_damaged_checkpoint_is_not_trained_on(jobs, train):
 
 
 def test_a_diverging_loss_is_an_error_of_the_user(jobs, make_choice):
-    answers = [(make_choice("Red."), 1.0), (make_choice("Blue.", logprob=-1000.0), 0.0)]
+    answers = [(make_choice("Red."), 1.0), (make_choice("Blue.", logprob=-1e37), 0.0)]
     trajectories = [{"messages_and_choices": [USER, choice], "reward": reward} for choice, reward in answers]
     content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
     with pytest.raises(InvalidInput, match="loss is not finite"):
-        jobs.run("RL", content, {"ppo": True})
+        jobs.run("RL", content, {"kimi_k2_tau": 1_000_000})
 
 
 @pytest.mark.parametrize("logprob", [-100.0, -9999.0, -1e30, 1e30])
@@ -160,8 +221,9 @@ def test_a_token_with_probability_zero_in_its_sampler_keeps_all_numbers_finite(j
         for choice, reward in ((make_choice("Red."), 1.0), (unlikely, 0.0))
     ]
     content = json.dumps({"trajectory_groups": [{"trajectories": trajectories}]}).encode()
-    reports = jobs.run("RL", content, {})
-    assert 0 < reports.metrics["kl_div"] < math.exp(20)
+    for ppo in (False, True):
+        reports = jobs.run("RL", content, {"ppo": ppo})
+        assert 0 < reports.metrics["kl_div"] < math.exp(20)
 
 
 def test_the_whole_request_of_a_client_trains(jobs, make_choice):

@@ -1,31 +1,36 @@
 """Counts the parts of an RL job's trajectories that cannot be trained on, to warn the client."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from trainyard_trainer.data.json_input import is_choice
 from trainyard_trainer.data.payload import Group, Trajectory
 from trainyard_trainer.reports.job_warnings import JobWarning, describe_share, head_warnings
+from trainyard_trainer.rl.advantages import Sample, are_equal
 from trainyard_trainer.rl.settings import RlConfig
-from trainyard_trainer.tokens.history import is_answer
+from trainyard_trainer.tokens.history import TurnReader
 from trainyard_trainer.tokens.sampled import has_logprobs
+
+# A warning names so many trajectories.
+MAX_NAMED = 5
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How many histories fit into `limit` tokens, how many are too long, and how many samples are trained on."""
+    """How many rows fit into `limit` tokens, those that are too long, and how many samples are trained on."""
 
     num_fitting: int
-    num_long: int
+    long: Sequence[Sample]
     num_trained: int
     limit: int
 
 
-def find_warnings(groups: list[Group], config: RlConfig, outcome: Outcome) -> list[JobWarning]:
-    """Empty if everything is trained on."""
+def find_warnings(groups: list[Group], config: RlConfig, outcome: Outcome, reader: TurnReader) -> list[JobWarning]:
+    """Empty if everything is trained on, and was sampled from the plain distribution."""
     found = [
         *warn_of_groups(groups),
         *warn_of_trajectories(groups, config),
+        *warn_of_turns(reader),
         *warn_of_length(outcome),
     ]
     if outcome.num_fitting and not outcome.num_trained:
@@ -45,7 +50,7 @@ def warn_of_groups(groups: list[Group]) -> Iterable[JobWarning]:
 
 
 def has_equal_rewards(group: Group) -> bool:
-    return len({trajectory.reward for trajectory in group.trajectories}) == 1
+    return bool(group.trajectories) and are_equal([trajectory.reward for trajectory in group.trajectories])
 
 
 @dataclass(frozen=True)
@@ -74,6 +79,10 @@ def count_answers(trajectory: Trajectory) -> Answers:
     return Answers(sum(map(is_answer, items)), len(choices), sum(map(has_logprobs, choices)))
 
 
+def is_answer(item: dict) -> bool:
+    return is_choice(item) or item["role"] == "assistant"
+
+
 def warn_of_logprobs(answered: list[Answers], num_trajectories: int) -> Iterable[JobWarning]:
     """Warns of whole trajectories without log-probabilities, and of single choices of the others."""
     trainable = [answers for answers in answered if answers.num_with_logprobs]
@@ -89,7 +98,32 @@ def warn_of_logprobs(answered: list[Answers], num_trajectories: int) -> Iterable
         )
 
 
+def warn_of_turns(reader: TurnReader) -> Iterable[JobWarning]:
+    if reader.num_truncated:
+        number = reader.num_truncated
+        share = describe_share(number, number + reader.num_turns, "answers")
+        yield JobWarning(
+            "truncated_answers", f"{share} reached the limit of its tokens. mask_truncated leaves them out."
+        )
+    if reader.num_undecodable:
+        number = reader.num_undecodable
+        share = describe_share(number, number + reader.num_turns, "answers")
+        advice = "They are used as context only. Sample them through this service, or with return_token_ids."
+        yield JobWarning("unknown_tokens", f"{share} tokens whose ids are not certain. {advice}")
+    for sampling, number in reader.samplings.items():
+        verb = "was" if number == 1 else "were"
+        advice = "Training improves the policy at temperature 1, without top_p, top_k and min_p: sample with these."
+        yield JobWarning(
+            "far_from_sampler", f"{number} of {reader.num_turns} answers {verb} sampled with {sampling}. {advice}"
+        )
+
+
 def warn_of_length(outcome: Outcome) -> Iterable[JobWarning]:
-    if outcome.num_long:
-        share = describe_share(outcome.num_long, outcome.num_fitting + outcome.num_long, "histories")
-        yield JobWarning("too_long", f"{share} more than {outcome.limit} tokens, the base model's maxSequenceLength.")
+    if outcome.long:
+        share = describe_share(len(outcome.long), outcome.num_fitting + len(outcome.long), "rows")
+        named = dict.fromkeys(f"trajectory_groups[{row.family}].trajectories[{row.trajectory}]" for row in outcome.long)
+        shown = ", ".join(list(named)[:MAX_NAMED]) + (
+            f", and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
+        )
+        limit = f"more than {outcome.limit} tokens, the base model's maxSequenceLength or packed_sequence_length"
+        yield JobWarning("too_long", f"{share} {limit}: {shown}.")

@@ -1,11 +1,14 @@
 import itertools
 import math
 
+import numpy as np
 import pytest
 import torch
 
+from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.loss import TokenBatch, compute_losses, count_divisor
+from trainyard_trainer.rl.objective import build_step
 from trainyard_trainer.rl.settings import IMPORTANCE_SAMPLING_LEVELS, RlConfig
 
 # Two samples with three and two trained tokens.
@@ -16,6 +19,7 @@ REFERENCE = [[-0.7, -1.1, -1.5], [-0.3, -2.5]]
 ADVANTAGES = [1.5, -0.7]
 WEIGHTS = [0.5, 2.0]
 SAMPLES = [0, 0, 0, 1, 1]
+SOURCES = ("current_learner", "sample")
 MEAN_KL = (sum(map(sum, NEW)) - sum(map(sum, REFERENCE))) / 5
 
 
@@ -49,13 +53,14 @@ def reckon(config: RlConfig, *, precalculated: bool = False) -> float:
         for index, (new, difference) in enumerate(zip(news, differences, strict=True)):
             ratio = reckon_ratio(config, math.exp(difference), math.exp(mean))
             pushed = ADVANTAGES[number] - (config.kimi_k2_tau or 0) * difference
-            pushed += config.kl_penalty_coef * (MEAN_KL - (new - REFERENCE[number][index]))
+            source = new - difference if config.kl_penalty_source == "sample" else new
+            pushed += config.kl_penalty_coef * (MEAN_KL - (source - REFERENCE[number][index]))
             clipped = min(max(ratio, 1 - config.epsilon), 1 + config.epsilon_high)
             loss = -min(ratio * pushed, clipped * pushed) if config.ppo else -clipped * pushed * new
-            if config.truncated_importance_sampling:
+            if config.truncated_importance_sampling and precalculated:
                 original = ORIGINAL[number][index]
                 own = 1.0 if math.isnan(original) else math.exp(OLD[number][index] - original)
-                loss *= min(own if precalculated else ratio, config.truncated_importance_sampling)
+                loss *= min(own, config.truncated_importance_sampling)
             total += loss * WEIGHTS[number]
     return total
 
@@ -102,9 +107,11 @@ def test_the_default_by_hand():
 @pytest.mark.parametrize("ppo", [False, True])
 @pytest.mark.parametrize("precalculated", [False, True])
 def test_the_additional_settings_against_plain_arithmetic(ppo, precalculated):
-    for coefficient, bound, level in itertools.product([0.0, 0.3], [None, 0.8], IMPORTANCE_SAMPLING_LEVELS):
+    settings = itertools.product([0.0, 0.3], SOURCES, [None, 0, 0.8], IMPORTANCE_SAMPLING_LEVELS)
+    for coefficient, source, bound, level in settings:
         config = parse_config(
             {
+                "kl_penalty_source": source,
                 "ppo": ppo,
                 "kl_penalty_coef": coefficient,
                 "truncated_importance_sampling": bound,
@@ -130,3 +137,72 @@ def test_ppo_stops_at_the_edge_of_its_clip():
 
 def test_the_divisor_counts_tokens():
     assert count_divisor(4) == pytest.approx(4, abs=1e-5)
+
+
+# One sequence of two samples: six tokens of which one is context. The losses were computed with ART 0.5.23's own code.
+REFERENCE_NEW = [[-0.5, -1.0, -2.0], [-0.7, -1.5]]
+REFERENCE_OLD = [[-0.7, -0.9, -1.2], [-1.9, math.nan]]
+REFERENCE_POLICY = [[-0.6, -1.3, -1.0], [-0.2, -2.0]]
+REFERENCE_ORIGINAL = [[-0.9, -0.9, -1.7], [-1.0, math.nan]]
+REFERENCE_WEIGHTS = [5 / 6, 1.25]
+
+
+def compute_reference(settings: dict, *, original: bool = False, unknown: bool = False) -> float:
+    config = parse_config({"learning_rate": 1e-3} | settings)
+    samples = [
+        Sample(
+            np.zeros(len(new) + 1, np.int64),
+            np.arange(len(new) + 1) > 0,
+            0,
+            index,
+            0,
+            [1.0, -1.0][index],
+            REFERENCE_WEIGHTS[index],
+            np.full(len(new), np.nan, np.float32) if unknown else np.array(REFERENCE_OLD[index], np.float32),
+            np.array(REFERENCE_ORIGINAL[index], np.float32) if original else None,
+            np.array(REFERENCE_POLICY[index], np.float32) if config.kl_penalty_coef > 0 else None,
+        )
+        for index, new in enumerate(REFERENCE_NEW)
+    ]
+    step = build_step(samples, config)
+    news = [np.array(new, np.float32) for new in REFERENCE_NEW]
+    logprobs_N = torch.from_numpy(np.concatenate(news))
+    mean_kl = step.objective.compute_mean_kl(samples, news)
+    return step.objective.measure(samples, logprobs_N, torch.zeros(5), mean_kl).loss.item() / step.divisor
+
+
+@pytest.mark.parametrize(
+    ("settings", "original", "loss"),
+    [
+        ({}, False, -0.553654),
+        ({"loss_fn": "cispo"}, False, -0.553654),
+        ({"loss_fn": "ppo"}, False, 0.654335),
+        ({"ppo": True}, False, 0.654335),
+        ({"ppo": True, "epsilon": 0.2, "epsilon_high": 0.28}, False, 0.650768),
+        ({"epsilon": 0.2, "epsilon_high": 0.28}, False, -0.079744),
+        ({"importance_sampling_level": "sequence"}, False, -0.540230),
+        ({"importance_sampling_level": "average"}, False, -0.546942),
+        ({"importance_sampling_level": "geometric_average"}, False, -0.514756),
+        ({"mask_prob_ratio": True, "epsilon": 0.2, "epsilon_high": 0.28}, False, 0.004256),
+        ({"kimi_k2_tau": 0.1}, False, -0.611922),
+        ({"kl_penalty_coef": 0.1, "kl_penalty_source": "current_learner"}, False, -0.550218),
+        ({"kl_penalty_coef": 0.1, "kl_penalty_source": "sample"}, False, -0.505534),
+        ({"kl_penalty_coef": 0.1, "kl_penalty_source": "sample", "loss_fn": "ppo"}, False, 0.561390),
+        ({"kl_penalty_coef": -1.0}, False, -0.553654),
+        ({"truncated_importance_sampling": 1.2}, True, -0.158547),
+        ({"truncated_importance_sampling": 2.0}, True, -0.089161),
+        ({"truncated_importance_sampling": 2.0, "loss_fn": "ppo"}, True, 0.068908),
+        ({"truncated_importance_sampling": 1.2}, False, -0.553654),
+        ({"truncated_importance_sampling": 0}, True, -0.553654),
+    ],
+    ids=str,
+)
+def test_the_losses_of_art(settings, original, loss):
+    found = compute_reference(settings, original=original)
+    assert found == pytest.approx(loss, abs=2e-6)
+
+
+def test_without_old_logprobs_every_ratio_is_one():
+    assert compute_reference({}, unknown=True) == pytest.approx(0.033333, abs=2e-6)
+    sample = {"kl_penalty_coef": 0.1, "kl_penalty_source": "sample"}
+    assert compute_reference(sample, unknown=True) == pytest.approx(0.037233, abs=2e-6)

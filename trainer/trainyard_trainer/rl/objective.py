@@ -29,21 +29,29 @@ class RlObjective:
         return self.has_reference
 
     def compute_mean_kl(self, samples: Sequence[Sample], logprobs: Sequence[np.ndarray]) -> float:
-        """The mean of log p_new - log p_reference over the step's tokens."""
+        """The mean of log p_source - log p_reference over the step's tokens."""
         reference = join([sample.reference_logprobs for sample in samples])
-        return 0.0 if reference is None else float((np.concatenate(logprobs) - reference).mean())
+        if reference is None:
+            return 0.0
+        source = new = np.concatenate(logprobs)
+        if self.config.kl_penalty_source == "sample":
+            old = np.concatenate([sample.old_logprobs for sample in samples])
+            source = np.where(np.isfinite(old), old, new)
+        return float((source - reference).mean())
 
     def measure(self, samples: Sequence[Sample], logprobs_N: Tensor, entropies_N: Tensor, mean_kl: float) -> Measured:
         batch = build_batch(samples, mean_kl, logprobs_N.device)
         found = compute_losses(logprobs_N, batch, self.config)
         sums = sum_up(found, batch, entropies_N)
         if batch.reference_logprobs_N is not None:
-            sums["kl_policy_ref"] = (logprobs_N.detach() - batch.reference_logprobs_N).sum()
+            sums["kl_policy_ref"] = logprobs_N.new_tensor(mean_kl * len(logprobs_N))
         return Measured(found.losses_N.sum(), sums, list_columns(found, logprobs_N, entropies_N))
 
     def describe(self, sums: Numbers, num_trained: int) -> Numbers:
         numbers = {name: sums[name] / num_trained for name in ("kl_div", "clip_fraction")}
         numbers["entropy"] = sums["weighted_entropy"] / sums["weight"]
+        # Not multiplied by the number of trajectories, as in ART.
+        numbers["learning_rate"] = self.config.learning_rate
         if self.has_reference:
             numbers["kl_policy_ref"] = sums["kl_policy_ref"] / num_trained
         return numbers
@@ -52,7 +60,8 @@ class RlObjective:
 def build_step(samples: Sequence[Sample], config: RlConfig) -> Step:
     has_reference = bool(samples) and samples[0].reference_logprobs is not None
     divisor = count_divisor(sum(sample.num_trained for sample in samples))
-    return Step(tuple(samples), RlObjective(config, has_reference), config.learning_rate, divisor)
+    learning_rate = config.learning_rate * len(samples) ** config.num_trajectories_learning_rate_multiplier_power
+    return Step(tuple(samples), RlObjective(config, has_reference), learning_rate, divisor)
 
 
 def build_batch(samples: Sequence[Sample], mean_kl: float, device: torch.device) -> TokenBatch:

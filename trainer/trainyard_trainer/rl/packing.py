@@ -11,16 +11,21 @@ from trainyard_trainer.rl.advantages import Sample
 ROUNDING = 2048
 
 
-def pack_sequences(samples: Sequence[Sample], max_length: int, seed: str) -> list[list[Sample]]:
-    """Fills sequences in the order of the groups. Shuffles within groups and among sequences, with a seed.
+def pack_sequences(
+    samples: Sequence[Sample], max_length: int, seed: str, length: int | None = None
+) -> list[list[Sample]]:
+    """Fills sequences of at most `length` tokens in the order of the groups. Shuffles within groups and among
+    sequences, with a seed.
 
-    The shared prefix of a group's samples counts once in each sequence, as in the computation.
+    The shared prefix of a group's samples counts once in each sequence, as in the computation. Without a `length`, it
+    is chosen here, up to `max_length`.
     """
     if not samples:
         return []
     random = Random(seed)
-    longest = max(sample.num_tokens for sample in samples)
-    length = min(-(-longest // ROUNDING) * ROUNDING, max_length)
+    if length is None:
+        longest = max(sample.num_tokens for sample in samples)
+        length = min(-(-longest // ROUNDING) * ROUNDING, max_length)
     sequences: list[list[Sample]] = [[]]
     filled = 0  # tokens of the earlier groups
     for group in shuffle_groups(samples, random):

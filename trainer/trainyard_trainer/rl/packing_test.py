@@ -58,3 +58,8 @@ def test_each_sequence_computes_a_shared_prefix_again():
     group = [make_sample([*prompt, *[2000 + number] * 300], 0, prompt=1500) for number in range(4)]
     assert sorted(map(len, pack_sequences(group, 4096, "job"))) == [1, 1, 1, 1]
     assert sorted(map(len, pack_sequences([*group, make_sample([5] * 2100, 1)], 8192, "job"))) == [1, 4]
+
+
+def test_a_chosen_length_takes_the_place_of_the_rounded_one():
+    lengths = list_lengths(pack_sequences(make_samples(*[30] * 8), 32_768, "job", length=100))
+    assert sorted(map(len, lengths)) == [2, 3, 3]

@@ -9,10 +9,11 @@ from msgspec.json import Decoder
 from transformers import PreTrainedTokenizerBase
 
 from trainyard_trainer.data.json_input import get_message, require_functions, require_messages, require_tools
+from trainyard_trainer.data.masks import is_masked
 from trainyard_trainer.data.parts import ABSENT, BYTE_ORDER_MARK, Values, read_parts
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.sft.last_answer import split_last_answer
-from trainyard_trainer.sft.row_members import drops_reasoning, find_unread, find_unread_parts, is_masked
+from trainyard_trainer.sft.row_members import drops_reasoning, find_unread, find_unread_parts
 from trainyard_trainer.tokens.assistant_spans import Conversation, find_assistant_spans
 from trainyard_trainer.tokens.messages import present_row_message
 from trainyard_trainer.tokens.rendering import encode

@@ -1,12 +1,11 @@
-"""Members of a row besides its conversation: those that say what is not trained, and those that nobody reads."""
+"""Members of a row's messages that nobody reads, and reasoning that the template drops."""
 
-from trainyard_trainer.data.json_input import get_message, is_choice
+from trainyard_trainer.data.json_input import get_message
+from trainyard_trainer.data.masks import MARKS
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.tokens.assistant_spans import Conversation
 from trainyard_trainer.tokens.messages import join_parts, present_row_message, read_content
 
-# Each says whether an assistant's message is trained: OpenAI's, and those of other trainers.
-MARKS = ("weight", "trainable", "train")
 # What servers write beside the content of a thinking model's answer.
 REASONING = ("reasoning_content", "reasoning", "thinking")
 # An empty part of these types loses nothing.
@@ -14,23 +13,6 @@ TEXTS = {"text", "input_text", "output_text"}
 # Of one row.
 MAX_NAMES = 10
 THOUGHT_START, THOUGHT_END = "<think>", "</think>"
-
-
-def is_masked(item: dict, where: str) -> bool:
-    """Whether a message, or the Choice that contains it, is not to be trained. InvalidInput if that is unclear."""
-    holders = [item, get_message(item)] if is_choice(item) else [item]
-    marks = [is_marked(holder, where) for holder in holders]
-    return any(marks)
-
-
-def is_marked(holder: dict, where: str) -> bool:
-    weight, *flags = (holder.get(name) for name in MARKS)
-    if isinstance(weight, bool) or weight not in (None, 0, 1):
-        raise InvalidInput(f"{where}.weight must be 0 or 1.")
-    for name, flag in zip(MARKS[1:], flags, strict=True):
-        if not isinstance(flag, bool | None):
-            raise InvalidInput(f"{where}.{name} must be true or false.")
-    return weight == 0 or False in flags
 
 
 def find_unread(messages: list[dict], conversation: Conversation) -> set[str]:

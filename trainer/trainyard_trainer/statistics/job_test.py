@@ -7,8 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from trainyard_trainer.data.payload import History
-from trainyard_trainer.tokens.history import tokenize_history
+from testing.histories import tokenize
 
 USER = {"role": "user", "content": "Name a colour."}
 OLD = -0.5
@@ -40,8 +39,8 @@ def look_up(load_model, tokenizer, make_choice):
     """Ids, log-probabilities and entropies of an answer's trained tokens, from transformers alone."""
 
     def run(text):
-        found = tokenize_history(History([USER, make_choice(text)], None), tokenizer, "here")
-        ids = torch.tensor(found.ids)
+        (found,) = tokenize([USER, make_choice(text)], tokenizer)
+        ids = torch.from_numpy(found.ids)
         with torch.no_grad():
             logprobs = load_model()(ids[None]).logits[0, :-1].log_softmax(-1)
         positions = np.flatnonzero(found.trained)

@@ -5,10 +5,10 @@ from io import BytesIO
 
 import pytest
 
-from trainyard_trainer.data.payload import History, parse_payload
+from testing.histories import tokenize
+from trainyard_trainer.data.payload import parse_payload
 from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.sft.dataset import MAX_LINE_BYTES, Reading, read_rows
-from trainyard_trainer.tokens.history import tokenize_history
 from trainyard_trainer.tokens.rendering import MAX_TEXT_BYTES
 
 ASK = {"role": "user", "content": "Name a colour."}
@@ -26,9 +26,8 @@ def read(tokenizer, line: bytes) -> list:
 
 @pytest.mark.parametrize("text", [LONG, "🎈" * (MAX_TEXT_BYTES // 4)], ids=["letters", "emoji"])
 def test_a_text_that_is_too_long_is_rejected(tokenizer, make_choice, text):
-    history = History([ASK | {"content": text}, make_choice("Red.")], None)
     with pytest.raises(InvalidInput, match=f"more than {MAX_TEXT_BYTES} bytes of text"):
-        tokenize_history(history, tokenizer, "here")
+        tokenize([ASK | {"content": text}, make_choice("Red.")], tokenizer)
     with pytest.raises(InvalidInput, match=f"Line 1: .*{MAX_TEXT_BYTES} bytes of text"):
         read(tokenizer, json.dumps({"messages": [ASK | {"content": text}, RED]}).encode())
 
@@ -49,12 +48,6 @@ def test_tools_that_are_too_large_are_rejected(tokenizer, tool, sentence):
 def test_values_that_are_nested_too_deeply_are_rejected(tokenizer):
     with pytest.raises(InvalidInput, match="nested too deeply"):
         read(tokenizer, nest(5_000).encode())
-
-
-def test_answers_that_are_too_long_to_be_found_in_the_text_are_rejected(tokenizer):
-    history = History([ASK, RED | {"content": LONG + "a"}], None)
-    with pytest.raises(InvalidInput, match="bytes of text"):
-        tokenize_history(history, tokenizer, "here", without_logprobs=True)
 
 
 def test_a_line_that_is_too_long_is_rejected_before_it_is_parsed(tokenizer):

@@ -1,139 +1,181 @@
-"""Histories as token ids: sampled tokens as they were sampled, and the context as the chat template renders it."""
+"""Histories as rows of token ids: each sampled turn stands behind exactly the prompt that it was sampled from.
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
+The ids of a prompt come with the reply of the engine. Where they are missing, the conversation before the turn is
+rendered as the engine renders it. A turn whose prompt continues a row is appended to it. Any other turn begins a row of
+its own, for example where the template drops the thoughts of earlier turns.
+"""
 
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import numpy as np
+from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
+from trainyard_trainer.data.choices import Ids, Sampled
 from trainyard_trainer.data.json_input import is_choice
+from trainyard_trainer.data.masks import is_masked
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.tokens.rendering import choose_mark, decode, encode, present_message, render
-from trainyard_trainer.tokens.sampled import read_logprobs, read_token_ids
+from trainyard_trainer.tokens.rendering import render_prompt
+from trainyard_trainer.tokens.sampled import find_token_ids, require_known
 
-# Templates of thinking models write this before an answer without a thought.
-EMPTY_THOUGHT = "<think>\n\n</think>\n\n"
-
-
-@dataclass(frozen=True)
-class SampledTurn:
-    ids: list[int]
-    logprobs: list[float]
-    text: str
+# The limit for the prompts of one trajectory together. Each prompt repeats those before it.
+MAX_PROMPT_TOKENS = 16_000_000
+# The size of the digest of a row's beginning. Two different beginnings never have the same one.
+DIGEST_BYTES = 16
+Mask = NDArray[np.bool_]
+Logprobs = NDArray[np.float32]
 
 
-@dataclass(frozen=True)
-class TokenizedHistory:
-    """For each token its id, whether it was sampled (and is trained), and its sampled log-probability or NaN."""
+@dataclass(frozen=True, eq=False)
+class Turn:
+    """A sampled turn: the ids of its prompt [P], its own ids [n] and their log-probabilities [n], NaN where unknown."""
 
-    ids: list[int]
-    trained: list[bool]
-    logprobs: list[float]
+    prompt: Ids
+    ids: Ids
+    logprobs: Logprobs
+
+
+@dataclass(frozen=True, eq=False)
+class Row:
+    """T tokens: for each its id, whether it was sampled (and is trained), and its sampled log-probability or NaN."""
+
+    ids: Ids
+    trained: Mask
+    logprobs: Logprobs
 
     @property
     def num_trained(self) -> int:
-        return sum(self.trained)
+        return int(self.trained.sum())
 
 
-def tokenize_history(
-    history: History, tokenizer: PreTrainedTokenizerBase, where: str, *, without_logprobs: bool = False
-) -> TokenizedHistory | None:
-    """Cut after the last turn that is trained. None if there is none. Trained turns are Choices with logprobs, and with
-    `without_logprobs` every other answer too."""
-    turns: dict[int, SampledTurn] = {}
-    for index, item in enumerate(history.messages_and_choices):
-        name = f"{where}.messages_and_choices[{index}]"
-        turn = read_turn(item, tokenizer, name)
-        if not turn and without_logprobs and is_answer(item):
-            turn = read_answer(item, tokenizer, name)
-        if turn:
-            turns[index] = turn
-    if not turns:
-        return None
-    items = history.messages_and_choices[: max(turns) + 1]
-    pieces = render_pieces(items, history.tools, set(turns), tokenizer)
-    return join_pieces(pieces, list(turns.values()), tokenizer)
+@dataclass
+class TurnReader:
+    """Reads the sampled turns of a job's histories, and counts what it leaves out.
+
+    Turns without log-probabilities are context, unless `without_logprobs`. With `mask_truncated`, answers that ended by
+    their length are context. `check` is called before each turn, and may raise to end the work.
+    """
+
+    tokenizer: PreTrainedTokenizerBase
+    without_logprobs: bool = False
+    mask_truncated: bool = False
+    check: Callable[[], None] = lambda: None
+    num_turns: int = 0
+    num_truncated: int = 0
+    num_undecodable: int = 0
+    samplings: Counter[str] = field(default_factory=Counter)
+
+    def read(self, history: History, where: str) -> Iterator[Turn]:
+        left = MAX_PROMPT_TOKENS
+        for index, item in enumerate(history.messages_and_choices):
+            self.check()
+            if not is_choice(item):
+                continue
+            sampled: Sampled = item["sampled"]
+            place = sampled.captured or f"{where}.messages_and_choices[{index}]"
+            ids = None if is_masked(item, place) else self.choose_ids(sampled, place)
+            if ids is None:
+                continue
+            prompt = sampled.read_prompt(place)
+            if prompt is None:
+                prompt = self.render_prompt(history, index)
+            elif require_known(prompt, self.tokenizer) is None:
+                raise InvalidInput(f"{place}.prompt_token_ids has ids that the base model lacks.", "UnknownTokens")
+            left -= len(prompt)
+            if left < 0:
+                raise InvalidInput(f"The prompts of {where} have more than {MAX_PROMPT_TOKENS} tokens together.")
+            self.count(sampled)
+            known = sampled.logprobs or np.full(len(ids), np.nan)
+            yield Turn(prompt, ids, np.asarray(known, np.float32))
+
+    def choose_ids(self, sampled: Sampled, place: str) -> Ids | None:
+        """The ids of a turn that is trained. None for a turn that is context."""
+        if self.mask_truncated and sampled.is_truncated:
+            self.num_truncated += 1
+            return None
+        if not sampled.logprobs and not self.without_logprobs:
+            if sampled.captured:
+                raise InvalidInput(f"{place} has no log-probabilities, so it cannot be trained.", "UnknownTokens")
+            return None
+        ids = find_token_ids(sampled, self.tokenizer)
+        if ids is None and sampled.captured:
+            raise InvalidInput(f"{place} has token ids that the base model lacks.", "UnknownTokens")
+        self.num_undecodable += ids is None
+        return ids
+
+    def render_prompt(self, history: History, index: int) -> Ids:
+        before = history.messages_and_choices[:index]
+        return np.asarray(render_prompt(before, history.tools, self.tokenizer), np.int64)
+
+    def count(self, sampled: Sampled) -> None:
+        self.num_turns += 1
+        self.samplings.update(f"{name} {value:g}" for name, value in sampled.sampling.items())
 
 
-def read_turn(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn | None:
-    """A Choice as it was sampled. None if it has no log-probabilities."""
-    entries = read_logprobs(item, where) if is_choice(item) else []
-    if not entries:
-        return None
-    ids = read_token_ids(item, entries, tokenizer, where)
-    return SampledTurn(ids, [float(entry["logprob"]) for entry in entries], decode(ids, tokenizer))
+def join_turns(turns: Iterable[Turn], max_length: int) -> list[Row]:
+    """The rows of a trajectory's turns, in order. Each turn extends the longest row that its prompt begins with.
+
+    A token is trained once: not where an earlier row has the same token behind the same beginning. Rows of more than
+    `max_length` tokens are not trained, so they take nothing from later ones.
+    """
+    joined: list[list[Turn]] = []
+    open_rows: dict[bytes, tuple[int, int]] = {}  # by the digest of a row's ids: its index, and its length
+    for turn in turns:
+        lengths = sorted({length for _, length in open_rows.values() if length <= len(turn.prompt)})
+        found = None
+        for length, digest in digest_beginnings(turn.prompt, lengths):
+            if digest in open_rows:
+                found = (digest, length)
+        if found is None:
+            index, skipped = len(joined), 0
+            joined.append([])
+        else:
+            index, skipped = open_rows.pop(found[0])
+        joined[index].append(Turn(turn.prompt[skipped:], turn.ids, turn.logprobs))
+        whole = np.concatenate([turn.prompt, turn.ids])
+        ((length, digest),) = digest_beginnings(whole, [len(whole)])
+        # Of two equal rows, later turns extend the first.
+        open_rows.setdefault(digest, (index, length))
+    rows = [make_row(turns) for turns in joined]
+    return rows if len(rows) < 2 else train_once(rows, max_length)
 
 
-def is_answer(item: dict) -> bool:
-    return is_choice(item) or item["role"] == "assistant"
+def digest_beginnings(ids: Ids, lengths: Sequence[int]) -> Iterator[tuple[int, bytes]]:
+    """The digest of the first `length` ids, for each of the rising lengths."""
+    hasher, start = blake2b(digest_size=DIGEST_BYTES), 0
+    for length in lengths:
+        hasher.update(ids[start:length].tobytes())
+        start = length
+        yield length, hasher.digest()
 
 
-def read_answer(item: dict, tokenizer: PreTrainedTokenizerBase, where: str) -> SampledTurn | None:
-    """An answer's text as tokens with unknown log-probabilities. None if it is empty."""
-    message = present_message(item)
-    if message.get("tool_calls"):
-        raise InvalidInput(
-            f"{where} calls tools and has no logprobs, so its tokens are unknown. Sample it with logprobs, or remove "
-            "allow_training_without_logprobs.",
-            "UnknownTokens",
-        )
-    ids = encode(message["content"], tokenizer)["input_ids"]
-    return SampledTurn(ids, [math.nan] * len(ids), message["content"]) if ids else None
+def make_row(turns: list[Turn]) -> Row:
+    ids: list[Ids] = []
+    trained: list[Mask] = []
+    logprobs: list[Logprobs] = []
+    for turn in turns:
+        ids += [turn.prompt, turn.ids]
+        trained += [np.zeros(len(turn.prompt), np.bool_), np.ones(len(turn.ids), np.bool_)]
+        logprobs += [np.full(len(turn.prompt), np.nan, np.float32), turn.logprobs]
+    return Row(np.concatenate(ids), np.concatenate(trained), np.concatenate(logprobs))
 
 
-def render_pieces(
-    items: list[dict], tools: list[dict] | None, sampled: set[int], tokenizer: PreTrainedTokenizerBase
-) -> list[str]:
-    """The rendered text between the sampled turns: one piece before each turn."""
-    mark = choose_mark(items)
-    messages = [
-        # The sampled ids already contain the calls of a sampled turn, so the calls are not rendered again.
-        {"role": "assistant", "content": mark} if index in sampled else present_message(item)
-        for index, item in enumerate(items)
-    ]
-    pieces = render(messages, tools, tokenizer).split(mark)[:-1]
-    if len(pieces) != len(sampled):
-        raise InvalidInput("The chat template of the base model omits or repeats an assistant turn.")
-    return [
-        cut_space(piece, mark, lambda index=index: render(messages[:index], tools, tokenizer, answering=True))
-        for piece, index in zip(pieces, sorted(sampled), strict=True)
-    ]
-
-
-def cut_space(piece: str, mark: str, render_prompt: Callable[[], str]) -> str:
-    """Removes spaces that the template writes before an existing answer, but not before an answer to be sampled. If the
-    answer begins with a space, it was sampled."""
-    if not piece.endswith(" "):
-        return piece
-    try:
-        prompt = render_prompt().rpartition(mark)[2]
-    except InvalidInput:  # not every template can render the start of a conversation
-        return piece
-    return prompt if piece.rstrip(" ") == prompt else piece
-
-
-def join_pieces(pieces: list[str], turns: list[SampledTurn], tokenizer: PreTrainedTokenizerBase) -> TokenizedHistory:
-    ids: list[int] = []
-    trained: list[bool] = []
-    logprobs: list[float] = []
-    for piece, turn in zip(pieces, turns, strict=True):
-        if turn.text.startswith("<think>"):
-            piece = piece.removesuffix(EMPTY_THOUGHT)
-        context = encode(piece, tokenizer)["input_ids"]
-        if ids:
-            context = drop_end(context, ids[-1], tokenizer)
-        ids += context + turn.ids
-        trained += [False] * len(context) + [True] * len(turn.ids)
-        logprobs += [math.nan] * len(context) + turn.logprobs
-    return TokenizedHistory(ids, trained, logprobs)
-
-
-def drop_end(context: list[int], last: int, tokenizer: PreTrainedTokenizerBase) -> list[int]:
-    """Removes the end token after a turn, because a turn that ended by itself contains it as a sampled token. A
-    template may write a space before it."""
-    if context[:1] == [last]:
-        return context[1:]
-    if context[1:2] == [last] and last in tokenizer.added_tokens_decoder and not decode(context[:1], tokenizer).strip():
-        return context[2:]
-    return context
+def train_once(rows: list[Row], max_length: int) -> list[Row]:
+    """Without the training of tokens that an earlier row trains behind the same beginning."""
+    seen: set[bytes] = set()
+    found: list[Row] = []
+    for row in rows:
+        if len(row.ids) > max_length:
+            found.append(row)
+            continue
+        places = [position + 1 for position in np.flatnonzero(row.trained).tolist()]
+        digests = [digest for _, digest in digest_beginnings(row.ids, places)]
+        trained = row.trained.copy()
+        trained[np.flatnonzero(trained)] = [digest not in seen for digest in digests]
+        seen.update(digests)
+        found.append(Row(row.ids, trained, row.logprobs))
+    return found

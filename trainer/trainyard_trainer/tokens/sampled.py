@@ -3,15 +3,13 @@
 import re
 from functools import lru_cache, partial
 from itertools import chain
-from typing import cast
 
+import numpy as np
 from transformers import PreTrainedTokenizerBase
 
-from trainyard_trainer.data.json_input import is_number
-from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.data.choices import ID_PREFIX, Ids, Sampled, parse_token_id
 from trainyard_trainer.tokens.rendering import decode
 
-ID_PREFIX = "token_id:"
 UNKNOWN_PART = "\ufffd".encode()
 BYTE = re.compile("<0x[0-9A-F]{2}>")
 # No token of a vocabulary is as long. Lookups are cached for all jobs.
@@ -20,49 +18,30 @@ MAX_TOKEN_BYTES = 512
 
 def has_logprobs(choice: dict) -> bool:
     """Whether it was sampled with log-probabilities, of any value."""
-    return bool(find_entries(choice))
+    return bool(choice["sampled"].logprobs)
 
 
-def find_entries(choice: dict) -> object:
-    logprobs = choice.get("logprobs")
-    return (logprobs.get("content") or logprobs.get("refusal") or []) if isinstance(logprobs, dict) else []
+def find_token_ids(sampled: Sampled, tokenizer: PreTrainedTokenizerBase) -> Ids | None:
+    """Exactly the sampled ids: `token_ids`, else `token_id:N` tokens, else each token's bytes. None if one of them is
+    uncertain."""
+    ids = sampled.token_ids
+    if ids is None:
+        ids = [find_token_id(token, tokenizer) for token in sampled.tokens]
+    return None if None in ids else require_known(np.asarray(ids, np.int64), tokenizer)
 
 
-def read_logprobs(choice: dict, where: str) -> list[dict]:
-    """The entries of `logprobs.content`. Empty if the Choice has none, so that it is not trained on."""
-    entries = find_entries(choice)
-    if not isinstance(entries, list):
-        raise InvalidInput(f"{where}.logprobs.content must be a list.")
-    for entry in entries:
-        if not isinstance(entry, dict) or not is_number(entry.get("logprob")):
-            raise InvalidInput(f"{where}.logprobs.content: every entry needs a finite logprob.")
-    return entries
+def require_known(ids: Ids, tokenizer: PreTrainedTokenizerBase) -> Ids | None:
+    """None if the vocabulary lacks one of the ids, which would end the device's process."""
+    return ids if len(ids) and ids.min() >= 0 and ids.max() < len(tokenizer) else None
 
 
-def read_token_ids(choice: dict, entries: list[dict], tokenizer: PreTrainedTokenizerBase, where: str) -> list[int]:
-    """Exactly the sampled ids: `token_ids`, else `token_id:N` tokens, else each token's bytes."""
-    ids = choice.get("token_ids")
-    if not (isinstance(ids, list) and len(ids) == len(entries)):
-        ids = [find_token_id(entry, tokenizer) for entry in entries]
-    size = len(tokenizer)
-    if not all(isinstance(token, int) and 0 <= token < size for token in ids):
-        raise InvalidInput(
-            f"{where} does not contain the sampled token ids. Sample it through this service, or from the trained "
-            "model with return_token_ids or return_tokens_as_token_ids.",
-            "UnknownTokens",
-        )
-    return cast(list[int], ids)
-
-
-def find_token_id(entry: dict, tokenizer: PreTrainedTokenizerBase) -> int | None:
-    token = entry.get("token")
-    if isinstance(token, str) and token.startswith(ID_PREFIX):
-        number = token.removeprefix(ID_PREFIX)
-        return int(number) if number.isdecimal() and len(number) < 10 else None
-    content = entry.get("bytes")
+def find_token_id(token: dict, tokenizer: PreTrainedTokenizerBase) -> int | None:
+    text, content = token["token"], token["bytes"]
+    if isinstance(text, str) and text.startswith(ID_PREFIX):
+        return parse_token_id(text)
     try:
-        if content is None and isinstance(token, str):
-            content = list(token.encode())
+        if content is None and isinstance(text, str):
+            content = list(text.encode())
         if not isinstance(content, list) or len(content) > MAX_TOKEN_BYTES:
             return None
         return look_up(bytes(content), tokenizer)

@@ -22,7 +22,7 @@ def make_tokenizer():
 
 
 def find(tokenizer, content):
-    return find_token_id({"token": "?", "bytes": list(content), "logprob": -0.5}, tokenizer)
+    return find_token_id({"token": "?", "bytes": list(content)}, tokenizer)
 
 
 @pytest.mark.parametrize(
@@ -53,13 +53,13 @@ def test_a_word_that_may_have_lost_its_space_is_unknown(make_tokenizer):
 def test_the_replacement_character_identifies_no_id(make_tokenizer):
     tokenizer = make_tokenizer("\ufffd")
     assert find(tokenizer, "\ufffd".encode()) is None
-    assert find_token_id({"token": "\ufffd", "logprob": -0.5}, tokenizer) is None
+    assert find_token_id({"token": "\ufffd", "bytes": None}, tokenizer) is None
 
 
-@pytest.mark.parametrize("entry", [{"token": "x" * 600}, {"token": "?", "bytes": [120] * 600}], ids=["text", "bytes"])
-def test_bytes_longer_than_any_token_are_not_cached(tokenizer, entry):
+@pytest.mark.parametrize(("text", "content"), [("x" * 600, None), ("?", [120] * 600)], ids=["text", "bytes"])
+def test_bytes_longer_than_any_token_are_not_cached(tokenizer, text, content):
     before = look_up.cache_info()
-    assert find_token_id(entry | {"logprob": -0.5}, tokenizer) is None
+    assert find_token_id({"token": text, "bytes": content}, tokenizer) is None
     assert look_up.cache_info() == before
 
 
