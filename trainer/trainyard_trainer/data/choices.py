@@ -71,7 +71,7 @@ class Sampled(Struct, frozen=True):
     tokens: Sequence[dict] = ()
     prompt: Raw = ABSENT
     is_truncated: bool = False
-    sampling: dict[str, float] = {}
+    sampling: dict[str, object] = {}
     captured: str | None = None
 
     def read_prompt(self, where: str) -> Ids | None:

@@ -143,7 +143,7 @@ def read_answers(exchange: ExchangeParts, read: Reader, values: Values, place: s
         yield replace(answer, sampling=answer.sampling or sampling)
 
 
-def find_sampling(request: RequestParts | None) -> dict[str, float]:
+def find_sampling(request: RequestParts | None) -> dict[str, object]:
     """The settings of the request that change the distribution which tokens are sampled from."""
     given = {name: getattr(request, name, None) for name in PLAIN}
     return {name: value for name, value in given.items() if value is not None and value not in PLAIN[name]}

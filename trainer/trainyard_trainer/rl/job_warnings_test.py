@@ -86,7 +86,13 @@ def test_answers_of_which_one_token_is_uncertain_are_left_out(train, good, make_
 
 def test_answers_that_were_sampled_otherwise_are_told(train, good):
     cold = [
-        ([answer | {"sampling": {"temperature": 0.3, "top_p": 0.8}} for answer in answers], reward)
+        (
+            [
+                answer | {"sampling": {"temperature": 0.3, "top_p": 0.8, "structured_outputs": True}}
+                for answer in answers
+            ],
+            reward,
+        )
         for answers, reward in good
     ]
     advice = "Training improves the policy at temperature 1, without top_p, top_k and min_p: sample with these."

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from transformers import PreTrainedTokenizerBase
 
 from trainyard_trainer.data.choices import Ids, Sampled
-from trainyard_trainer.data.json_input import is_choice
+from trainyard_trainer.data.json_input import is_choice, is_number
 from trainyard_trainer.data.masks import is_masked
 from trainyard_trainer.data.payload import History
 from trainyard_trainer.failures import InvalidInput
@@ -26,6 +26,8 @@ from trainyard_trainer.tokens.sampled import find_token_ids, require_known
 MAX_PROMPT_TOKENS = 16_000_000
 # The size of the digest of a row's beginning. Two different beginnings never have the same one.
 DIGEST_BYTES = 16
+# Settings of a sampler that are told. The engine's log-probabilities already contain what others, such as a grammar, do.
+TOLD = ("temperature", "top_p", "top_k", "min_p")
 Mask = NDArray[np.bool_]
 Logprobs = NDArray[np.float32]
 
@@ -113,7 +115,9 @@ class TurnReader:
 
     def count(self, sampled: Sampled) -> None:
         self.num_turns += 1
-        self.samplings.update(f"{name} {value:g}" for name, value in sampled.sampling.items())
+        self.samplings.update(
+            f"{name} {value:g}" for name, value in sampled.sampling.items() if name in TOLD and is_number(value)
+        )
 
 
 def join_turns(turns: Iterable[Turn], max_length: int) -> list[Row]:
