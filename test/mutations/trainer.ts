@@ -116,8 +116,8 @@ export const trainerMutations: Mutation[] = [
   {
     fault: "another model's replies are trained",
     file: 'trainer/trainyard_trainer/data/exchanges.py',
-    find: 'if is_trained(find_model(exchange, place)):',
-    replace: 'if find_model(exchange, place) is not None:',
+    find: 'if is_trained(find_model(exchange, path)):',
+    replace: 'if find_model(exchange, path) is not None:',
     test: 'trainer/trainyard_trainer/data/exchanges_test.py',
   },
   {

@@ -9,7 +9,7 @@ from random import Random
 
 import pytest
 import torch
-from art.loss import loss_fn
+from art.loss import LossInputs, loss_fn
 from peft import PeftModel
 from safetensors.torch import load_file
 
@@ -67,7 +67,7 @@ def compute_theirs(model: PeftModel, packed: dict, settings: dict) -> Theirs:
         own = new.detach().roll(1, 1)
         packed |= {"original_logprobs": packed["logprobs"], "logprobs": own.where(packed["assistant_mask"], math.nan)}
     with warnings.catch_warnings(action="ignore"):  # about a correlation that is not used here
-        loss = loss_fn(packed, new, reference, None, settings).policy_loss
+        loss = loss_fn(LossInputs(inputs=packed), new, reference, None, settings).policy_loss
     loss.backward(retain_graph=True)
     mask = packed["assistant_mask"]
     sizes = measure_sizes(new.roll(1, 1)[mask], read_batch(packed, reference), parse_config(settings))
@@ -111,7 +111,8 @@ def read_averages(jobs, reports) -> dict[str, torch.Tensor]:
         {"ppo": True, "epsilon": 0.3},
         {"importance_sampling_level": "sequence", "kimi_k2_tau": 0.1},
         {"precalculate_logprobs": True, "truncated_importance_sampling": 2.0},
-        {"kl_penalty_coef": 0.2},
+        {"kl_penalty_coef": 0.2, "kl_penalty_source": "current_learner"},
+        {"kl_penalty_coef": 0.2, "kl_penalty_source": "sample"},
         {"advantage_balance": 0.5, "scale_rewards": False, "mask_prob_ratio": True, "epsilon_high": 1.0},
     ],
     ids=str,

@@ -8,7 +8,7 @@ from random import Random
 import numpy as np
 import pytest
 import torch
-from art.loss import loss_fn
+from art.loss import LossInputs, loss_fn
 
 from peers.sizes import measure_sizes
 from testing.rounding import bound_rounding
@@ -27,6 +27,7 @@ CHOICES = {
     "max_negative_advantage_importance_sampling_weight": [0.8, 1.5],
     "kimi_k2_tau": [0.05, 1.0],
     "kl_penalty_coef": [0.1, 1.0],
+    "kl_penalty_source": ["current_learner", "sample"],
     "truncated_importance_sampling": [0.7, 2.0],
 }
 EACH = [
@@ -35,7 +36,12 @@ EACH = [
     *({name: value} for name, values in (SPREADS | CHOICES).items() for value in values),
     *({name: value, "ppo": True} for name, values in SPREADS.items() for value in values),
     *({"importance_sampling_level": level, "ppo": True} for level in IMPORTANCE_SAMPLING_LEVELS),
+    *({"kl_penalty_coef": 0.3, "kl_penalty_source": source} for source in ("current_learner", "sample")),
 ]
+
+
+# ART's client always sends it; its loss has another default.
+SENT = {"kl_penalty_source": "sample"}
 
 
 def choose_settings(seed: int) -> dict:
@@ -108,7 +114,7 @@ def compute_theirs(sequence: Sequence, settings: dict) -> tuple[float, torch.Ten
     new = torch.tensor(sequence.new, dtype=torch.float32, requires_grad=True)
     reference = sequence.spread([sample.reference_logprobs for sample in sequence.samples], 0.0).roll(-1, 1)
     with warnings.catch_warnings(action="ignore"):  # about a correlation of too few tokens, which is not used here
-        loss = loss_fn(sequence.describe_to_art(), new, reference, None, settings).policy_loss
+        loss = loss_fn(LossInputs(inputs=sequence.describe_to_art()), new, reference, None, SENT | settings).policy_loss
     loss.backward()
     return loss.item(), new.grad
 

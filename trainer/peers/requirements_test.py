@@ -10,7 +10,8 @@ def read_pins(file: Path) -> dict[str, str]:
 
 def test_the_trainer_is_compared_as_it_is_installed():
     own, peers = read_pins(FOLDER.parent / "requirements.txt"), read_pins(FOLDER / "requirements.txt")
-    shared = own.keys() & peers.keys()
+    # ART needs an older openai than vLLM. The trainer uses neither.
+    shared = own.keys() & peers.keys() - {"openai"}
     assert {"torch", "transformers", "peft", "numpy"} <= shared
     assert {"openpipe-art", "trl"} <= peers.keys()
     assert {name: peers[name] for name in shared} == {name: own[name] for name in shared}

@@ -6,6 +6,8 @@ from random import Random
 
 from transformers import PreTrainedTokenizerBase
 
+from trainyard_trainer.tokens.rendering import render_prompt
+
 WORDS = "red blue owl garden, market. Harbor! 7 42 the\n a Überblick 🎈 {x} winter's sail".split(" ")
 SEARCH = {"name": "search", "description": "Finds owls.", "parameters": {"type": "object", "properties": {}}}
 TOOL = {"type": "function", "function": SEARCH}
@@ -54,7 +56,11 @@ class Maker:
         items.append({"role": "user", "content": self.make_text()})
         if self.flip(0.8):
             items.append(self.make_choice(self.make_text()))
-        return {"messages_and_choices": items, "tools": [TOOL] if self.tools and self.flip() else None}
+        tools = [TOOL] if self.tools and self.flip() else None
+        for index, item in enumerate(items):
+            if "message" in item:
+                item["prompt_token_ids"] = render_prompt(items[:index], tools, self.tokenizer)
+        return {"messages_and_choices": items, "tools": tools}
 
     def make_exchange(self) -> list[dict]:
         """A question and its answer, which was sampled, or not sampled, or preceded by a tool call."""

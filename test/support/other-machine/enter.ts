@@ -6,12 +6,12 @@ import { makeOtherMachine } from './machine.ts'
 
 // `node test/support/other-machine/enter.ts COMMAND...` runs a command on a machine that differs from that of CI.
 
-const usualPort = 5432
+const defaultPort = 5432
 
 /** A Postgres where everybody expects one, with a password that no test has. Perhaps the machine has one already. */
 async function startPostgres(): Promise<() => Promise<void>> {
-  if ((await probePort(usualPort)) !== undefined) return async () => {}
-  const postgres = await makeOwnPostgres(async () => [], usualPort)
+  if ((await probePort(defaultPort)) !== undefined) return async () => {}
+  const postgres = await makeOwnPostgres(async () => [], defaultPort)
   await postgres.start()
   return postgres.remove
 }

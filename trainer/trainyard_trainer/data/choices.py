@@ -62,7 +62,7 @@ class Sampled(Struct, frozen=True):
 
     `token_ids` are None if the reply does not have them; `tokens` then describes the n tokens otherwise. `prompt` has
     the ids of the prompt, as bytes, because the prompts of a long conversation together take much memory. `sampling`
-    has the settings of the sampler that differ from plain sampling. `captured` is the place of the exchange that it was
+    has the settings of the sampler that differ from plain sampling. `captured` is the path of the exchange that it was
     captured in; such replies must be complete.
     """
 

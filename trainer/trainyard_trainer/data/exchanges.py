@@ -111,18 +111,18 @@ def read_exchanges(content: Raw, values: Values, where: str, is_trained: Callabl
     found: list[tuple[tuple[datetime, datetime], list[Sampled]]] = []
     for kind, read in READERS.items():
         for index, each in enumerate(getattr(parts, kind) or ()):
-            place = f"{where}.{kind}[{index}]"
-            exchange = read_parts(each, EXCHANGE, place)
-            if is_trained(find_model(exchange, place)):
+            path = f"{where}.{kind}[{index}]"
+            exchange = read_parts(each, EXCHANGE, path)
+            if is_trained(find_model(exchange, path)):
                 times = (parse_time(exchange.start_time), parse_time(exchange.end_time))
-                found.append((times, list(read_answers(exchange, read, values, place))))
+                found.append((times, list(read_answers(exchange, read, values, path))))
     return list(chain.from_iterable(answers for _, answers in sorted(found, key=lambda item: item[0])))
 
 
-def find_model(exchange: ExchangeParts, place: str) -> str:
+def find_model(exchange: ExchangeParts, path: str) -> str:
     """The name that the client asked for. Without one, the name in the reply."""
     asked = exchange.request.model if exchange.request else None
-    return asked or read_parts(exchange.response, REPLY, f"{place}.response").model or ""
+    return asked or read_parts(exchange.response, REPLY, f"{path}.response").model or ""
 
 
 def parse_time(text: str | None) -> datetime:
@@ -136,9 +136,9 @@ def parse_time(text: str | None) -> datetime:
 Reader = Callable[[Raw, Values, str], Iterator[Sampled]]
 
 
-def read_answers(exchange: ExchangeParts, read: Reader, values: Values, place: str) -> Iterator[Sampled]:
+def read_answers(exchange: ExchangeParts, read: Reader, values: Values, path: str) -> Iterator[Sampled]:
     sampling = find_sampling(exchange.request)
-    for answer in read(exchange.response, values, f"{place}.response"):
+    for answer in read(exchange.response, values, f"{path}.response"):
         require_exact(answer)
         yield replace(answer, sampling=answer.sampling or sampling)
 
@@ -150,42 +150,42 @@ def find_sampling(request: RequestParts | None) -> dict[str, object]:
 
 
 def require_exact(answer: Sampled) -> None:
-    place, ids, logprobs = answer.captured, answer.token_ids, answer.logprobs
+    path, ids, logprobs = answer.captured, answer.token_ids, answer.logprobs
     if not ids or read_start(answer.prompt) != b"[":
         missing = "prompt_token_ids" if ids else "token_ids"
         raise InvalidInput(
-            f"{place} has no {missing}, so that what was sampled is unknown. Sample it through this service, or "
+            f"{path} has no {missing}, so that what was sampled is unknown. Sample it through this service, or "
             "from the trained model with return_token_ids.",
             "UnknownTokens",
         )
     if logprobs and len(logprobs) != len(ids):
-        raise InvalidInput(f"{place} has {len(ids)} token ids, but {len(logprobs)} log-probabilities.", "UnknownTokens")
+        raise InvalidInput(f"{path} has {len(ids)} token ids, but {len(logprobs)} log-probabilities.", "UnknownTokens")
 
 
 def read_chat(response: Raw, values: Values, where: str) -> Iterator[Sampled]:
     reply = read_parts(response, CHOICES, where)
     for index, content in enumerate(reply.choices):
-        place = f"{where}.choices[{index}]"
-        parts = read_parts(content, CHOICE, place)
-        answer = replace(read_sampled(parts, values, place, prompt=reply.prompt_token_ids), captured=place)
+        path = f"{where}.choices[{index}]"
+        parts = read_parts(content, CHOICE, path)
+        answer = replace(read_sampled(parts, values, path, prompt=reply.prompt_token_ids), captured=path)
         said = find_ids([token["token"] for token in answer.tokens])
         given = read_token_ids(parts.token_ids)
-        require_agreement(given, said, place)
+        require_agreement(given, said, path)
         yield replace(answer, token_ids=said if given is None else given)
 
 
 def read_completions(response: Raw, values: Values, where: str) -> Iterator[Sampled]:
     reply = read_parts(response, CHOICES, where)
     for index, content in enumerate(reply.choices):
-        place = f"{where}.choices[{index}]"
-        parts = read_parts(content, COMPLETION, place)
+        path = f"{where}.choices[{index}]"
+        parts = read_parts(content, COMPLETION, path)
         logprobs = parts.logprobs or CompletionLogprobs()
         given, said = read_token_ids(parts.token_ids), find_ids(logprobs.tokens or [])
-        require_agreement(given, said, place)
+        require_agreement(given, said, path)
         known = [value for value in logprobs.token_logprobs or [] if value is not None]
         prompt = parts.prompt_token_ids if read_start(parts.prompt_token_ids) == b"[" else reply.prompt_token_ids
         is_truncated = parts.finish_reason == TRUNCATED
-        yield make_answer(values, known, given if given is not None else said, prompt, place, is_truncated)
+        yield make_answer(values, known, given if given is not None else said, prompt, path, is_truncated)
 
 
 def read_responses(response: Raw, values: Values, where: str) -> Iterator[Sampled]:
@@ -198,17 +198,17 @@ def read_responses(response: Raw, values: Values, where: str) -> Iterator[Sample
         )
     last = len(reply.token_generations) - 1
     for index, parts in enumerate(reply.token_generations):
-        place = f"{where}.token_generations[{index}]"
+        path = f"{where}.token_generations[{index}]"
         tokens = parts.output_tokens or []
         said = [parse_token_id(token.token) if token.token_id is None else token.token_id for token in tokens]
         complete = None if None in said or not said else [number for number in said if number is not None]
         given = read_token_ids(parts.token_ids)
-        require_agreement(given, complete, place)
-        compact = read_numbers(parts.compact_logprobs, f"{place}.compact_logprobs")
+        require_agreement(given, complete, path)
+        compact = read_numbers(parts.compact_logprobs, f"{path}.compact_logprobs")
         known = compact or [token.logprob for token in tokens if token.logprob is not None]
         is_truncated = index == last and reply.status == "incomplete"
         ids = given if given is not None else complete
-        yield make_answer(values, known, ids, parts.prompt_token_ids, place, is_truncated)
+        yield make_answer(values, known, ids, parts.prompt_token_ids, path, is_truncated)
 
 
 def read_messages(response: Raw, values: Values, where: str) -> Iterator[Sampled]:
@@ -227,10 +227,10 @@ READERS: dict[str, Reader] = {
 
 
 def make_answer(
-    values: Values, logprobs: Sequence[float], ids: list[int] | None, prompt: Raw, place: str, is_truncated: bool
+    values: Values, logprobs: Sequence[float], ids: list[int] | None, prompt: Raw, path: str, is_truncated: bool
 ) -> Sampled:
     values.count_sampled(len(ids or ()))
-    return Sampled(logprobs, ids, (), prompt, is_truncated, captured=place)
+    return Sampled(logprobs, ids, (), prompt, is_truncated, captured=path)
 
 
 def read_numbers(content: Raw, where: str) -> list[float]:
@@ -243,6 +243,6 @@ def find_ids(tokens: Iterable[object]) -> list[int] | None:
     return None if None in ids or not ids else [number for number in ids if number is not None]
 
 
-def require_agreement(given: list[int] | None, said: list[int] | None, place: str) -> None:
+def require_agreement(given: list[int] | None, said: list[int] | None, path: str) -> None:
     if given is not None and said is not None and given != said:
-        raise InvalidInput(f"{place}.token_ids differ from the ids in its log-probabilities.", "UnknownTokens")
+        raise InvalidInput(f"{path}.token_ids differ from the ids in its log-probabilities.", "UnknownTokens")

@@ -78,15 +78,15 @@ class TurnReader:
             if not is_choice(item):
                 continue
             sampled: Sampled = item["sampled"]
-            place = sampled.captured or f"{where}.messages_and_choices[{index}]"
-            ids = None if is_masked(item, place) else self.choose_ids(sampled, place)
+            path = sampled.captured or f"{where}.messages_and_choices[{index}]"
+            ids = None if is_masked(item, path) else self.choose_ids(sampled, path)
             if ids is None:
                 continue
-            prompt = sampled.read_prompt(place)
+            prompt = sampled.read_prompt(path)
             if prompt is None:
                 prompt = self.render_prompt(history, index)
             elif require_known(prompt, self.tokenizer) is None:
-                raise InvalidInput(f"{place}.prompt_token_ids has ids that the base model lacks.", "UnknownTokens")
+                raise InvalidInput(f"{path}.prompt_token_ids has ids that the base model lacks.", "UnknownTokens")
             left -= len(prompt)
             if left < 0:
                 raise InvalidInput(f"The prompts of {where} have more than {MAX_PROMPT_TOKENS} tokens together.")
@@ -94,18 +94,18 @@ class TurnReader:
             known = sampled.logprobs or np.full(len(ids), np.nan)
             yield Turn(prompt, ids, np.asarray(known, np.float32))
 
-    def choose_ids(self, sampled: Sampled, place: str) -> Ids | None:
+    def choose_ids(self, sampled: Sampled, path: str) -> Ids | None:
         """The ids of a turn that is trained. None for a turn that is context."""
         if self.mask_truncated and sampled.is_truncated:
             self.num_truncated += 1
             return None
         if not sampled.logprobs and not self.without_logprobs:
             if sampled.captured:
-                raise InvalidInput(f"{place} has no log-probabilities, so it cannot be trained.", "UnknownTokens")
+                raise InvalidInput(f"{path} has no log-probabilities, so it cannot be trained.", "UnknownTokens")
             return None
         ids = find_token_ids(sampled, self.tokenizer)
         if ids is None and sampled.captured:
-            raise InvalidInput(f"{place} has token ids that the base model lacks.", "UnknownTokens")
+            raise InvalidInput(f"{path} has token ids that the base model lacks.", "UnknownTokens")
         self.num_undecodable += ids is None
         return ids
 
@@ -176,8 +176,8 @@ def train_once(rows: list[Row], max_length: int) -> list[Row]:
         if len(row.ids) > max_length:
             found.append(row)
             continue
-        places = [position + 1 for position in np.flatnonzero(row.trained).tolist()]
-        digests = [digest for _, digest in digest_beginnings(row.ids, places)]
+        ends = [position + 1 for position in np.flatnonzero(row.trained).tolist()]
+        digests = [digest for _, digest in digest_beginnings(row.ids, ends)]
         trained = row.trained.copy()
         trained[np.flatnonzero(trained)] = [digest not in seen for digest in digests]
         seen.update(digests)
