@@ -8,6 +8,8 @@ export const trajectoryFlags = [
   'truncated',
   'tool_calls',
   'additional_histories',
+  // Its client captured the exchanges with the model, and did not write them as messages.
+  'captured',
 ] as const
 
 export type TrajectoryFlag = (typeof trajectoryFlags)[number]

@@ -27,6 +27,23 @@ const optionalObject = Type.Optional(nullable(Type.Object({})))
 const optionalList = Type.Optional(nullable(Type.Array(Type.Unknown())))
 const optionalVersion = Type.Optional(nullable(Type.Integer()))
 
+const exchange = Type.Object({
+  start_time: Type.Optional(nullable(Type.String())),
+  end_time: Type.Optional(nullable(Type.String())),
+  request: Type.Object({}),
+  response: Type.Object({}),
+  model: Type.Optional(nullable(Type.String())),
+})
+const exchangeList = Type.Optional(nullable(Type.Array(exchange)))
+
+/** Exchanges with a model that a client captured, by their protocol. */
+const exchanges = Type.Object({
+  chat_completions: exchangeList,
+  completions: exchangeList,
+  responses: exchangeList,
+  messages: exchangeList,
+})
+
 /**
  * A trajectory: its messages and sampled choices, and its reward. Clients leave out members at their default: no
  * messages, and a reward of 0. Unknown keys are kept.
@@ -34,6 +51,7 @@ const optionalVersion = Type.Optional(nullable(Type.Integer()))
 export const trajectorySchema = Type.Object({
   messages_and_choices: Type.Optional(nullable(messages)),
   reward: Type.Optional(nullable(Type.Number())),
+  exchanges: Type.Optional(nullable(exchanges)),
   tools,
   additional_histories: Type.Optional(
     nullable(Type.Array(Type.Object({ messages_and_choices: Type.Optional(nullable(messages)), tools }))),

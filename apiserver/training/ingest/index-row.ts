@@ -1,6 +1,7 @@
 import type { TrajectoryFlag } from '../../../db/trajectories/flags.ts'
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
+import { isCaptured, readHistories } from '../trajectories/histories/read-histories.ts'
 import type { trajectorySchema } from './group-schema.ts'
 
 // Short enough for a database index, and still distinct.
@@ -32,16 +33,16 @@ type Item = Record<string, unknown>
 
 /** The fields from the trajectory itself. The others come from its group. */
 export function indexTrajectory(trajectory: Trajectory) {
-  const items = trajectory.messages_and_choices ?? []
-  const others = trajectory.additional_histories ?? []
-  const choices = [items, ...others.map((history) => history.messages_and_choices ?? [])].flat().filter(isChoice)
+  const histories = readHistories(trajectory).map((history) => history.messages_and_choices)
+  const items = histories[0] ?? []
+  const choices = [...new Set(histories.flat())].filter(isChoice)
   return {
     scenario_id: readScenario(trajectory.metadata),
     prompt_hash: hashPrompt(items),
     reward: trajectory.reward ?? 0,
     metrics: pickMetrics(trajectory.metrics),
     tokens: choices.reduce((sum, choice) => sum + countTokens(choice), 0),
-    flags: findFlags(trajectory, choices),
+    flags: findFlags({ items, choices, isCaptured: isCaptured(trajectory), isSplit: histories.length > 1 }),
   }
 }
 
@@ -89,12 +90,14 @@ function listLogprobs(choice: Item): unknown[] {
   return logprobs?.content ?? []
 }
 
-function findFlags({ messages_and_choices: items, additional_histories: others }: Trajectory, choices: Item[]) {
+function findFlags(about: { items: Item[]; choices: Item[]; isCaptured: boolean; isSplit: boolean }) {
+  const { items, choices } = about
   const flags: TrajectoryFlag[] = []
   if (!choices.some((choice) => listLogprobs(choice).length > 0)) flags.push('no_logprobs')
   if (choices.some((choice) => choice['finish_reason'] === 'length')) flags.push('truncated')
-  if ([...(items ?? []), ...choices.map((choice) => choice['message'])].some(callsTools)) flags.push('tool_calls')
-  if (others && others.length > 0) flags.push('additional_histories')
+  if ([...items, ...choices.map((choice) => choice['message'])].some(callsTools)) flags.push('tool_calls')
+  if (about.isSplit) flags.push('additional_histories')
+  if (about.isCaptured) flags.push('captured')
   return flags
 }
 

@@ -6,9 +6,12 @@ import { JsonError } from '../../../lib/json/parse.ts'
 import { jsonInvalid, stringUnicode } from '../../../lib/http/body.ts'
 import { maxIssues } from '../../../lib/http/validation/compile.ts'
 import { bodyTooLarge } from './body-size.ts'
+import { isCaptured } from '../trajectories/histories/read-histories.ts'
 import type { trajectorySchema } from './group-schema.ts'
 import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
 import { findIssues, knownGroupMembers, knownMembers, type BodyKind, type BodyMembers } from './shapes.ts'
+
+type Trajectory = Static<typeof trajectorySchema>
 
 // Each trajectory has an index row, and all rows go into one transaction. 32 groups of 16 are 512.
 const maxTrajectories = 100_000
@@ -113,7 +116,7 @@ class BodyWalk {
       this.trajectory = place
       const piece = this.#readPiece(place)
       this.trajectory = undefined
-      if (list.issues.length < maxIssues) addIssues(list, findIssues.trajectory(piece.value, piece.size, place))
+      if (list.issues.length < maxIssues) addIssues(list, findTrajectoryIssues(piece, place))
       if (list.issues.length === 0) list.rows.push(describeTrajectory(piece, index))
     })
     return list
@@ -160,6 +163,16 @@ class BodyWalk {
   }
 }
 
+/** The schema cannot say that a trajectory is either written or captured. */
+function findTrajectoryIssues({ value, size }: JsonPiece, place: string[]): ValidationIssue[] {
+  const issues = findIssues.trajectory(value, size, place)
+  if (issues.length > 0) return issues
+  const { messages_and_choices: items, additional_histories: others, ...rest } = value as Trajectory
+  if (!isCaptured(rest) || ((items ?? []).length === 0 && (others ?? []).length === 0)) return []
+  const reason = 'a trajectory has either exchanges, or messages_and_choices with additional_histories'
+  return [valueError(['body', ...place, 'exchanges'], reason)]
+}
+
 function describeTrajectory({ value, start, size }: JsonPiece, index: number): TrajectoryIndexRow {
   return {
     group_index: 0,
@@ -168,7 +181,7 @@ function describeTrajectory({ value, start, size }: JsonPiece, index: number): T
     advantage: null,
     payload_offset: start,
     payload_length: size,
-    ...indexTrajectory(value as Static<typeof trajectorySchema>),
+    ...indexTrajectory(value as Trajectory),
   }
 }
 

@@ -30,6 +30,11 @@ const choice = {
   stop_reason: null,
 }
 
+const exchanges = {
+  chat_completions: [{ request: { messages: [] }, response: { choices: [choice] }, model: 'm', later: 1 }],
+  responses: null,
+}
+
 describe('a training job body is accepted if it', () => {
   test.each([
     ['has no groups', withGroups()],
@@ -46,6 +51,7 @@ describe('a training job body is accepted if it', () => {
     ],
     ['has a message with its own finish_reason', withTrajectory({ messages_and_choices: [{ finish_reason: 1 }] })],
     ['has an additional history without messages', withTrajectory({ additional_histories: [{ tools: null }] })],
+    ['has captured exchanges', withGroups({ trajectories: [{ exchanges }, { exchanges: null }, { exchanges: {} }] })],
     ['has a null config', withConfig(null)],
     ['has unknown settings', withConfig({ future_setting: 1, ppo: null, 'learning/rate~': [{}] })],
   ])('%s', (_, body) => {
@@ -125,6 +131,22 @@ describe('a training job body is rejected if', () => {
           'Input should be a valid number',
         ),
       ],
+    ],
+    [
+      'a trajectory is both written and captured',
+      withTrajectory({ messages_and_choices: [{ role: 'user', content: 'a' }], exchanges }),
+      [
+        issue(
+          [...inTrajectory, 'exchanges'],
+          'value_error',
+          'Value error, a trajectory has either exchanges, or messages_and_choices with additional_histories',
+        ),
+      ],
+    ],
+    [
+      'an exchange has no response',
+      withTrajectory({ exchanges: { completions: [{ request: {} }] } }),
+      [missing(...inTrajectory, 'exchanges', 'completions', '0', 'response')],
     ],
     [
       'a reward is no JSON',

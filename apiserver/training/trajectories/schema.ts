@@ -100,7 +100,10 @@ export const matchesQuery = Type.Object({
 export type MatchesQuery = Static<typeof matchesQuery>
 
 const matchSchema = Type.Object({
-  turn: Type.Integer({ minimum: 0, description: 'The index in its messages_and_choices.' }),
+  turn: Type.Integer({
+    minimum: 0,
+    description: 'The index in the messages and choices of all its histories, one after the other.',
+  }),
   role: Type.String(),
   before: Type.String(),
   text: Type.String(),

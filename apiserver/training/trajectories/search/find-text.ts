@@ -1,4 +1,5 @@
 import type { ThreadFunction } from '../../../../lib/worker-threads/program.ts'
+import { readHistories } from '../histories/read-histories.ts'
 
 /** Stored trajectories as bytes, and the text that is searched in them. */
 export interface TextTask {
@@ -8,7 +9,7 @@ export interface TextTask {
 
 /** A place of the text. */
 export interface Match {
-  /** The index in messages_and_choices. */
+  /** The index in the messages and choices of all its histories, one after the other. */
   turn: number
   role: string
   before: string
@@ -28,9 +29,9 @@ export function findText({ payloads, text }: TextTask): Match[][] {
 }
 
 function listMatches(trajectory: unknown, pattern: RegExp): Match[] {
-  const items = (trajectory as { messages_and_choices?: unknown }).messages_and_choices
+  const items = readHistories(trajectory as Item).flatMap((history) => history.messages_and_choices)
   const matches: Match[] = []
-  for (const [turn, item] of (Array.isArray(items) ? (items as unknown[]) : []).entries()) {
+  for (const [turn, item] of items.entries()) {
     matches.push(...matchesOf(messageOf(item), turn, pattern))
     if (matches.length >= maxMatches) break
   }
