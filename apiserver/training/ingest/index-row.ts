@@ -1,7 +1,7 @@
 import type { TrajectoryFlag } from '../../../db/trajectories/flags.ts'
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
-import { isCaptured, readHistories } from '../trajectories/histories/read-histories.ts'
+import { isCaptured, readHistories } from '../histories/read-histories.ts'
 import type { trajectorySchema } from './group-schema.ts'
 
 // Short enough for a database index, and still distinct.

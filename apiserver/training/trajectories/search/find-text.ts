@@ -1,5 +1,5 @@
 import type { ThreadFunction } from '../../../../lib/worker-threads/program.ts'
-import { readHistories } from '../histories/read-histories.ts'
+import { readHistories } from '../../histories/read-histories.ts'
 
 /** Stored trajectories as bytes, and the text that is searched in them. */
 export interface TextTask {
