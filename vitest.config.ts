@@ -16,7 +16,9 @@ export default defineConfig({
           name: 'unit',
           // No file leaves anything behind in its process that another one would see, so that modules are loaded once.
           isolate: false,
-          include: ['{console,lib,crds,db,artifacts,apiserver,operator,local,test/support}/**/*.test.ts'],
+          include: [
+            '{console,lib,crds,db,artifacts,apiserver,operator,local,test/support,test/newest-clients}/**/*.test.ts',
+          ],
           testTimeout: 120_000 * countRuns(),
         },
       },

@@ -36,6 +36,7 @@ const commands = {
   'test:backup': 'test/backup.ts',
   'test:kubernetes-versions': 'test/kubernetes-versions.ts',
   'test:kueue': 'test/kueue.ts',
+  'test:newest-clients': 'test/newest-clients.ts',
   'build:console': 'console/build.ts',
   check: 'test/check.ts',
   'images:pin': 'test/images-pin.ts',
@@ -60,6 +61,7 @@ const startsAStack = new Set([
   'test:backup',
   'test:kubernetes-versions',
   'test:kueue',
+  'test:newest-clients',
   'restore',
   'bench',
 ])

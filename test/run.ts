@@ -6,7 +6,7 @@ import { installTrainerEnvironment } from '../local/install/python-environment.t
 import { Board } from '../local/terminal/board.ts'
 import { runChecks } from './check.ts'
 import { checkRoles } from './roles.ts'
-import { ensurePeersPython, peersEnv } from './support/client-python.ts'
+import { ensurePeersPython, listArtFolders, peersEnv } from './support/client-python.ts'
 import { findLeftOut } from './support/file-shares.ts'
 import { recordKubernetesCalls } from './support/kubernetes-calls.ts'
 import { otherMachineSuites } from './support/other-machine/suites.ts'
@@ -72,6 +72,8 @@ const lanes = [
 // An engine and a trainer take five, the trainer's own tests four, and each of three stacks with its tests two.
 const minGibSideBySide = 16
 const isRoomy = totalmem() >= minGibSideBySide * 2 ** 30
+if (!(await listArtFolders()).includes('art'))
+  console.log('left out: the newest ART, which needs Python 3.12 or newer; neither the search path nor pyenv has one')
 for (const file of leftOut) console.log(`left to other runs: ${file}`)
 const auditLogs = await mkdtemp(path.join(tmpdir(), 'trainyard-calls-'))
 await recordKubernetesCalls(auditLogs)

@@ -22,7 +22,8 @@ interface Trained {
 
 /** A program that trains a run by one step. It makes the run if there is none. */
 export function writeTraining(origin: string, { project, name, base_model: baseModel }: Trained): string {
-  return `# pip install openpipe-art==0.5.18 "openai<3" "polars<2" wandb pyarrow numpy
+  return `# pip install openpipe-art==0.5.23 wandb pyarrow
+# On Python 3.11: pip install openpipe-art==0.5.18 "openai<3" "polars<2" wandb pyarrow numpy
 # export TRAINYARD_API_KEY=... WANDB_API_KEY=$TRAINYARD_API_KEY WANDB_BASE_URL=${origin}
 import asyncio, os, art
 from art.serverless.backend import ServerlessBackend
@@ -30,7 +31,8 @@ from art.serverless.backend import ServerlessBackend
 async def main():
     backend = ServerlessBackend(api_key=os.environ["TRAINYARD_API_KEY"], base_url="${origin}/v1")
     model = art.TrainableModel(
-        name=${JSON.stringify(name)}, project=${JSON.stringify(project)}, base_model=${JSON.stringify(baseModel)})
+        name=${JSON.stringify(name)}, run_name=${JSON.stringify(name)},
+        project=${JSON.stringify(project)}, base_model=${JSON.stringify(baseModel)})
     await model.register(backend)
     messages = [{"role": "user", "content": "Name a colour."}]
     client, name = model.openai_client(), model.get_inference_name()

@@ -48,8 +48,10 @@ async def main() -> None:
     backend = ServerlessBackend(
         api_key=os.environ["TRAINYARD_API_KEY"], base_url=os.environ["TRAINYARD_URL"] + "/v1"
     )
+    name = f"warm-{int(time.time())}"
+    # Releases of ART before 0.5.23 have no run_name, and ignore it.
     model = art.TrainableModel(
-        name=f"warm-{int(time.time())}", project="examples", base_model=os.environ["TRAINYARD_BASE_MODEL"]
+        name=name, run_name=name, project="examples", base_model=os.environ["TRAINYARD_BASE_MODEL"]
     )
     await model.register(backend)
     for _ in range(int(os.environ.get("STEPS", "4"))):

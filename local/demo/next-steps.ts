@@ -27,7 +27,7 @@ curl "$TRAINYARD_URL/v1/chat/completions" -H "Authorization: Bearer $TRAINYARD_A
 # what Kubernetes knows of it
 KUBECONFIG=${env.KUBECONFIG} ${kubectl} get models.trainyard.dev,trainingjobs
 
-# the same from Python, with OpenPipe ART: pip install openpipe-art==0.5.18 "openai<3" "polars<2" wandb pyarrow numpy
+# the same from Python 3.12 or newer, with OpenPipe ART: pip install openpipe-art==0.5.23 wandb pyarrow
 export WANDB_BASE_URL=$TRAINYARD_URL WANDB_API_KEY=$TRAINYARD_API_KEY LITELLM_LOCAL_MODEL_COST_MAP=True
 python3 - <<'PYTHON'
 ${artSnippet}
@@ -44,7 +44,8 @@ from art.serverless.backend import ServerlessBackend
 
 async def main():
     backend = ServerlessBackend(api_key=os.environ["TRAINYARD_API_KEY"], base_url=os.environ["TRAINYARD_URL"] + "/v1")
-    model = art.TrainableModel(name="mine", project="demo", base_model=os.environ["TRAINYARD_BASE_MODEL"])
+    base_model = os.environ["TRAINYARD_BASE_MODEL"]
+    model = art.TrainableModel(name="mine", run_name="mine", project="demo", base_model=base_model)
     await model.register(backend)
     messages = [{"role": "user", "content": "Name a colour."}]
     client, name = model.openai_client(), model.get_inference_name()

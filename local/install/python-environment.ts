@@ -22,6 +22,8 @@ export interface PythonSource {
   title: string
   requirements: string
   overrides?: string
+  /** By default, one that the trainer's packages support. */
+  python?: Python
 }
 
 /** Creates the environment for trainer and engine, or finds it in the cache. */
@@ -50,7 +52,7 @@ export async function installPythonEnvironment(
   source: PythonSource,
 ): Promise<PythonEnvironment> {
   const { config, board, signal } = context
-  const python = await findPython(config.searchPath, signal)
+  const python = source.python ?? (await findPython(config.searchPath, signal))
   const files = [source.requirements, ...(source.overrides ? [source.overrides] : [])]
   const pinned = await Promise.all(files.map((file) => readFile(file, 'utf8')))
   const key = environmentKey(pinned, python.version)
@@ -97,7 +99,7 @@ interface Progress {
 }
 
 /** Installs the pinned uv into a small environment of its own. The caller's lock covers the environment, but not uv. */
-async function installUv(python: Python, cacheFolder: string, { phase, signal }: Progress): Promise<string> {
+export async function installUv(python: Python, cacheFolder: string, { phase, signal }: Progress): Promise<string> {
   const folder = path.join(cacheFolder, 'uv', `${uvVersion}-${python.version}`)
   const uv = path.join(folder, 'bin', 'uv')
   return withLock(

@@ -23,13 +23,20 @@ export async function findPython(searchPath: readonly string[], signal: AbortSig
   throw new UserError(describeMissingPython(errors))
 }
 
-/** Returns the interpreter, or why it cannot be used. The reason is empty if it does not start. */
-async function probePython(command: string, signal: AbortSignal): Promise<Python | string> {
+/**
+ * Returns the interpreter, or why it cannot be used. The reason is empty if it does not start. Without minor
+ * versions, those of the pinned requirements serve.
+ */
+export async function probePython(
+  command: string,
+  signal: AbortSignal,
+  minors?: readonly number[],
+): Promise<Python | string> {
   const result = await runChild(command, ['-c', pythonProbe], { signal }).catch((error: unknown) => {
     if (signal.aborted) throw error
     return undefined
   })
   if (!result) return ''
-  const { version, error = '' } = judgePython(command, { ...result, stderr: result.tail })
+  const { version, error = '' } = judgePython(command, { ...result, stderr: result.tail }, minors)
   return version === undefined ? error : { command, version }
 }

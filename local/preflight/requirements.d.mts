@@ -13,7 +13,11 @@ export interface ProgramOutput {
 }
 
 /** The version of a Python that serves, or why it does not serve. */
-export function judgePython(command: string, output: ProgramOutput): { version?: string; error?: string }
+export function judgePython(
+  command: string,
+  output: ProgramOutput,
+  minors?: readonly number[],
+): { version?: string; error?: string }
 export function describeMissingPython(errors: readonly string[]): string
 
 export const programs: readonly [

@@ -34,12 +34,15 @@ export const pythonCommands = [...pythonMinors.map((minor) => `python3.${minor}`
 // Debian has venv's ensurepip in a package of its own. Without it, no environment can be created.
 export const pythonProbe = 'import ensurepip, platform, venv; print(platform.python_version())'
 
-/** Reads the output of the probe: the version of a usable Python, or the reason why it cannot be used. */
-export function judgePython(command, { code, stdout, stderr }) {
+/**
+ * Reads the output of the probe: the version of a usable Python, or the reason why it cannot be used. Other minor versions
+ * than these serve no pinned packages.
+ */
+export function judgePython(command, { code, stdout, stderr }, minors = pythonMinors) {
   if (code !== 0) return /ensurepip|venv/.test(stderr) ? { error: `${command} lacks venv` } : {}
   const version = stdout.trim()
   const [major, minor] = version.split('.').map(Number)
-  return major === 3 && pythonMinors.includes(minor) ? { version } : { error: `${command} is ${version}` }
+  return major === 3 && minors.includes(minor) ? { version } : { error: `${command} is ${version}` }
 }
 
 export function describeMissingPython(errors) {

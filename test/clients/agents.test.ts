@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientTimeoutMs, runNode, runPython } from '../support/client-scripts.ts'
+import { isNewest } from '../support/newest-clients.ts'
 import { chooseShare, isDeep } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -153,7 +154,10 @@ describe.concurrent('chats, streams, tools and errors', { timeout: clientTimeout
   test.each([...oldestAndNewest, ...(isDeep() ? between : [])])(
     'by the openai SDK of Python %s',
     async (version, packages) => {
-      expect(await runPython(stack, 'chats', { packages, scripts: 'openai-python', env })).toEqual({ version, ...seen })
+      expect(await runPython(stack, 'chats', { packages, scripts: 'openai-python', env })).toEqual({
+        version: isNewest() ? text : version,
+        ...seen,
+      })
     },
   )
 

@@ -6,6 +6,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { listArtFolders } from '../support/client-python.ts'
 import { clientTimeoutMs, newProject, runPython } from '../support/client-scripts.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
@@ -178,7 +179,8 @@ test(
       LITELLM_LOCAL_MODEL_COST_MAP: 'True',
       HF_HUB_OFFLINE: '1',
     }
-    const { model } = await runPython<{ model: string }>(stack, 'val_metrics', { packages: 'art', env })
+    const [packages = ''] = await listArtFolders()
+    const { model } = await runPython<{ model: string }>(stack, 'val_metrics', { packages, scripts: 'art', env })
     const rest = createRest(stack, key)
     const trained = new ModelRows(pool, stack.artifacts)
     for (const step of [1, 2]) await trained.addCheckpoint(model, step, { metrics: { reward: step / 4 } })

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { writeSnippets } from '../../console/logic/snippets.ts'
-import { ensureClientPython } from '../support/client-python.ts'
+import { ensureClientPython, listArtFolders } from '../support/client-python.ts'
 import { clientTimeoutMs, newProject, projectId } from '../support/client-scripts.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -32,10 +32,12 @@ async function paste(name: string, packages?: string): Promise<string> {
   }
 }
 
-test('the program of ART trains its run by a step', async () => {
-  await paste('ART', 'art')
+const artFolders = await listArtFolders()
+
+test('the program of ART trains its run by a step with each release', async () => {
+  for (const packages of artFolders) await paste('ART', packages)
   const { data } = await rest.call<{ data: object[] }>('GET', `/v1/preview/models?project=${project}`)
-  expect(data).toMatchObject([{ name: 'mine', latest_step: 1 }])
+  expect(data).toMatchObject([{ name: 'mine', latest_step: artFolders.length }])
 })
 
 test('the program of openai prints an answer', async () => {

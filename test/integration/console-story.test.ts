@@ -9,6 +9,7 @@ import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
 import { launchBrowser, useBrowser } from '../support/browser.ts'
+import { listArtFolders } from '../support/client-python.ts'
 import { listenToPython } from '../support/client-scripts.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -58,7 +59,8 @@ beforeAll(async () => {
     LITELLM_LOCAL_MODEL_COST_MAP: 'True',
     STEPS: `${steps}`,
   }
-  const script = { packages: 'art', env, timeoutMs: 580_000 }
+  const [packages = ''] = await listArtFolders()
+  const script = { packages, scripts: 'art', env, timeoutMs: 580_000 }
   const { facts, printed } = await listenToPython<Sent>(stack, 'traced_run', script)
   sent = facts
   links = printed.match(/http:\/\/[\w./:?=&%-]+/g)?.filter((link) => link.startsWith(`${stack.url}/`)) ?? []

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { ensureClientPython } from '../support/client-python.ts'
+import { ensureClientPython, listArtFolders } from '../support/client-python.ts'
 import { isDeep } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
@@ -15,6 +15,7 @@ import { createTraceClient } from '../support/trace-client.ts'
 const run = promisify(execFile)
 const stack = useStack()
 const rest = createRest(stack)
+const artFolders = await listArtFolders()
 const examples = path.join(import.meta.dirname, '..', '..', 'examples')
 
 /** Runs a Python example with the packages of a folder of test/clients. Returns its lines. */
@@ -40,16 +41,19 @@ async function runExample(file: string, packages: string, more: NodeJS.ProcessEn
   }
 }
 
-test.runIf(isDeep())("ART's loop trains an agent on a reward", async () => {
-  const lines = await runExample('art-rl/loop.py', 'art', { STEPS: '2', WANDB_MODE: 'disabled' })
-  const [first, second, last] = lines.slice(-3)
-  expect(first).toMatch(/^step 1: mean reward before it \d\.\d{3}, loss -?\d+\.\d{3}$/)
-  expect(second).toMatch(/^step 2: /)
-  expect(last).toMatch(/^chat with wandb-artifact:\/\/\/\w+\/examples\/warm-\d+$/)
-})
+test.runIf(isDeep()).each(artFolders)(
+  "ART's loop trains an agent on a reward, with the packages of %s",
+  async (packages) => {
+    const lines = await runExample('art-rl/loop.py', packages, { STEPS: '2', WANDB_MODE: 'disabled' })
+    const [first, second, last] = lines.slice(-3)
+    expect(first).toMatch(/^step 1: mean reward before it \d\.\d{3}, loss -?\d+\.\d{3}$/)
+    expect(second).toMatch(/^step 2: /)
+    expect(last).toMatch(/^chat with wandb-artifact:\/\/\/\w+\/examples\/warm-\d+$/)
+  },
+)
 
 test('SFT of a JSONL file teaches a model its answer', async () => {
-  const lines = await runExample('sft/train.py', 'art')
+  const lines = await runExample('sft/train.py', artFolders[0]!)
   expect(lines.at(-1)).toBe('the model answers: It is purple.')
 })
 

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { defaultEntity } from '../../local/stack/api-key.ts'
 import { ensureClientPython } from './client-python.ts'
+import { findNewestNode } from './newest-clients.ts'
 import type { Stack } from './stack.ts'
 
 const run = promisify(execFile)
@@ -70,8 +71,12 @@ export async function runNode<Facts>(
   env: NodeJS.ProcessEnv = {},
   args: string[] = [],
 ): Promise<Facts> {
-  return (await runScript<Facts>(stack, { command: [process.execPath, path.join(clients, script), ...args], env }))
-    .facts
+  return (
+    await runScript<Facts>(stack, {
+      command: [findNewestNode() ?? process.execPath, path.join(clients, script), ...args],
+      env,
+    })
+  ).facts
 }
 
 async function runScript<Facts>(stack: Stack, program: Program): Promise<ScriptEnd<Facts>> {

@@ -32,8 +32,10 @@ async def main() -> None:
     backend = ServerlessBackend(
         api_key=os.environ["TRAINYARD_API_KEY"], base_url=os.environ["TRAINYARD_URL"] + "/v1"
     )
+    name = f"art-{uuid.uuid4().hex[:8]}"
     model = art.TrainableModel(
-        name=f"art-{uuid.uuid4().hex[:8]}",
+        name=name,
+        run_name=name,
         project="art-test",
         base_model=os.environ["TRAINYARD_BASE_MODEL"],
         base_path=sys.argv[1],

@@ -106,7 +106,11 @@ async def main() -> None:
     backend = ServerlessBackend(api_key=KEY, base_url=f"{URL}/v1")
     weave.init(PROJECT)
     model = art.TrainableModel(
-        name="warm", project=PROJECT, base_model=os.environ["TRAINYARD_BASE_MODEL"], base_path=os.environ["HOME"]
+        name="warm",
+        run_name="warm",
+        project=PROJECT,
+        base_model=os.environ["TRAINYARD_BASE_MODEL"],
+        base_path=os.environ["HOME"],
     )
     await model.register(backend)
     steps, validations = [], []

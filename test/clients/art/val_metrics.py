@@ -20,6 +20,7 @@ async def main() -> None:
     backend = ServerlessBackend(api_key=os.environ["WANDB_API_KEY"], base_url=os.environ["WANDB_BASE_URL"] + "/v1")
     model = art.TrainableModel(
         name="rated",
+        run_name="rated",
         project=os.environ["WANDB_PROJECT"],
         base_model=os.environ["TRAINYARD_BASE_MODEL"],
         base_path=os.environ["HOME"],

@@ -28,7 +28,9 @@ PROJECT = "art-test"
 
 def make_model(name: str) -> art.TrainableModel:
     base_model = os.environ["TRAINYARD_BASE_MODEL"]
-    return art.TrainableModel(name=name, project=PROJECT, base_model=base_model, base_path=str(FOLDER))
+    return art.TrainableModel(
+        name=name, run_name=name, project=PROJECT, base_model=base_model, base_path=str(FOLDER)
+    )
 
 
 async def gather_group(model: art.TrainableModel, prompt: str) -> art.TrajectoryGroup:
