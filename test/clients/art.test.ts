@@ -1,30 +1,46 @@
 import { execFile } from 'node:child_process'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { ensureClientPython } from '../support/client-python.ts'
+import { ensureClientPython, listArtFolders } from '../support/client-python.ts'
 import { isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const run = promisify(execFile)
 const stack = useStack()
 
+/** The two lines of the README. */
+const withKey = { WANDB_BASE_URL: stack.url, WANDB_API_KEY: stack.apiKey }
+
 interface ArtRun {
   /** The environment of the wandb SDK, so that it reads no key of the machine. */
   wandb?: NodeJS.ProcessEnv
   args?: string[]
-  /** The folder of the requirements. By default, that of the script. */
-  packages?: string
+  /** The folder of the script. */
+  scripts?: string
 }
 
-/** The two lines of the README. */
-const withKey = { WANDB_BASE_URL: stack.url, WANDB_API_KEY: stack.apiKey }
+/** Runs a script with the packages of a folder. Returns the last line that is JSON. */
+async function runArt<Seen>(packages: string, script: string, options: ArtRun = {}): Promise<Seen> {
+  const { wandb = { WANDB_MODE: 'disabled' }, args = [], scripts = 'art' } = options
+  const file = path.join(import.meta.dirname, scripts, script)
+  const lines = await runProgram(packages, [file], wandb, args)
+  // The wandb SDK may print more lines at its end.
+  return JSON.parse(lines.findLast((line) => line.startsWith('{')) ?? '') as Seen
+}
 
-/** Runs a script with the ART version of its folder's requirements. Returns the last line that is JSON. */
-async function runArt<Seen>(folder: string, script: string, options: ArtRun = {}): Promise<Seen> {
-  const { wandb = { WANDB_MODE: 'disabled' }, args = [], packages = folder } = options
+/** Runs several scripts, each with its arguments, in one process. */
+async function runInTurn<Results>(packages: string, scripts: string[][], wandb?: NodeJS.ProcessEnv): Promise<Results> {
+  const args = scripts.map((script) => JSON.stringify(script))
+  const options = wandb ? { args, wandb } : { args }
+  return (await runArt<{ results: Results }>(packages, 'in_turn.py', options)).results
+}
+
+/** Runs a Python program, whose first argument is a folder of its own. Returns its lines. */
+async function runProgram(packages: string, program: string[], wandb: NodeJS.ProcessEnv, args: string[] = []) {
   const python = await ensureClientPython(packages)
   const scratch = await mkdtemp(path.join(tmpdir(), 'trainyard-art-'))
   const env: NodeJS.ProcessEnv = {
@@ -39,10 +55,8 @@ async function runArt<Seen>(folder: string, script: string, options: ArtRun = {}
     ...wandb,
   }
   try {
-    const file = path.join(import.meta.dirname, folder, script)
-    const { stdout } = await run(python, [file, scratch, ...args], { env, cwd: scratch, maxBuffer: 16 * 1024 * 1024 })
-    // The wandb SDK may print more lines at its end.
-    return JSON.parse(stdout.split('\n').findLast((line) => line.startsWith('{')) ?? '') as Seen
+    const options = { env, cwd: scratch, maxBuffer: 16 * 1024 * 1024 }
+    return (await run(python, [...program, scratch, ...args], options)).stdout.split('\n')
   } finally {
     await rm(scratch, { recursive: true })
   }
@@ -63,16 +77,22 @@ interface ToolRollouts {
   jobs: { step: number; metrics: Record<string, number>; called: number; sampled_tokens: number }[]
 }
 
-describe("ART's ServerlessBackend without wandb", () => {
+const newest = 'art'
+const folders = await listArtFolders()
+/** The name of a metric has changed. */
+const trainedTokens = (folder: string) =>
+  `data/step_${folder === newest ? 'trainable_assistant_tokens' : 'trainer_tokens'}`
+
+describe.each(folders)('ART of %s without wandb', (folder) => {
   const steps = isDeep() ? 6 : 1
   let seen: MainJob
   let tools: ToolRollouts
 
   beforeAll(async () => {
-    const scripts = [['main_job.py'], ['tool_rollouts.py', `${steps}`]]
-    const args = scripts.map((script) => JSON.stringify(script))
-    const { results } = await runArt<{ results: [MainJob, ToolRollouts] }>('art', 'in_turn.py', { args })
-    ;[seen, tools] = results
+    ;[seen, tools] = await runInTurn<[MainJob, ToolRollouts]>(folder, [
+      ['main_job.py'],
+      ['tool_rollouts.py', `${steps}`],
+    ])
   })
 
   test('registers, rolls out, trains twice, reads step 2 and infers on :step1', () => {
@@ -94,13 +114,130 @@ describe("ART's ServerlessBackend without wandb", () => {
       // An agent that has learned it has the same reward in all rollouts of a question, which then train nothing.
       if (step > 1 && sampled === 0) continue
       expect(called).toBeGreaterThan(0)
-      const tokens = metrics['data/step_trainer_tokens']! * metrics['data/step_num_gradient_steps']!
+      const tokens = metrics[trainedTokens(folder)]! * metrics['data/step_num_gradient_steps']!
       expect(Math.round(tokens)).toBe(sampled)
       expect(Number.isFinite(metrics['loss/train'])).toBe(true)
     }
     // One step teaches less than chance moves the mean of its rollouts.
     if (isDeep()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! + 0.2)
   })
+})
+
+interface Settings {
+  losses: Record<string, number>
+  [name: string]: unknown
+}
+
+interface Captured {
+  without_ids: string
+  older_step: number
+  /** The tokens that ART expects to be trained, and those that were. */
+  [name: string]: unknown
+}
+
+describe.runIf(folders.includes(newest))("what only ART's newest release sends", () => {
+  let defaults: object
+  let settings: Settings
+  let captured: Captured
+  let pipeline: object
+  let turns: object
+  let chats: object
+
+  beforeAll(async () => {
+    const scripts = ['defaults', 'settings', 'captured', 'pipeline', 'sft_turns', 'chats'].map((name) => [`${name}.py`])
+    const seen = await runInTurn<[object, Settings, Captured, object, object, object]>(newest, scripts, withKey)
+    ;[defaults, settings, captured, pipeline, turns, chats] = seen
+  })
+
+  test('rewards of 0, empty groups and empty trajectories are left out of its bodies', () => {
+    expect(defaults).toEqual({
+      steps: [1, 2],
+      all_trained: [true, true],
+      rewards: [0.5, 0.5],
+      warnings: ['empty_groups', 'no_answers'],
+    })
+  })
+
+  test('each of its settings has its effect, or none', () => {
+    const { losses, ...rest } = settings
+    expect(rest).toEqual({
+      penalty: expect.closeTo(0, 6) as number,
+      path: ['UnprocessableEntityError', expect.stringContaining('kl_ref_adapter_path')],
+      missing_reference: [expect.any(String), expect.stringContaining('99')],
+      without_logprobs: [0, expect.arrayContaining(['missing_log_probabilities'])],
+      allowed: true,
+      too_long: [1, 0, expect.arrayContaining(['too_long'])],
+    })
+    const same = (loss: number) => expect.closeTo(loss, 6) as number
+    const { default: plain, 'ppo by name': ppo, 'not normalized': centred } = losses as Required<typeof losses>
+    expect(losses).toEqual({
+      default: plain,
+      cispo: same(plain!),
+      'not ppo': same(plain!),
+      'ppo by name': ppo,
+      'ppo by flag': same(ppo!),
+      'not normalized': centred,
+      'not scaled': same(centred!),
+      hosted: same(plain!),
+      'no penalty': same(plain!),
+      'own penalty': same(plain!),
+    })
+    expect(Math.abs(ppo! - plain!)).toBeGreaterThan(1e-3)
+    expect(Math.abs(centred! - plain!)).toBeGreaterThan(1e-3)
+  })
+
+  test('captured conversations train each place that they sampled, as ART counts them', () => {
+    const { without_ids: withoutIds, older_step: olderStep, ...cases } = captured
+    expect(Object.keys(cases)).toHaveLength(12)
+    const expected = Object.entries(cases).map(([name, [places]]: [string, any]) => [name, [places, places]])
+    expect(cases).toEqual(Object.fromEntries(expected))
+    for (const [places] of Object.values(cases) as [number, number][]) expect(places).toBeGreaterThan(0)
+    expect(olderStep).toBeGreaterThan(0)
+    expect(withoutIds).toMatch(/^Training job failed: .*trajector/)
+  })
+
+  test('its PipelineTrainer drives the service', () => {
+    expect(pipeline).toEqual({ step: 2 })
+  })
+
+  test('SFT trains the last turns or all, and the service logs its metrics', () => {
+    expect(turns).toEqual({
+      batches: [2, 2],
+      fewer: [true, true],
+      optimizer_rows: [
+        [1, 1],
+        [1, 2],
+      ],
+      means: [1],
+      has_losses: true,
+      unanswered: 'RuntimeError',
+    })
+  })
+
+  test('ids, log-probabilities and usage of chats agree, and a lease names a step', () => {
+    expect(chats).toEqual({
+      plain: true,
+      several: true,
+      one_token: true,
+      tool: true,
+      streamed: true,
+      several_streamed: true,
+      leased: [true, true, true],
+      exact: true,
+    })
+  })
+})
+
+test.each(folders)(`the program of README.md ${isDeep() ? 'learns' : 'trains'} with ART of %s`, async (folder) => {
+  const readme = await readFile(path.join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
+  const [, program = ''] = /^```python\n(import asyncio.*?)^```/ms.exec(readme)!
+  const unique = program.replaceAll('"agent"', `"agent-${randomUUID()}"`)
+  const text = isDeep() ? unique : unique.replace('range(10)', 'range(1)')
+  const lines = await runProgram(folder, ['-c', text], withKey)
+  const steps = lines.map((line) => line.split(' ').map(Number)).filter(([step]) => step! > 0)
+  expect(steps.map(([step]) => step)).toEqual(Array.from({ length: isDeep() ? 10 : 1 }, (_, index) => index + 1))
+  const rewards = steps.map(([, reward]) => reward!)
+  if (isDeep()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! * 0.8)
 })
 
 const lora = ['adapter_config.json', 'adapter_model.safetensors']
@@ -132,21 +269,27 @@ const seenLife = {
   gone: true,
 }
 
-test('ART of today trains, trains SFT with its own upload, pulls, forks and logs metrics with WANDB_API_KEY set', async () => {
-  expect(await runArt('art', 'whole_life.py', { wandb: withKey })).toEqual(seenLife)
+test.each(folders)(
+  'ART of %s trains, trains SFT with its own upload, pulls, forks and logs metrics with WANDB_API_KEY set',
+  async (folder) => {
+    expect(await runArt(folder, 'whole_life.py', { wandb: withKey })).toEqual(seenLife)
+  },
+)
+
+test.runIf(isDeep())('so does 0.5.18 with the wandb SDK that it pins', async () => {
+  expect(await runArt('art-pinned', 'whole_life.py', { wandb: withKey })).toEqual(seenLife)
 })
 
-test.runIf(isDeep())('so it does with the wandb SDK that it pins', async () => {
-  expect(await runArt('art', 'whole_life.py', { wandb: withKey, packages: 'art-pinned' })).toEqual(seenLife)
-})
-
-test.runIf(isDeep())("ART's main job runs with WANDB_API_KEY set", async () => {
-  expect(await runArt('art', 'main_job.py', { wandb: withKey })).toMatchObject({ step: 2, trained_steps: [1, 2] })
-})
+test.runIf(isDeep()).each(folders)(
+  "ART's main job runs with WANDB_API_KEY set, with the packages of %s",
+  async (folder) => {
+    expect(await runArt(folder, 'main_job.py', { wandb: withKey })).toMatchObject({ step: 2, trained_steps: [1, 2] })
+  },
+)
 
 const sftEvents = ['training_started', 'gradient_step', 'gradient_step', 'training_ended']
 const seenOldLife = { trained_step: 1, sft_events: sftEvents, listed: [1, 2], left: [2], gone: true }
 
 test('ART of the oldest version with the serverless client trains, and trains SFT by address', async () => {
-  expect(await runArt('art-oldest', 'whole_life.py', { wandb: withKey })).toEqual(seenOldLife)
+  expect(await runArt('art-oldest', 'whole_life.py', { wandb: withKey, scripts: 'art-oldest' })).toEqual(seenOldLife)
 })

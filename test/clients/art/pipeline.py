@@ -1,0 +1,42 @@
+"""The PipelineTrainer of ART's newest release drives the service: rollouts go on while it trains.
+
+Takes the folder for ART's files. Prints what it saw as a JSON object in its last line.
+"""
+
+import asyncio
+import json
+
+import art
+from art.pipeline_trainer import PipelineTrainer
+from art.pipeline_tuner import PipelineRuntimeConfig
+from service import open_backend, register, sample
+
+STEPS = 2
+
+
+async def roll_out(model: art.TrainableModel, scenario: int, config: None) -> art.TrajectoryGroup:
+    return art.TrajectoryGroup(await sample(model))
+
+
+async def main() -> None:
+    backend = open_backend()
+    model = await register(backend, "pipeline")
+    trainer = PipelineTrainer(
+        model,
+        backend,
+        roll_out,
+        range(100),
+        None,
+        pipeline=PipelineRuntimeConfig(num_rollout_workers=2, min_batch_size=2, max_batch_size=2),
+        learning_rate=1e-4,
+        kl_penalty_coef=0.1,
+        kl_penalty_step_lag=1,
+        max_steps=STEPS,
+        eval_every_n_steps=0,
+    )
+    await trainer.train()
+    print(json.dumps({"step": await model.get_step()}))
+    await backend.close()
+
+
+asyncio.run(main())
