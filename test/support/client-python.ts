@@ -42,8 +42,10 @@ export function ensureBenchPython(folder: string): Promise<string> {
 export const peersEnv = { HF_HUB_OFFLINE: '1', LITELLM_LOCAL_MODEL_COST_MAP: 'True', WANDB_API_KEY: undefined }
 
 /** The interpreter of an environment with the trainer's packages, and with other trainers for comparison. */
-export function ensurePeersPython(): Promise<string> {
-  return ensurePython(path.join(repository, 'trainer', 'peers'), { title: "installing the trainer's peers" })
+export async function ensurePeersPython(): Promise<string> {
+  const python = await findPythonOf(minorsOf['art']!)
+  if (!python) throw new UserError('Python 3.12 or newer is missing for the ART that the trainer is compared with')
+  return ensurePython(path.join(repository, 'trainer', 'peers'), { title: "installing the trainer's peers", python })
 }
 
 /** Creates the environment of a folder's requirements.txt in the cache, unless it exists. */

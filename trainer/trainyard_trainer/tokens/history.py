@@ -26,7 +26,7 @@ from trainyard_trainer.tokens.sampled import find_token_ids, require_known
 MAX_PROMPT_TOKENS = 16_000_000
 # The size of the digest of a row's beginning. Two different beginnings never have the same one.
 DIGEST_BYTES = 16
-# Settings of a sampler that are told. The engine's log-probabilities already contain what others, such as a grammar, do.
+# Settings of a sampler that are told. The engine's log-probabilities contain what others do, such as a grammar.
 TOLD = ("temperature", "top_p", "top_k", "min_p")
 Mask = NDArray[np.bool_]
 Logprobs = NDArray[np.float32]
