@@ -65,10 +65,7 @@ const lanes = [
     vitest('faults'),
     ...otherMachineSuites,
   ],
-  [
-    { name: 'python', run: runPython },
-    ...(hasNewestArt ? [{ name: 'oracles', run: runOracles }] : []),
-  ],
+  [{ name: 'python', run: runPython }, ...(hasNewestArt ? [{ name: 'oracles', run: runOracles }] : [])],
 ]
 
 // An engine and a trainer take five, the trainer's own tests four, and each of three stacks with its tests two.

@@ -18,7 +18,7 @@ export async function findNetwork(): Promise<Network> {
   const [uid, gid] = [process.getuid!(), process.getgid!()]
   const back = ['unshare', '--user', `--map-user=${uid}`, `--map-group=${gid}`]
   const through = uid === 0 ? networks.root : [...networks.user, ...back]
-  const [program = '', ...args] = [...through, 'true']
+  const [program, ...args] = [...through, 'true']
   const tried = await runChild(program, args).catch((error: unknown) => ({ code: 1, tail: String(error) }))
   return tried.code === 0 ? { through } : { through: [], obstacle: `IPv6 stays: ${tried.tail}` }
 }
