@@ -47,7 +47,6 @@ const detail = (loc: string, type: string, msg: string) => ({
 
 describe('an invalid body', () => {
   const missing = 'Field required'
-  const extra = 'Extra inputs are not permitted'
   const notJson = (reason: string) =>
     expect.stringMatching(new RegExp(String.raw`^JSON decode error: not valid JSON at byte \d+.*: ${reason}`)) as string
   const inTrajectory = 'trajectory_groups.0.trajectories.0'
@@ -64,12 +63,12 @@ describe('an invalid body', () => {
     [
       'with NaN',
       withTrajectory('{"messages_and_choices":[],"reward":NaN}'),
-      [detail('', 'json_invalid', notJson('JSON has no NaN'))],
+      [detail(inTrajectory, 'json_invalid', notJson('JSON has no NaN'))],
     ],
     [
       'nested too deeply',
       withTrajectory(`${'['.repeat(200)}${']'.repeat(200)}`),
-      [detail('', 'json_invalid', 'JSON decode error: nested more than 128 levels deep')],
+      [detail(inTrajectory, 'json_invalid', 'JSON decode error: nested more than 128 levels deep')],
     ],
     [
       'with half of a surrogate pair',
@@ -102,12 +101,9 @@ describe('an invalid body', () => {
         ',"experimental_config":{"epsilon":-1,"lr":1,"later":null}',
       ),
       [
-        detail('experimental_config.lr', 'extra_forbidden', extra),
         detail('experimental_config.epsilon', 'greater_than_equal', 'Input should be greater than or equal to 0'),
-        detail(`${inTrajectory}.messages_and_choices`, 'missing', missing),
         detail(`${inTrajectory}.reward`, 'float_type', 'Input should be a valid number'),
         detail('trajectory_groups.0.trajectories.1', 'dict_type', 'Input should be a valid dictionary'),
-        detail('trajectory_groups.1.trajectories', 'missing', missing),
         detail('trajectory_groups.1.metadata', 'dict_type', 'Input should be a valid dictionary'),
         detail('trajectory_groups.2', 'dict_type', 'Input should be a valid dictionary'),
       ],

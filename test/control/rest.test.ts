@@ -245,12 +245,17 @@ describe('training jobs', () => {
     ['groups that are an object', { trajectory_groups: {} }, 'list_type', ['trajectory_groups']],
     ['a group that is a text', { trajectory_groups: ['x'] }, 'dict_type', ['trajectory_groups', '0']],
     [
-      'a trajectory without a reward',
-      { trajectory_groups: [{ trajectories: [{ messages_and_choices: [] }] }] },
-      'missing',
+      'a trajectory with a text as its reward',
+      { trajectory_groups: [{ trajectories: [{ messages_and_choices: [], reward: 'x' }] }] },
+      'float_type',
       ['trajectory_groups', '0', 'trajectories', '0', 'reward'],
     ],
-    ['an unknown setting', { experimental_config: { lr: 1 } }, 'extra_forbidden', ['experimental_config', 'lr']],
+    [
+      'a misspelt setting',
+      { experimental_config: { learning_rat: 1 } },
+      'value_error',
+      ['experimental_config', 'learning_rat'],
+    ],
     [
       'an unknown value of a setting',
       { experimental_config: { importance_sampling_level: 'word' } },
@@ -265,7 +270,7 @@ describe('training jobs', () => {
   })
 
   test('all issues are reported at once', async () => {
-    const answer = await post({ trajectory_groups: [1, {}], experimental_config: { ppo: 1 } })
+    const answer = await post({ trajectory_groups: [1, { metadata: 1 }], experimental_config: { ppo: 1 } })
     expect(((await answer.json()) as { detail: unknown[] }).detail).toHaveLength(4)
   })
 

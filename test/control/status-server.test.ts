@@ -110,6 +110,7 @@ test('a trainer claims a job, reports on it, and reports its checkpoint', async 
       attempt: 1,
       entity: 'team',
       model_id: expect.any(String),
+      model_name: expect.stringMatching(/^team\/[^/]+\/[^/]+$/),
       base_model: rows.baseModel,
       method: 'RL',
       input: { uri: 'artifact:///payloads/team/0a.json', digest: '0a' },
