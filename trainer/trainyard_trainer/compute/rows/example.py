@@ -33,7 +33,7 @@ class Example:
         return int(self.trained.argmax()) if self.trained.any() else self.num_tokens
 
 
-def make_example(ids: Sequence[int], trained: Sequence[bool], family: int) -> Example:
+def make_example(ids: Sequence[int] | Ids, trained: Sequence[bool] | Mask, family: int) -> Example:
     mask = np.asarray(trained, dtype=np.bool_)
     mask[:1] = False  # the first token has no predecessor that predicts it
     return Example(np.asarray(ids, dtype=np.int64), mask, family)
