@@ -49,6 +49,7 @@ describe('claiming', () => {
       attempt: 1,
       entity: 'team',
       modelId: model,
+      modelName: expect.stringMatching(/^team\/[^/]+\/[^/]+$/),
       baseModel: rows.baseModel,
       method: 'RL',
       input: { uri: 'artifact:///payloads/team/0a.json', digest: '0a' },
