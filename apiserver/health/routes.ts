@@ -6,7 +6,7 @@ import { shareCheck } from '../../lib/shared-check.ts'
 import { checkSystem, type SystemDeps } from './system-check.ts'
 
 // Each check writes to the store and calls every pod.
-const keepMs = 2_000
+export const keepMs = 2_000
 
 const systemReportSchema = Type.Object({
   ok: Type.Boolean(),

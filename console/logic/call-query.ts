@@ -118,16 +118,18 @@ export function readRequest({ filter, query }: { filter?: unknown; query?: unkno
 }
 
 // Links of W&B's own interface have other names for the members of a filter.
-const otherNames: Readonly<Record<string, string>> = {
-  opVersionRefs: 'op_names',
-  inputObjectVersionRefs: 'input_refs',
-  outputObjectVersionRefs: 'output_refs',
-  parentId: 'parent_ids',
-  traceId: 'trace_ids',
-  traceRootsOnly: 'trace_roots_only',
-  userIds: 'wb_user_ids',
-  runIds: 'wb_run_ids',
-}
+const otherNames: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    opVersionRefs: 'op_names',
+    inputObjectVersionRefs: 'input_refs',
+    outputObjectVersionRefs: 'output_refs',
+    parentId: 'parent_ids',
+    traceId: 'trace_ids',
+    traceRootsOnly: 'trace_roots_only',
+    userIds: 'wb_user_ids',
+    runIds: 'wb_run_ids',
+  }),
+)
 const otherMembers = [
   'input_refs',
   'output_refs',
@@ -140,7 +142,7 @@ const otherMembers = [
 ]
 
 function readFilter(wanted: CallFilters, given: Record<string, unknown>): void {
-  const filter = Object.fromEntries(Object.entries(given).map(([name, value]) => [otherNames[name] ?? name, value]))
+  const filter = Object.fromEntries(Object.entries(given).map(([name, value]) => [otherNames.get(name) ?? name, value]))
   wanted.rootsOnly = filter['trace_roots_only'] === true
   wanted.threads = listTexts(filter['thread_ids'])
   wanted.ops = [...new Set(listTexts(filter['op_names']).map((name) => readRef(name)?.name ?? name))]

@@ -33,3 +33,10 @@ test('a metric of ART has one name, whichever release logs it', () => {
 test('the rows of SFT jobs are copies of the metrics of the job', () => {
   for (const [own, name] of Object.entries(artNames)) expect(listCopies(own)).toContain(name)
 })
+
+test('a metric with the name of a member of every object has copies like another one', () => {
+  for (const name of ['__proto__', 'constructor', 'toString']) {
+    expect(listCopies(name)).toEqual([`train/${name}`, `sft/${name}`])
+    expect(nameToday(name)).toBe(name)
+  }
+})

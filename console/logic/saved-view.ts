@@ -61,7 +61,7 @@ export function readView({ filter, query, cols, columns, sort_by: sortBy }: View
     .map(({ path }) => joinPath((path ?? []).map(String)))
     .filter((path) => payload.test(path))
   const [key] = sortBy ?? []
-  const column = key && (names[key.field] ?? (payload.test(key.field) ? key.field : undefined))
+  const column = key && (names.get(key.field) ?? (payload.test(key.field) ? key.field : undefined))
   const sort = column === undefined || (column === 'started' && key!.direction === 'desc') ? undefined : column
   return {
     ...writeFilters(readRequest({ filter, query })),
@@ -70,14 +70,16 @@ export function readView({ filter, query, cols, columns, sort_by: sortBy }: View
   }
 }
 
-const names: Readonly<Record<string, string>> = {
-  started_at: 'started',
-  op_name: 'name',
-  'summary.weave.trace_name': 'name',
-  'summary.weave.status': 'status',
-  'summary.weave.total_tokens': 'tokens',
-  'summary.weave.latency_ms': 'latency',
-}
+const names: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    started_at: 'started',
+    op_name: 'name',
+    'summary.weave.trace_name': 'name',
+    'summary.weave.status': 'status',
+    'summary.weave.total_tokens': 'tokens',
+    'summary.weave.latency_ms': 'latency',
+  }),
+)
 
 /**
  * The name of the object of a view: that of the view with this label, or one made of the label. Labels whose letters a name

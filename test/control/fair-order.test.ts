@@ -53,7 +53,7 @@ async function end(jobId: string, seconds: number): Promise<void> {
 }
 
 // More rows in a statement would take longer than statements may on a busy machine.
-const rowsOfStatement = 1_000
+const rowsOfStatement = 200
 
 /** Adds jobs, spread over models. */
 async function addManyJobs(rows: TrainingRows, count: number, { models = count, priority = 0 } = {}): Promise<void> {

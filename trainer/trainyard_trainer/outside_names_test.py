@@ -9,6 +9,7 @@ from huggingface_hub import constants, hf_hub_download
 from huggingface_hub.errors import LocalEntryNotFoundError
 from transformers import AutoConfig
 
+from trainyard_trainer.failures import InvalidInput
 from trainyard_trainer.process import go_offline
 
 MARK = "somebody-elses"
@@ -47,15 +48,15 @@ NAMES = {
     "chat_template_kwargs": {"documents": [PATH]},
     "documents": [ADDRESS],
 }
-PARTS = [
-    {"type": "text", "text": "Name a colour."},
+MEDIA = [
     {"type": "image_url", "image_url": {"url": ADDRESS}},
     {"type": "image", "image": PATH, "url": ADDRESS, "path": PATH},
     {"type": "input_audio", "input_audio": {"data": PATH}},
     {"type": "video", "video": f"file://{PATH}"},
     {"type": "file", "file": {"file_id": PATH}},
 ]
-ASK = {"role": "user", "content": PARTS} | NAMES
+TEXT = {"type": "text", "text": "Name a colour.", "image_url": {"url": ADDRESS}, "image": PATH} | NAMES
+ASK = {"role": "user", "content": [TEXT]} | NAMES
 TOOL = {"type": "function", "function": {"name": NAME, "parameters": {"$ref": ADDRESS}}} | NAMES
 CONFIG = {
     "kl_ref_adapter_path": PATH,
@@ -83,6 +84,15 @@ def test_an_sft_job_opens_no_address_of_its_data(jobs):
     line = {"messages": [ASK, {"role": "assistant", "content": "Red."} | NAMES], "tools": [TOOL]} | NAMES
     reports = jobs.run("SFT", json.dumps(line).encode(), CONFIG)
     assert len(reports.steps) == 1
+    assert USED == []
+
+
+@pytest.mark.parametrize("part", MEDIA, ids=lambda part: part["type"])
+def test_a_job_with_media_fails_and_opens_none(jobs, part):
+    question = {"role": "user", "content": [TEXT, part]}
+    line = {"messages": [question, {"role": "assistant", "content": "Red."}]}
+    with pytest.raises(InvalidInput, match="Only text can be trained on"):
+        jobs.run("SFT", json.dumps(line).encode(), {})
     assert USED == []
 
 

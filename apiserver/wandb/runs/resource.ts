@@ -178,17 +178,17 @@ function readProjectId(id: string, context: GraphqlContext): ProjectName {
 }
 
 // Other changes follow from what the run's own client sends.
-const settable: Readonly<Record<string, readonly string[]>> = {
-  pending: ['running', 'failed', 'crashed', 'preempted'],
-  failed: ['pending', 'running', 'crashed'],
-}
+const settable: ReadonlyMap<string, readonly string[]> = new Map([
+  ['pending', ['running', 'failed', 'crashed', 'preempted']],
+  ['failed', ['pending', 'running', 'crashed']],
+])
 
 async function updateRunState(deps: RunDeps, input: Arguments, context: GraphqlContext): Promise<GraphqlObject> {
   const name = readId(input, context)
   const state = readState(input)
   const run = await findRunById(deps.pool, name.entity, name.id)
   if (!run) throw notFound('Run')
-  if (!settable[state ?? '']?.includes(run.state))
+  if (!settable.get(state ?? '')?.includes(run.state))
     throw new HttpError(errors.bad_request, `A run that is ${run.state} cannot be set to ${state ?? 'nothing'}.`)
   await changeRun(deps.pool, name, { state })
   return { success: true }

@@ -11,7 +11,11 @@ export const headerStart = 8
 /** 30,000 layers have such a header. */
 export const maxHeaderBytes = 16 * 1024 * 1024
 
-const bytesOf: Readonly<Record<string, number>> = { F32: 4, F16: 2, BF16: 2 }
+const bytesOf: ReadonlyMap<string, number> = new Map([
+  ['F32', 4],
+  ['F16', 2],
+  ['BF16', 2],
+])
 const namePattern = /^base_model\.model\.([\w.-]{1,500})\.lora_(A|B)\.weight$/
 
 /** The length of the header that follows. @throws {HttpError} 422 */
@@ -83,7 +87,7 @@ function addMatrix(
   const [, layer, side] = namePattern.exec(name) ?? []
   if (!layer || !targets.some((target) => `.${layer}`.endsWith(`.${target}`)))
     throw invalidWeights(`the tensor ${show(name)} belongs to no layer of target_modules`)
-  const size = bytesOf[dtype]
+  const size = bytesOf.get(dtype)
   const [rows = 0, columns = 0, ...others] = shape
   if (!size)
     throw invalidWeights(`the tensor ${show(name)} has the type ${show(dtype)}. Supported are F32, F16 and BF16`)
