@@ -118,18 +118,16 @@ export function readRequest({ filter, query }: { filter?: unknown; query?: unkno
 }
 
 // Links of W&B's own interface have other names for the members of a filter.
-const otherNames: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    opVersionRefs: 'op_names',
-    inputObjectVersionRefs: 'input_refs',
-    outputObjectVersionRefs: 'output_refs',
-    parentId: 'parent_ids',
-    traceId: 'trace_ids',
-    traceRootsOnly: 'trace_roots_only',
-    userIds: 'wb_user_ids',
-    runIds: 'wb_run_ids',
-  }),
-)
+const otherNames: Readonly<Record<string, string>> = {
+  opVersionRefs: 'op_names',
+  inputObjectVersionRefs: 'input_refs',
+  outputObjectVersionRefs: 'output_refs',
+  parentId: 'parent_ids',
+  traceId: 'trace_ids',
+  traceRootsOnly: 'trace_roots_only',
+  userIds: 'wb_user_ids',
+  runIds: 'wb_run_ids',
+}
 const otherMembers = [
   'input_refs',
   'output_refs',
@@ -142,7 +140,8 @@ const otherMembers = [
 ]
 
 function readFilter(wanted: CallFilters, given: Record<string, unknown>): void {
-  const filter = Object.fromEntries(Object.entries(given).map(([name, value]) => [otherNames.get(name) ?? name, value]))
+  const rename = (name: string) => (Object.hasOwn(otherNames, name) ? otherNames[name]! : name)
+  const filter = Object.fromEntries(Object.entries(given).map(([name, value]) => [rename(name), value]))
   wanted.rootsOnly = filter['trace_roots_only'] === true
   wanted.threads = listTexts(filter['thread_ids'])
   wanted.ops = [...new Set(listTexts(filter['op_names']).map((name) => readRef(name)?.name ?? name))]
