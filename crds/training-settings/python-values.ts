@@ -25,7 +25,7 @@ export function writeCheck(name: string, setting: PlainSetting): string {
 
 /** The constant with the values of a choice. */
 export function nameChoices(name: string): string {
-  return `${name.toUpperCase()}S`
+  return name.toUpperCase().replace(/S?$/, 'S')
 }
 
 function writeFloat(value: number): string {

@@ -4,8 +4,12 @@ import { runChild } from './run-child.ts'
 import { minorOf, type Program, type Versions } from './versions.ts'
 
 /** The path of the first executable file of this name in a list of folders. Of a path, it is that file. */
-export async function findExecutable(name: string, folders: readonly string[]): Promise<string | undefined> {
-  const files = name.includes('/') ? [path.resolve(name)] : folders.map((folder) => path.resolve(folder, name))
+export async function findExecutable(
+  name: string,
+  folders: readonly string[],
+  cwd = process.cwd(),
+): Promise<string | undefined> {
+  const files = name.includes('/') ? [path.resolve(cwd, name)] : folders.map((each) => path.resolve(cwd, each, name))
   for (const file of files) if (await isExecutable(file)) return file
   return undefined
 }

@@ -259,7 +259,7 @@ describe('a setting that is not known', () => {
     })
   }
 
-  test('is a warning from the start, in the job and in its event, and is no setting of it', async () => {
+  test('is a warning from the start, in the job, its event, its resource and an Event of that, and is no setting of it', async () => {
     const answer = await postWith({ future_setting: 1, later: null, off: false, ppo: true, loss_fn: 'ppo' })
     const { id } = (await answer.json()) as { id: string }
     const unknown = {
@@ -268,10 +268,16 @@ describe('a setting that is not known', () => {
     }
     const config = { ppo: true, loss_fn: 'ppo' }
     expect(await readJob(id)).toMatchObject({ warnings: [unknown], experimental_config: config })
-    const { report } = await claim(id)
+    const { checkpointId, report } = await claim(id)
     await report('events', startOf([cause]))
     expect(listWarnings(await rest.listEvents(id))).toEqual([['training_started', [unknown, cause]]])
-    await rest.call('POST', `/v1/preview/training-jobs/${id}/cancel`)
+    await report('checkpoint', checkpointOf(checkpointId))
+    await eventually(async () => {
+      const { status, metadata } = await readResource(id)
+      expect(status).toMatchObject({ phase: 'Succeeded', warnings: [unknown, cause] })
+      const events = await listKubernetesEvents(metadata.uid)
+      expect(events).toContainEqual({ type: 'Warning', reason: 'SettingUnknown', message: unknown.message })
+    })
   })
 
   test('is a 422 if it is most probably misspelt', async () => {

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { access, constants, stat } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { findExecutable } from '../../install/find-programs.ts'
 import { readRun, type Run } from './run.ts'
 
 /** The command of a container's process. */
@@ -27,7 +28,7 @@ const shimStartMs = 5000
  */
 export async function launch(run: Run, command: Command, onExit: () => void): Promise<Run> {
   const program = await findProgram(command)
-  const setsid = await findOnPath('setsid', process.env['PATH'] ?? '', '/')
+  const setsid = await findExecutable('setsid', (process.env['PATH'] ?? '').split(':'), '/')
   if (!program || !setsid) throw new LaunchError(`exec: "${command.argv[0]}": executable file not found in $PATH`)
   await requireFolder(command.cwd)
   const { env, oddNames } = splitEnv(command.env)
@@ -48,25 +49,7 @@ export async function launch(run: Run, command: Command, onExit: () => void): Pr
 /** Finds the program of a command: as a path from the working folder, or on its PATH. */
 export async function findProgram({ argv, cwd, env }: Command): Promise<string | undefined> {
   const name = argv[0] ?? ''
-  if (name.includes('/')) return (await isExecutable(path.resolve(cwd, name))) ? path.resolve(cwd, name) : undefined
-  return name === '' ? undefined : findOnPath(name, env['PATH'] ?? '', cwd)
-}
-
-async function findOnPath(name: string, searchPath: string, cwd: string): Promise<string | undefined> {
-  for (const folder of searchPath.split(':')) {
-    const file = path.resolve(cwd, folder, name)
-    if (await isExecutable(file)) return file
-  }
-  return undefined
-}
-
-async function isExecutable(file: string): Promise<boolean> {
-  try {
-    await access(file, constants.X_OK)
-    return (await stat(file)).isFile()
-  } catch {
-    return false
-  }
+  return name === '' ? undefined : findExecutable(name, (env['PATH'] ?? '').split(':'), cwd)
 }
 
 async function requireFolder(folder: string): Promise<void> {

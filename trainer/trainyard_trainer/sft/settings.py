@@ -9,7 +9,7 @@ from trainyard_trainer.data.setting_checks import (
     check_number_or_list,
 )
 
-ASSISTANT_TURNSS = ("all", "last")
+ASSISTANT_TURNS = ("all", "last")
 
 
 @dataclass(frozen=True)
@@ -26,5 +26,5 @@ class SftConfig:
 CHECKS: dict[str, SettingCheck] = {
     "batch_size": check_integer(1, 100_000),
     "learning_rate": check_number_or_list(0, 1, 1, 20_000),
-    "assistant_turns": check_choice(ASSISTANT_TURNSS),
+    "assistant_turns": check_choice(ASSISTANT_TURNS),
 }
