@@ -59,7 +59,9 @@ async function addNode(kube: KubeClient, name: string): Promise<void> {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name }, spec: { unschedulable: true } }
   await createObject(kube, '/api/v1/nodes', node)
   const remove = () => kube.request({ method: 'DELETE', path: `/api/v1/nodes/${name}` })
-  onTestFinished(() => void remove().catch(ignoreErrors(isGone)))
+  onTestFinished(async () => {
+    await remove().catch(ignoreErrors(isGone))
+  })
 }
 
 function startAgent(config: string, orders: string): void {
