@@ -121,6 +121,13 @@ export const trainerMutations: Mutation[] = [
     test: 'trainer/trainyard_trainer/data/exchanges_test.py',
   },
   {
+    fault: 'a captured exchange with an image is trained',
+    file: 'trainer/trainyard_trainer/data/exchanges.py',
+    find: 'require_text(exchange.request, f"{path}.request")',
+    replace: 'require_text(None, path)',
+    test: 'trainer/trainyard_trainer/data/prompts_test.py',
+  },
+  {
     fault: 'the mask of trained tokens is shifted by one',
     file: 'trainer/trainyard_trainer/sft/dataset.py',
     find: 'is_trained[span.start : span.stop] =',

@@ -23,6 +23,7 @@ from trainyard_trainer.data.choices import (
     read_token_ids,
 )
 from trainyard_trainer.data.parts import ABSENT, Values, read_parts
+from trainyard_trainer.data.prompts import PromptParts, require_text
 from trainyard_trainer.failures import InvalidInput
 
 # Before every exchange that says its time.
@@ -38,7 +39,7 @@ class ExchangesParts(Struct):
     messages: list[Raw] | None = None
 
 
-class RequestParts(Struct):
+class RequestParts(PromptParts):
     model: str | None = None
     temperature: float | None = None
     top_p: float | None = None
@@ -114,6 +115,7 @@ def read_exchanges(content: Raw, values: Values, where: str, is_trained: Callabl
             path = f"{where}.{kind}[{index}]"
             exchange = read_parts(each, EXCHANGE, path)
             if is_trained(find_model(exchange, path)):
+                require_text(exchange.request, f"{path}.request")
                 times = (parse_time(exchange.start_time), parse_time(exchange.end_time))
                 found.append((times, list(read_answers(exchange, read, values, path))))
     return list(chain.from_iterable(answers for _, answers in sorted(found, key=lambda item: item[0])))

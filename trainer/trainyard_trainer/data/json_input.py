@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeGuard
 
@@ -133,12 +133,17 @@ def check_content(content: object, where: str) -> None:
         text = part.get("text") if isinstance(part, dict) else part
         if not isinstance(text, str | None) or part is None:
             raise InvalidInput(f"{where}: every part must be a string, or an object with a string `text`.")
-        if isinstance(part, dict) and (kind := find_media(part)):
-            advice = "Only text can be trained on: remove it."
-            raise InvalidInput(f"{where} has a part with `{kind}`. {advice}", "MediaUnsupported")
+        if isinstance(part, dict):
+            reject_media(part, where)
 
 
-def find_media(part: dict) -> str | None:
+def reject_media(part: Mapping[str, object], where: str) -> None:
+    if kind := find_media(part):
+        advice = "Only text can be trained on: remove it."
+        raise InvalidInput(f"{where} has a part with `{kind}`. {advice}", "MediaUnsupported")
+
+
+def find_media(part: Mapping[str, object]) -> str | None:
     """The type of a part that is an image, a sound, a video or a file. Without a type, the member that is one."""
     kind = part.get("type")
     names = [kind] if isinstance(kind, str) else part if part.get("text") is None else []
