@@ -64,7 +64,7 @@ const layers: Record<string, readonly (readonly string[])[]> = {
     ['config.ts'],
     ['processes'],
     ['accounts'],
-    ['errors', 'groups.ts'],
+    ['errors', 'groups.ts', 'histories'],
   ],
 }
 

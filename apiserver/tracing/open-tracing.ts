@@ -162,6 +162,7 @@ function createTraceDeps(main: TracingDeps) {
   const { artifacts, heavyThreads, log, memory, pricesFile, responses, storage, uploadLimitBytes, writing } = main
   return {
     artifacts,
+    heavyThreads,
     log,
     memory,
     responses,

@@ -31,6 +31,7 @@ import { EventHub } from './training-jobs/events/hub.ts'
 import { routeTrainingJobs, type TrainingJobDeps } from './training-jobs/routes.ts'
 import { routeTrajectories } from './trajectories/routes.ts'
 import { routeProjects } from './projects/routes.ts'
+import type { CapturedDeps } from './trajectories/read-captured.ts'
 import type { SearchDeps } from './trajectories/search/service.ts'
 import { routeLogs } from './trajectory-logs/routes.ts'
 import { routeWebhooks } from './webhooks/routes.ts'
@@ -39,6 +40,7 @@ import type { WebhookDeps } from './webhooks/service.ts'
 interface TrainingDeps
   extends
     ArtifactDeps,
+    CapturedDeps,
     ChangeStreamDeps,
     CheckpointDeps,
     ErasureDeps,

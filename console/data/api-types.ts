@@ -318,7 +318,7 @@ export interface Operations {
     path: { "model_id": string; "trajectory_id": string }
     query: Record<never, never>
     body: undefined
-    answer: { "id": string; "model_id": string; "job_id": string | null; "log_id": string | null; "split": string; "step": number | null; "group_index": number; "trajectory_index": number; "group_exceptions": number; "scenario_id": string | null; "prompt_hash": string; "reward": number; "advantage": number | null; "metrics": Record<string, number | boolean>; "tokens": number; "flags": ("no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories" | "captured")[]; "push": number | null; "created_at": string; "trajectory": Record<string, unknown> }
+    answer: { "id": string; "model_id": string; "job_id": string | null; "log_id": string | null; "split": string; "step": number | null; "group_index": number; "trajectory_index": number; "group_exceptions": number; "scenario_id": string | null; "prompt_hash": string; "reward": number; "advantage": number | null; "metrics": Record<string, number | boolean>; "tokens": number; "flags": ("no_logprobs" | "zero_advantage" | "truncated" | "tool_calls" | "additional_histories" | "captured")[]; "push": number | null; "created_at": string; "trajectory": Record<string, unknown>; "histories"?: { "messages_and_choices": Record<string, unknown>[]; "tools"?: unknown }[] }
   }
   "GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}/tokens": {
     path: { "model_id": string; "trajectory_id": string }

@@ -1,5 +1,6 @@
 import { apiserverMutations } from './apiserver.ts'
 import { artifactMutations } from './artifacts.ts'
+import { capturedMutations } from './captured.ts'
 import { chartPodMutations } from './chart-pods.ts'
 import { consoleMutations } from './console.ts'
 import { consoleServerMutations } from './console-server.ts'
@@ -26,6 +27,7 @@ export const mutations: Mutation[] = [
   ...consoleServerMutations,
   ...operatorMutations,
   ...apiserverMutations,
+  ...capturedMutations,
   ...inferenceMutations,
   ...tracingMutations,
   ...wandbMutations,

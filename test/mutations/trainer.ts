@@ -151,8 +151,8 @@ export const trainerMutations: Mutation[] = [
   {
     fault: 'an image in a message is left out in silence',
     file: 'trainer/trainyard_trainer/data/json_input.py',
-    find: 'if isinstance(part, dict) and (kind := find_media(part)):',
-    replace: 'if (kind := None):',
+    find: 'if kind := find_media(part):',
+    replace: 'if kind := None:',
     test: 'trainer/trainyard_trainer/sft/dataset_test.py',
   },
   {

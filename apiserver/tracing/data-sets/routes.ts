@@ -1,6 +1,7 @@
 import { findModel } from '../../../db/models/models.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import { requireModelId } from '../../accounts/model-references.ts'
+import { turnOf } from '../../accounts/limits/turn.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { CallDeps } from '../calls/service.ts'
@@ -62,6 +63,7 @@ function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
       description:
         'Each trajectory becomes a row: `messages`, where choices are their messages, `tools` if it has some, `reward`, ' +
         "`metrics`, `scenario_id`, `step`, `model` and `trajectory`, its id. The data set is in the model's project. " +
+        'Of a trajectory with several histories, the first one becomes the row. ' +
         limits,
       body: trajectoriesToDataSetSchema,
       bodyLimitBytes,
@@ -72,6 +74,7 @@ function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
       const model = await findModel(deps.training, caller.entity, modelId)
       if (!model) throw notFound('Model', params.model_id)
       const rows = await readTrajectoryRows(deps, {
+        turn: turnOf(ctx.state.caller),
         model,
         ids: [...new Set(body.trajectory_ids)],
         rows: new RowsReservation(countRead(deps.memory.open(ctx))),

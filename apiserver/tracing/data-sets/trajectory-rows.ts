@@ -10,16 +10,25 @@ import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import { rawList, rawObject, rawText } from '../../../lib/json/raw.ts'
 import { errors } from '../../errors/table.ts'
+import type { Turn } from '../../accounts/limits/turn.ts'
+import { nameModel } from '../../histories/read-histories.ts'
+import { writeHistories } from '../../histories/write-histories.ts'
+import type { HistoriesTask } from '../../histories/write-worker.ts'
+import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
+import { tooLarge } from '../errors.ts'
 import { splitItems } from '../tables/split-rows.ts'
 import type { RowsReservation } from './rows-reservation.ts'
 
 export interface TrajectorySourceDeps {
   artifacts: ArtifactStore
+  /** Captured exchanges are parsed there. */
+  heavyThreads: WorkerPool
   /** The pool of the database with the models. */
   training: Pool
 }
 
 interface TrajectorySource {
+  turn: Turn
   model: ModelRow
   ids: readonly string[]
   rows: RowsReservation
@@ -30,16 +39,19 @@ interface TrajectorySource {
  * trajectories that are too large together
  */
 export async function readTrajectoryRows(
-  { artifacts, training }: TrajectorySourceDeps,
-  { model, ids, rows }: TrajectorySource,
+  deps: TrajectorySourceDeps,
+  { turn, model, ids, rows }: TrajectorySource,
 ): Promise<string[]> {
   const written: string[] = []
   const yielder = new EventLoopYielder()
   for (const id of ids) {
-    const trajectory = await findTrajectory(training, model.id, id)
+    const trajectory = await findTrajectory(deps.training, model.id, id)
     if (!trajectory) throw notFound('Trajectory', id)
     rows.expect(trajectory.payloadLength)
-    written.push(writeRow(model, trajectory, await readPayload(artifacts, trajectory)))
+    const payload = await readPayload(deps.artifacts, trajectory)
+    const isCaptured = trajectory.flags.includes('captured')
+    const history = isCaptured ? await readFirstHistory(deps, { payload, model: nameModel(model) }, turn) : payload
+    written.push(writeRow(model, trajectory, history))
     if (yielder.isDue()) await yielder.yield()
   }
   return written
@@ -55,11 +67,23 @@ async function readPayload(artifacts: ArtifactStore, row: TrajectoryRow): Promis
   }
 }
 
+/** The first conversation of captured exchanges, in the form of a trajectory. */
+async function readFirstHistory(
+  { heavyThreads }: TrajectorySourceDeps,
+  task: HistoriesTask,
+  turn: Turn,
+): Promise<Buffer> {
+  const histories = await writeHistories(heavyThreads, task, turn)
+  if (!histories) throw tooLarge()
+  const [first = '{}'] = splitItems(Buffer.from(histories))
+  return Buffer.from(first)
+}
+
 /** The conversation as messages, the tools that it could use, its reward, and what it is a copy of. */
-function writeRow(model: ModelRow, trajectory: TrajectoryRow, payload: Buffer): string {
-  const items = findMember(payload, 'messages_and_choices')
+function writeRow(model: ModelRow, trajectory: TrajectoryRow, history: Buffer): string {
+  const items = findMember(history, 'messages_and_choices')
   const messages = items?.first === '[' ? Array.from(splitItems(items.bytes), messageOf) : []
-  const tools = findMember(payload, 'tools')
+  const tools = findMember(history, 'tools')
   return rawObject({
     messages: rawText(rawList(messages)),
     tools: tools?.first === '[' ? rawText(tools.toString()) : undefined,
@@ -67,7 +91,7 @@ function writeRow(model: ModelRow, trajectory: TrajectoryRow, payload: Buffer): 
     metrics: trajectory.metrics,
     scenario_id: trajectory.scenarioId ?? undefined,
     step: trajectory.step ?? undefined,
-    model: `${model.entity}/${model.project}/${model.name}`,
+    model: nameModel(model),
     trajectory: trajectory.id,
   })
 }

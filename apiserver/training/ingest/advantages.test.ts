@@ -7,7 +7,7 @@ function advantagesOf(rewards: number[], scaleRewards: boolean) {
   const rows = rewards.map((reward): TrajectoryIndexRow => ({
     ...place,
     advantage: null,
-    ...indexTrajectory({ reward }),
+    ...indexTrajectory({ reward }, 'team/demo/agent'),
   }))
   fillAdvantages(rows, scaleRewards)
   return rows.map(({ advantage, flags }) => [advantage, flags.includes('zero_advantage')])

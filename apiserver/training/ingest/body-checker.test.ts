@@ -29,7 +29,7 @@ test("an entity's large bodies only delay its own, and small bodies do not wait 
   const [large, small] = [await writeBody(4.2), await writeBody(0.3)]
   const order: string[] = []
   const check = async (key: string, body: { file: string; size: number }) => {
-    await checker.check({ ...body, kind: 'job', turn: { key, weight: 1 } })
+    await checker.check({ ...body, kind: 'job', model: '', turn: { key, weight: 1 } })
     order.push(key)
   }
   // Starts the threads, which takes a while.

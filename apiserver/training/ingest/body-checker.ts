@@ -7,6 +7,7 @@ import type { Turn } from '../../accounts/limits/turn.ts'
 import { checkBody, readBytes, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 import type { CheckOutcome, CheckTask } from './check-worker.ts'
+import type { BodyReading } from './read-body.ts'
 import type { BodyKind } from './shapes.ts'
 
 const module = new URL('check-worker.ts', import.meta.url)
@@ -18,10 +19,9 @@ const smallUpToBytes = 4 * 1024 * 1024
 const timeoutMs = 600_000
 
 /** A body in a file, and the turn of its check. */
-export interface BodyToCheck<Kind extends BodyKind = BodyKind> {
+export interface BodyToCheck<Kind extends BodyKind = BodyKind> extends BodyReading<Kind> {
   file: string
   size: number
-  kind: Kind
   turn: Turn
 }
 
@@ -38,13 +38,13 @@ export class BodyChecker {
   }
 
   /** @throws {HttpError} 422 with the issues, 413 for a body that needs too much memory or time */
-  async check<Kind extends BodyKind>({ file, size, kind, turn }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
-    if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), kind, size + 1)
-    return (await this.#ask<Kind>({ file, kind }, { size, turn }))!
+  async check<Kind extends BodyKind>({ file, size, turn, ...reading }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
+    if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), reading, size + 1)
+    return (await this.#ask<Kind>({ file, ...reading }, { size, turn }))!
   }
 
   /** Checks a file of SFT data. `path` is its name in messages. @throws {HttpError} as `check` does */
-  async checkSft({ file, size, path, turn }: Omit<BodyToCheck, 'kind'> & { path: string }): Promise<void> {
+  async checkSft({ file, size, path, turn }: Omit<BodyToCheck, keyof BodyReading> & { path: string }): Promise<void> {
     if (size <= inPlaceUpToBytes) checkDataSet(readBytes(await readFile(file)), path)
     else await this.#ask({ file, kind: 'sft', path }, { size, turn })
   }

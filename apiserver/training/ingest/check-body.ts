@@ -1,7 +1,7 @@
 import { JsonReader, type ReadInto } from '../../../lib/json/reader.ts'
 import { describeRewards, fillAdvantages, type RewardFigures } from './advantages.ts'
 import { bodyLimits } from './body-size.ts'
-import { readTrajectoryBody, type BodyContent } from './read-body.ts'
+import { readTrajectoryBody, type BodyContent, type BodyReading } from './read-body.ts'
 import type { BodyKind, BodyMembers } from './shapes.ts'
 
 // One statement of this many rows has about 500 kB.
@@ -18,10 +18,10 @@ export interface CheckedBody<Kind extends BodyKind = BodyKind> extends Omit<Body
 /** Reads and checks a body; see `readTrajectoryBody`. */
 export function checkBody<Kind extends BodyKind>(
   readInto: ReadInto,
-  kind: Kind,
+  reading: BodyReading<Kind>,
   windowBytes?: number,
 ): CheckedBody<Kind> {
-  const { rows, ...content } = readTrajectoryBody(new JsonReader(readInto, bodyLimits, windowBytes), kind)
+  const { rows, ...content } = readTrajectoryBody(new JsonReader(readInto, bodyLimits, windowBytes), reading)
   const members: BodyMembers[BodyKind] = content.members
   const config = 'experimental_config' in members ? members.experimental_config : undefined
   fillAdvantages(rows, (config?.scale_rewards ?? true) && (config?.normalize_advantages ?? true))

@@ -3,10 +3,11 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import type { ThreadFunction } from '../../../lib/worker-threads/program.ts'
 import { checkBody, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
+import type { BodyReading } from './read-body.ts'
 import type { BodyKind } from './shapes.ts'
 
 /** The task of a thread: the body in a file, or SFT data, whose file has a name for messages. */
-export type CheckTask = { file: string } & ({ kind: BodyKind } | { kind: 'sft'; path: string })
+export type CheckTask = { file: string } & (BodyReading | { kind: 'sft'; path: string })
 
 /** The members of the body (nothing for SFT data), or the error. */
 export type CheckOutcome<Kind extends BodyKind = BodyKind> =
@@ -18,7 +19,7 @@ function checkFile(task: CheckTask): CheckOutcome {
   const handle = openSync(task.file, 'r')
   const readInto = (into: Uint8Array) => readSync(handle, into, 0, into.length, null)
   try {
-    if (task.kind !== 'sft') return { checked: checkBody(readInto, task.kind) }
+    if (task.kind !== 'sft') return { checked: checkBody(readInto, task) }
     checkDataSet(readInto, task.path)
     return { checked: undefined }
   } catch (error) {

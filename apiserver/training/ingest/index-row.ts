@@ -1,7 +1,7 @@
 import type { TrajectoryFlag } from '../../../db/trajectories/flags.ts'
 import { createHash } from 'node:crypto'
 import type { Static } from 'typebox'
-import { isCaptured, readHistories } from '../histories/read-histories.ts'
+import { isCaptured, readHistories } from '../../histories/read-histories.ts'
 import type { trajectorySchema } from './group-schema.ts'
 
 // Short enough for a database index, and still distinct.
@@ -31,9 +31,9 @@ export interface TrajectoryIndexRow {
 type Trajectory = Static<typeof trajectorySchema>
 type Item = Record<string, unknown>
 
-/** The fields from the trajectory itself. The others come from its group. */
-export function indexTrajectory(trajectory: Trajectory) {
-  const histories = readHistories(trajectory).map((history) => history.messages_and_choices)
+/** The fields from the trajectory itself, for a model by its name. The others come from its group. */
+export function indexTrajectory(trajectory: Trajectory, model: string) {
+  const histories = readHistories(trajectory, model).map((history) => history.messages_and_choices)
   const items = histories[0] ?? []
   const choices = [...new Set(histories.flat())].filter(isChoice)
   return {

@@ -152,7 +152,13 @@ function trickle(bytes: Buffer, random: Random): ReadInto {
 
 function judge(bytes: Buffer, random: Random): { said: ValidationIssue[] | string; content?: BodyContent } {
   try {
-    return { said: [], content: readTrajectoryBody(new JsonReader(trickle(bytes, random), bodyLimits, 16), 'job') }
+    return {
+      said: [],
+      content: readTrajectoryBody(new JsonReader(trickle(bytes, random), bodyLimits, 16), {
+        kind: 'job',
+        model: 'team/demo/agent',
+      }),
+    }
   } catch (error) {
     if (!(error instanceof HttpError) || typeof error.detail === 'string') throw error
     const [{ type } = { type: '' }] = error.detail
@@ -205,7 +211,7 @@ describe('a body that is read in parts', () => {
   })
 })
 
-const check = (text: string) => checkBody(readBytes(Buffer.from(text)), 'job')
+const check = (text: string) => checkBody(readBytes(Buffer.from(text)), { kind: 'job', model: 'team/demo/agent' })
 const bodyOf = (groups: string) => `{"model_id":"${modelId}","trajectory_groups":${groups}}`
 const trajectory = '{"messages_and_choices":[],"reward":1}'
 
@@ -242,7 +248,10 @@ describe('a body is', () => {
 
   test('rejected if its parts together have too many objects and lists', () => {
     const read = (text: string, most: number) =>
-      readTrajectoryBody(new JsonReader(readBytes(Buffer.from(text)), { ...bodyLimits, totalContainers: most }), 'job')
+      readTrajectoryBody(new JsonReader(readBytes(Buffer.from(text)), { ...bodyLimits, totalContainers: most }), {
+        kind: 'job',
+        model: 'team/demo/agent',
+      })
     const groups = `[{"trajectories":[${trajectory},${trajectory}],"logs":[[]]}]`
     // The body, its list of groups, a group and its list, each trajectory and its list, and two in the logs.
     expect(read(bodyOf(groups), 10)).toMatchObject({ groups: 1 })
@@ -299,6 +308,7 @@ describe('the index rows of a body', () => {
     expect(checked).toEqual({
       members: { model_id: modelId, trajectory_groups: [] },
       groups: 3,
+      needsModel: false,
       exceptions: 3,
       trajectories: 3,
     })

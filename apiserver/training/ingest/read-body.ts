@@ -6,7 +6,7 @@ import { JsonError } from '../../../lib/json/parse.ts'
 import { jsonInvalid, stringUnicode } from '../../../lib/http/body.ts'
 import { maxIssues } from '../../../lib/http/validation/compile.ts'
 import { bodyTooLarge } from './body-size.ts'
-import { isCaptured } from '../histories/read-histories.ts'
+import { isCaptured } from '../../histories/read-histories.ts'
 import type { trajectorySchema } from './group-schema.ts'
 import { indexTrajectory, readScenario, type TrajectoryIndexRow } from './index-row.ts'
 import { findIssues, knownGroupMembers, knownMembers, type BodyKind, type BodyMembers } from './shapes.ts'
@@ -24,6 +24,8 @@ export interface BodyContent<Kind extends BodyKind = BodyKind> {
   groups: number
   /** The number of failed rollouts in all groups. */
   exceptions: number
+  /** Whether rows depend on the model's name, because a trajectory has captured exchanges. */
+  needsModel: boolean
   /** In order. Their advantages are filled in later. */
   rows: TrajectoryIndexRow[]
 }
@@ -36,13 +38,22 @@ interface ListContent {
   length: number
 }
 
+/** How a body is read: what it is for, and the name of the model of captured exchanges. */
+export interface BodyReading<Kind extends BodyKind = BodyKind> {
+  kind: Kind
+  model: string
+}
+
 /**
  * Reads a body trajectory by trajectory, checks its shape, and records the positions of its trajectories.
  *
  * @throws {HttpError} 422 with the issues, 413 for a trajectory or member that is too large to check
  */
-export function readTrajectoryBody<Kind extends BodyKind>(reader: JsonReader, kind: Kind): BodyContent<Kind> {
-  const walk = new BodyWalk(reader)
+export function readTrajectoryBody<Kind extends BodyKind>(
+  reader: JsonReader,
+  { kind, model }: BodyReading<Kind>,
+): BodyContent<Kind> {
+  const walk = new BodyWalk(reader, model)
   try {
     return walk.readBody(kind)
   } catch (error) {
@@ -54,13 +65,16 @@ export function readTrajectoryBody<Kind extends BodyKind>(reader: JsonReader, ki
 
 class BodyWalk {
   readonly #reader: JsonReader
+  readonly #model: string
   #trajectories = 0
+  #needsModel = false
   /** The place of the trajectory that is being read. */
   trajectory: string[] | undefined
   #surrogate: string[] | undefined
 
-  constructor(reader: JsonReader) {
+  constructor(reader: JsonReader, model: string) {
     this.#reader = reader
+    this.#model = model
   }
 
   readBody<Kind extends BodyKind>(kind: Kind): BodyContent<Kind> {
@@ -73,7 +87,8 @@ class BodyWalk {
     if (this.#surrogate) throw stringUnicode(this.#surrogate)
     const all = [...issues, ...list.issues].slice(0, maxIssues)
     if (all.length > 0) throw unprocessable(...all)
-    return { members: members as BodyMembers[Kind], groups: list.length, exceptions: list.exceptions, rows: list.rows }
+    const { length: groups, exceptions, rows } = list
+    return { members: members as BodyMembers[Kind], groups, exceptions, needsModel: this.#needsModel, rows }
   }
 
   #readGroups(): ListContent {
@@ -117,7 +132,9 @@ class BodyWalk {
       const piece = this.#readPiece(place)
       this.trajectory = undefined
       if (list.issues.length < maxIssues) addIssues(list, findTrajectoryIssues(piece, place))
-      if (list.issues.length === 0) list.rows.push(describeTrajectory(piece, index))
+      if (list.issues.length > 0) return
+      list.rows.push(describeTrajectory(piece, index, this.#model))
+      this.#needsModel ||= isCaptured(piece.value as Trajectory)
     })
     return list
   }
@@ -173,7 +190,7 @@ function findTrajectoryIssues({ value, size }: JsonPiece, place: string[]): Vali
   return [valueError(['body', ...place, 'exchanges'], reason)]
 }
 
-function describeTrajectory({ value, start, size }: JsonPiece, index: number): TrajectoryIndexRow {
+function describeTrajectory({ value, start, size }: JsonPiece, index: number, model: string): TrajectoryIndexRow {
   return {
     group_index: 0,
     trajectory_index: index,
@@ -181,7 +198,7 @@ function describeTrajectory({ value, start, size }: JsonPiece, index: number): T
     advantage: null,
     payload_offset: start,
     payload_length: size,
-    ...indexTrajectory(value as Trajectory),
+    ...indexTrajectory(value as Trajectory, model),
   }
 }
 

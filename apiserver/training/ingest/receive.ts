@@ -6,6 +6,7 @@ import type { Idempotency } from '../../../lib/http/idempotency.ts'
 import type { RestRequest } from '../../accounts/rest-api.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'
 import { isModelReference } from '../../accounts/names.ts'
+import { nameModel } from '../../histories/read-histories.ts'
 import { getModel } from '../models/service.ts'
 import type { CheckedBody } from './check-body.ts'
 import { watchForModelId } from './first-member.ts'
@@ -21,6 +22,15 @@ export interface ReceiveDeps extends SpoolDeps {
 
 /** A valid body, in a file that the store can adopt. */
 export type ReceivedBody<Kind extends BodyKind = BodyKind> = SpooledBody & CheckedBody<Kind>
+
+/** A model as a request refers to it, and its whole name. */
+interface NamedModel {
+  reference: string
+  name: string
+}
+
+/** @throws {HttpError} 404 for a model that is not the caller's */
+type FindModel = (reference: string) => Promise<NamedModel>
 
 type TakeRequest = Pick<RestRequest<{ model_id?: string }>, 'ctx' | 'caller' | 'params' | 'answerOnce'>
 
@@ -42,11 +52,20 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
   // A repeated request gets the stored answer, whatever was stored or deleted meanwhile.
   if (await deps.idempotency.isAnswered(ctx, caller.entity))
     return answerOnce(rejectExpired, await digestBody(deps.bodyLimitBytes, ctx))
-  if (params.model_id !== undefined) await getModel(deps.pool, caller.entity, params.model_id)
-  return withSpooledBody(deps, ctx, { look: lookForModel(deps.pool, request, kind) }, (spooled) =>
+  const { model_id: inPath } = params
+  const find: FindModel = async (reference) => {
+    return { reference, name: nameModel(await getModel(deps.pool, caller.entity, reference)) }
+  }
+  let known = inPath === undefined ? undefined : await find(inPath)
+  const look = lookForModel(kind, async (reference) => {
+    known = await find(reference)
+  })
+  return withSpooledBody(deps, ctx, { look }, (spooled) =>
     answerOnce(async () => {
       const { file, size } = spooled
-      const checked = await deps.bodies.check({ file, size, kind, turn: turnOf(ctx.state.caller) })
+      const checked = await checkFor({ known, inPath, find }, (model) =>
+        deps.bodies.check({ file, size, kind, model, turn: turnOf(ctx.state.caller) }),
+      )
       // Other bodies of the entity have arrived meanwhile.
       await deps.storage.requireRoom(caller.entity, ctx.state.limits.storedBytes, size)
       const answer = await work({ ...spooled, ...checked })
@@ -54,6 +73,20 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
       return answer
     }, spooled.digest),
   )
+}
+
+/**
+ * Checks a body for the model that the request is about. A body with captured exchanges is read again if its model was
+ * not known before.
+ */
+async function checkFor<Kind extends BodyKind>(
+  { known, inPath, find }: { known: NamedModel | undefined; inPath: string | undefined; find: FindModel },
+  check: (model: string) => Promise<CheckedBody<Kind>>,
+): Promise<CheckedBody<Kind>> {
+  const checked = await check(known?.name ?? '')
+  const reference = inPath ?? checked.members.model_id
+  if (!checked.needsModel || reference == null || reference === known?.reference) return checked
+  return check((await find(reference)).name)
 }
 
 /** Answers are stored for a day; this one expired while its body was read. */
@@ -70,12 +103,11 @@ function rejectExpired(): Promise<never> {
 }
 
 /**
- * Rejects a model that is not the caller's at once, because the body may be large. A text that refers to no model is an
- * issue of the body.
+ * Looks a body's model up at once, because the body may be large. A text that refers to no model is an issue of the body.
  */
-function lookForModel(pool: Pool, { caller }: TakeRequest, kind: BodyKind): (chunk: Buffer) => Promise<void> {
+function lookForModel(kind: BodyKind, find: (reference: string) => Promise<void>): (chunk: Buffer) => Promise<void> {
   if (kind !== 'job') return async () => {}
-  return watchForModelId(async (modelId) => {
-    if (isModelReference(modelId)) await getModel(pool, caller.entity, modelId)
+  return watchForModelId(async (reference) => {
+    if (isModelReference(reference)) await find(reference)
   })
 }

@@ -8,7 +8,7 @@ const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 function issuesOf(body: unknown): ValidationIssue[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
-    checkBody(readBytes(Buffer.from(text)), 'job')
+    checkBody(readBytes(Buffer.from(text)), { kind: 'job', model: 'team/demo/agent' })
     return []
   } catch (error) {
     expect(error).toBeInstanceOf(HttpError)

@@ -6,14 +6,16 @@ import { countedListOf, presentPage, withTotal } from '../../../lib/http/page.ts
 import { presentTrajectory } from './present.ts'
 import { matchesQuery, matchesSchema, trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
 import { searchTrajectories, type SearchDeps } from './search/service.ts'
+import { readCaptured, type CapturedDeps } from './read-captured.ts'
 import { getTrajectory, listModelTrajectories, openTrajectory } from './service.ts'
 import { tokensQuery, tokensSchema } from './tokens/schema.ts'
 import { getTokens } from './tokens/service.ts'
 
 const tag = 'Trajectories'
+const close = Buffer.from('}')
 const path = '/v1/preview/models/{model_id}/trajectories'
 
-export function routeTrajectories(api: RestApi, deps: SearchDeps): void {
+export function routeTrajectories(api: RestApi, deps: CapturedDeps & SearchDeps): void {
   api.get(
     path,
     {
@@ -30,14 +32,21 @@ export function routeTrajectories(api: RestApi, deps: SearchDeps): void {
 
   api.get(
     `${path}/{trajectory_id}`,
-    { tag, summary: 'Get a trajectory as it was sent, byte for byte', answer: trajectorySchema },
+    {
+      tag,
+      summary: 'Get a trajectory as it was sent, byte for byte',
+      description: 'A trajectory with captured exchanges also has its `histories`.',
+      answer: trajectorySchema,
+    },
     async ({ ctx, caller, params }) => {
-      const row = await getTrajectory(deps.pool, caller.entity, params.model_id, params.trajectory_id)
+      const { model, row } = await getTrajectory(deps.pool, caller.entity, params.model_id, params.trajectory_id)
+      const histories = await readCaptured(deps, ctx, { model, row })
       const payload = await openTrajectory(deps, row)
       const start = Buffer.from(startMember(JSON.stringify(presentTrajectory(row)), 'trajectory'))
+      const end = Buffer.concat(histories ? [Buffer.from(',"histories":'), histories, close] : [close])
       ctx.type = 'application/json'
-      ctx.length = start.length + row.payloadLength + 1
-      ctx.body = Readable.from(embed(start, payload), { objectMode: false })
+      ctx.length = start.length + row.payloadLength + end.length
+      ctx.body = Readable.from(embed(start, payload, end), { objectMode: false })
     },
   )
 
@@ -72,8 +81,8 @@ export function routeTrajectories(api: RestApi, deps: SearchDeps): void {
 }
 
 /** The payload is passed on without parsing, so its numbers and unknown keys stay as they are. */
-async function* embed(start: Buffer, payload: Readable): AsyncIterable<Buffer> {
+async function* embed(start: Buffer, payload: Readable, end: Buffer): AsyncIterable<Buffer> {
   yield start
   yield* payload as AsyncIterable<Buffer>
-  yield Buffer.from('}')
+  yield end
 }

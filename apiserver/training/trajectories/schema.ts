@@ -80,8 +80,23 @@ export const trajectoryRowSchema = Type.Object({
   created_at: Type.String({ format: 'date-time' }),
 })
 
+const historySchema = Type.Object({
+  messages_and_choices: Type.Array(Type.Unsafe<Record<string, unknown>>({ type: 'object' })),
+  tools: Type.Optional(Type.Unknown()),
+})
+
 /** A trajectory with its stored payload. */
-export const trajectorySchema = Type.Object({ ...trajectoryRowSchema.properties, trajectory: Type.Object({}) })
+export const trajectorySchema = Type.Object({
+  ...trajectoryRowSchema.properties,
+  trajectory: Type.Object({}),
+  histories: Type.Optional(
+    Type.Array(historySchema, {
+      description:
+        'With the flag `captured`: the conversations with the model that its exchanges are, as messages and choices. ' +
+        'The histories after the first 32 MiB are left out, and all of them if the trajectory has more than 32 MiB.',
+    }),
+  ),
+})
 
 /** Query of GET .../trajectory-matches. */
 export const matchesQuery = Type.Object({

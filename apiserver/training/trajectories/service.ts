@@ -12,6 +12,7 @@ import {
 import { artifactKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import type { ModelRow } from '../../../db/models/models.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import type { Logger } from '../../../lib/log.ts'
@@ -76,12 +77,17 @@ export function readFilter(query: TrajectoryFilterQuery): TrajectoryFilter {
   }
 }
 
-/** Finds a trajectory of an entity's models. */
-export async function getTrajectory(pool: Pool, entity: string, modelId: string, id: string): Promise<TrajectoryRow> {
+/** Finds a trajectory of an entity's models, with its model. */
+export async function getTrajectory(
+  pool: Pool,
+  entity: string,
+  modelId: string,
+  id: string,
+): Promise<{ model: ModelRow; row: TrajectoryRow }> {
   const model = await getModel(pool, entity, modelId)
   const row = isUuid(id) ? await findTrajectory(pool, model.id, id) : undefined
   if (!row) throw notFound('Trajectory', id)
-  return row
+  return { model, row }
 }
 
 /**

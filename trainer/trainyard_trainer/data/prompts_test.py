@@ -20,7 +20,7 @@ def read(kind, **request):
 
 
 @pytest.mark.parametrize(
-    ("kind", "request_members", "place", "name"),
+    ("kind", "request_members", "path", "name"),
     [
         (
             "chat_completions",
@@ -39,8 +39,8 @@ def read(kind, **request):
         ),
     ],
 )
-def test_media_fail_the_job_with_their_place(kind, request_members, place, name):
-    where = f"trajectory_groups[0].trajectories[0].exchanges.{kind}[0].request.{place}"
+def test_media_fail_the_job_with_their_place(kind, request_members, path, name):
+    where = f"trajectory_groups[0].trajectories[0].exchanges.{kind}[0].request.{path}"
     with pytest.raises(InvalidInput, match=re.escape(f"{where} has a part with `{name}`")) as caught:
         read(kind, **request_members)
     assert caught.value.reason == "MediaUnsupported"

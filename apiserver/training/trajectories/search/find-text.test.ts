@@ -4,7 +4,11 @@ import { findText } from './find-text.ts'
 import { maxTrajectoryBytes, planReads } from './plan-reads.ts'
 
 const find = (text: string, ...items: unknown[]) =>
-  findText({ payloads: [Buffer.from(JSON.stringify({ messages_and_choices: items }))], text })[0]!
+  findText({
+    payloads: [Buffer.from(JSON.stringify({ messages_and_choices: items }))],
+    model: 'team/demo/agent',
+    text,
+  })[0]!
 const placesOf = (text: string, ...items: unknown[]) => find(text, ...items).map(({ turn, role }) => `${turn} ${role}`)
 
 test('a text is found in messages, answers, reasoning and tool calls', () => {

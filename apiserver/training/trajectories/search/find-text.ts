@@ -1,9 +1,11 @@
 import type { ThreadFunction } from '../../../../lib/worker-threads/program.ts'
-import { readHistories } from '../../histories/read-histories.ts'
+import { readHistories } from '../../../histories/read-histories.ts'
 
 /** Stored trajectories as bytes, and the text that is searched in them. */
 export interface TextTask {
   payloads: Uint8Array[]
+  /** The name of their model. */
+  model: string
   text: string
 }
 
@@ -23,13 +25,13 @@ const maxMatches = 3
 const aroundCharacters = 60
 
 /** The first places of a text in each trajectory. Upper and lower case are equal. */
-export function findText({ payloads, text }: TextTask): Match[][] {
+export function findText({ payloads, model, text }: TextTask): Match[][] {
   const pattern = new RegExp(text.replaceAll(/[\^$\\.*+?()[\]{}|/]/g, '\\$&'), 'giu')
-  return payloads.map((payload) => listMatches(JSON.parse(Buffer.from(payload).toString()), pattern))
+  return payloads.map((payload) => listMatches(JSON.parse(Buffer.from(payload).toString()) as Item, model, pattern))
 }
 
-function listMatches(trajectory: unknown, pattern: RegExp): Match[] {
-  const items = readHistories(trajectory as Item).flatMap((history) => history.messages_and_choices)
+function listMatches(trajectory: Item, model: string, pattern: RegExp): Match[] {
+  const items = readHistories(trajectory, model).flatMap((history) => history.messages_and_choices)
   const matches: Match[] = []
   for (const [turn, item] of items.entries()) {
     matches.push(...matchesOf(messageOf(item), turn, pattern))

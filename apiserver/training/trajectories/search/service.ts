@@ -9,6 +9,7 @@ import type { WorkerPool } from '../../../../lib/worker-threads/pool.ts'
 import type { Caller } from '../../../accounts/context.ts'
 import { turnOf, type Turn } from '../../../accounts/limits/turn.ts'
 import { errors } from '../../../errors/table.ts'
+import { nameModel } from '../../../histories/read-histories.ts'
 import { getModel } from '../../models/service.ts'
 import { presentTrajectory } from '../present.ts'
 import type { MatchesQuery } from '../schema.ts'
@@ -32,17 +33,17 @@ const searches = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
 /** Searches a text in the next trajectories of a model. @throws {HttpError} 404 for a model that is not the caller's */
 export async function searchTrajectories(deps: SearchDeps, caller: Caller, modelId: string, query: MatchesQuery) {
   const { pool } = deps
-  const { id } = await getModel(pool, caller.entity, modelId)
-  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, id, cursor))
+  const model = await getModel(pool, caller.entity, modelId)
+  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, model.id, cursor))
   const { order, limit, text } = query
   const turn = turnOf(caller)
   return searches.run(turn, async () => {
-    const rows = await listTrajectories(pool, id, readFilter(query), { after, order, limit: limit + 1 })
+    const rows = await listTrajectories(pool, model.id, readFilter(query), { after, order, limit: limit + 1 })
     const { reads, planned } = planReads(rows.slice(0, limit), pageBytes)
     const data: (ReturnType<typeof presentTrajectory> & { matches: Match[] })[] = []
     let read = 0
     for (const each of reads) {
-      const found = await searchOne(deps, each, { text, turn })
+      const found = await searchOne(deps, each, { model: nameModel(model), text, turn })
       if (!found) continue
       read += found.length
       for (const [index, matches] of found.entries())
@@ -62,7 +63,7 @@ export async function searchTrajectories(deps: SearchDeps, caller: Caller, model
 async function searchOne(
   { artifacts, heavyThreads, log }: SearchDeps,
   { uri, start, end, rows }: PlannedRead,
-  { text, turn }: { text: string; turn: Turn },
+  { turn, ...searched }: { model: string; text: string; turn: Turn },
 ): Promise<Match[][] | undefined> {
   const payloads = await cut(artifacts, { uri, start, end, rows }).catch((error: unknown) => {
     if (error instanceof ArtifactMissing) return undefined
@@ -70,7 +71,7 @@ async function searchOne(
     throw new HttpError(errors.store_unavailable, undefined, { retryAfterSeconds: 10 })
   })
   if (!payloads) return undefined
-  return heavyThreads.run<TextTask, Match[][]>({ module, task: { payloads, text }, timeoutMs }, turn)
+  return heavyThreads.run<TextTask, Match[][]>({ module, task: { payloads, ...searched }, timeoutMs }, turn)
 }
 
 async function cut(

@@ -22,7 +22,7 @@ export async function getTokens(
   ids: { modelId: string; trajectoryId: string },
   { from, limit }: TokensQuery,
 ) {
-  const row = await getTrajectory(deps.pool, caller.entity, ids.modelId, ids.trajectoryId)
+  const { row } = await getTrajectory(deps.pool, caller.entity, ids.modelId, ids.trajectoryId)
   const file = row.jobId === null ? undefined : await findStatisticsFile(deps.pool, row.modelId, row.jobId)
   const trajectory = { group: row.groupIndex, trajectory: row.trajectoryIndex }
   const stored = file && openStatistics(deps.artifacts, file)

@@ -1,6 +1,8 @@
 // Reads an exchange that a client captured: a request to a model and its answer, in one of four protocols. All become
 // messages and Choices, as clients write them in `messages_and_choices`.
 
+import { parseTime } from '../../lib/http/validation/time.ts'
+
 export type Item = Record<string, unknown>
 
 /** The protocols, by their member of `exchanges`. */
@@ -9,7 +11,10 @@ type ExchangeKind = (typeof exchangeKinds)[number]
 
 /** What was asked, and each answer to it. */
 export interface Exchange {
-  startedAt: string
+  /** The model's name in the request, or in the response of a request without one. */
+  model: string
+  /** When it began and ended, in microseconds. */
+  times: readonly [number, number]
   messages: Item[]
   choices: Item[]
   tools: unknown
@@ -26,18 +31,29 @@ export function readExchanges(exchanges: unknown): Exchange[] {
   if (!isItem(exchanges)) return []
   return exchangeKinds
     .flatMap((kind) => itemsOf(exchanges[kind]).map((exchange) => readExchange(kind, exchange)))
-    .sort((a, b) => (a.startedAt < b.startedAt ? -1 : Number(a.startedAt > b.startedAt)))
+    .sort((a, b) => a.times[0] - b.times[0] || a.times[1] - b.times[1])
 }
 
 function readExchange(kind: ExchangeKind, exchange: Item): Exchange {
   const request = isItem(exchange['request']) ? exchange['request'] : {}
   const response = isItem(exchange['response']) ? exchange['response'] : {}
   return {
-    startedAt: typeof exchange['start_time'] === 'string' ? exchange['start_time'] : '',
-    tools: request['tools'],
+    model: readName(request['model']) || readName(response['model']),
+    times: [readTime(exchange['start_time']), readTime(exchange['end_time'])],
+    tools: Array.isArray(request['tools']) ? request['tools'].map(readTool) : request['tools'],
     promptIds: response['prompt_token_ids'] ?? itemsOf(response['choices'])[0]?.['prompt_token_ids'],
     ...readers[kind](request, response),
   }
+}
+
+const readName = (name: unknown) => (typeof name === 'string' ? name : '')
+
+/** What is no time is before all others. */
+function readTime(value: unknown): number {
+  const text = typeof value === 'string' ? value : ''
+  const [, microseconds = ''] = /\.\d{3}(\d{1,3})/.exec(text) ?? []
+  const time = parseTime(text)
+  return time ? time.getTime() * 1000 + Number(microseconds.padEnd(3, '0')) : Number.MIN_SAFE_INTEGER / 2
 }
 
 const readers: Record<ExchangeKind, (request: Item, response: Item) => Pick<Exchange, 'messages' | 'choices'>> = {
@@ -57,6 +73,13 @@ const readers: Record<ExchangeKind, (request: Item, response: Item) => Pick<Exch
     messages: [...readSystem(request['system']), ...itemsOf(request['messages']).flatMap(readBlocks)],
     choices: [readMessage(response)],
   }),
+}
+
+/** A function as chats have it. Responses have its members in the tool, and Anthropic's protocol names them otherwise. */
+function readTool(tool: unknown): unknown {
+  if (!isItem(tool) || isItem(tool['function']) || typeof tool['name'] !== 'string') return tool
+  const { name, description, parameters, input_schema: schema = parameters, strict } = tool
+  return { type: 'function', function: { name, description, parameters: schema, strict } }
 }
 
 /** A prompt of ids has no text. */
@@ -81,53 +104,88 @@ function readSystem(text: unknown): Item[] {
   return text === undefined || text === null ? [] : [{ role: 'system', content: text }]
 }
 
-/** The input of a response is a text or a list of items: messages, calls, their results and thoughts. */
+/**
+ * The input of a response is a text or a list of items: messages, calls, their results and thoughts. The items that an
+ * earlier response had become one message, as in a chat.
+ */
 function readInput(input: unknown): Item[] {
   if (typeof input === 'string') return [{ role: 'user', content: input }]
-  return itemsOf(input).map((item) => {
-    if (item['type'] === 'function_call_output')
-      return { role: 'tool', tool_call_id: item['call_id'], content: item['output'] }
-    if (item['type'] === 'function_call') return { role: 'assistant', content: null, tool_calls: [readCall(item)] }
-    return item['type'] === 'reasoning' ? { role: 'assistant', reasoning: writeTexts(item) } : item
+  const runs: Item[][] = []
+  for (const item of itemsOf(input)) {
+    const last = runs.at(-1)
+    if (last && isOutput(item) && isOutput(last[0]!)) last.push(item)
+    else runs.push([item])
+  }
+  return runs.map((run) => {
+    const first = run[0]!
+    if (isOutput(first)) return readOutput(run)
+    const isResult = first['type'] === 'function_call_output'
+    if (isResult) return { role: 'tool', tool_call_id: first['call_id'], content: readParts(first['output']) }
+    return first['role'] === undefined ? first : { role: first['role'], content: readParts(first['content']) }
   })
 }
 
-function readResponse(response: Item): Item {
-  const output = itemsOf(response['output'])
-  const ofType = (type: string) => output.filter((item) => item['type'] === type)
-  const message: Item = { role: 'assistant', content: ofType('message').map(writeTexts).join('') }
-  const [calls, thoughts] = [ofType('function_call'), ofType('reasoning')]
-  if (calls.length > 0) message['tool_calls'] = calls.map(readCall)
-  if (thoughts.length > 0) message['reasoning'] = thoughts.map(writeTexts).join('\n')
-  const generations = itemsOf(response['token_generations'])
+function readParts(content: unknown): unknown {
+  if (!Array.isArray(content)) return content
+  return itemsOf(content).map((part) => (part['type'] === 'input_text' ? { type: 'text', text: part['text'] } : part))
+}
+
+const isOutput = ({ type, role }: Item) => type === 'function_call' || type === 'reasoning' || role === 'assistant'
+
+function readOutput(output: Item[]): Item {
+  const [calls, thoughts] = ['function_call', 'reasoning'].map((type) => output.filter((item) => item['type'] === type))
   return {
-    finish_reason: response['status'] === 'incomplete' ? 'length' : 'stop',
-    message,
-    ...(generations.length > 0 && {
-      token_ids: generations.flatMap(({ token_ids: ids, output_tokens: tokens }) =>
-        Array.isArray(ids) ? (ids as unknown[]) : itemsOf(tokens).map((token) => token['token_id']),
-      ),
-    }),
+    role: 'assistant',
+    content: output
+      .filter(({ type }) => type !== 'function_call' && type !== 'reasoning')
+      .map(writeTexts)
+      .join(''),
+    ...(calls!.length > 0 && { tool_calls: calls!.map(readCall) }),
+    ...(thoughts!.length > 0 && { reasoning: thoughts!.map(writeTexts).join('\n') }),
   }
 }
+
+function readResponse(response: Item): Item {
+  return {
+    finish_reason: response['status'] === 'incomplete' ? 'length' : 'stop',
+    message: readOutput(itemsOf(response['output'])),
+    ...readGenerations(itemsOf(response['token_generations'])),
+  }
+}
+
+/** The ids that were sampled, and their log-probabilities if those of all are known. */
+function readGenerations(generations: Item[]): Item {
+  if (generations.length === 0) return {}
+  const ids = generations.flatMap(({ token_ids: given, output_tokens: tokens }) =>
+    Array.isArray(given) ? (given as unknown[]) : itemsOf(tokens).map((token) => token['token_id']),
+  )
+  const tokens = generations.flatMap(({ compact_logprobs: compact, output_tokens: given }) =>
+    Array.isArray(compact) ? compact.map((logprob: unknown) => ({ logprob })) : itemsOf(given),
+  )
+  const isComplete = tokens.length === ids.length && tokens.every(({ logprob }) => typeof logprob === 'number')
+  return { token_ids: ids, ...(isComplete && { logprobs: { content: tokens.map(readToken) } }) }
+}
+
+const readToken = ({ token, logprob }: Item) => ({ token: readName(token), logprob })
 
 function readCall(item: Item): Item {
   return { id: item['call_id'], type: 'function', function: { name: item['name'], arguments: item['arguments'] } }
 }
 
-function writeTexts(item: Item): string {
-  const parts = [item['content'], item['summary']].flatMap(itemsOf)
+function writeTexts({ content, summary }: Item): string {
+  if (typeof content === 'string') return content
+  const parts = [content, summary].flatMap(itemsOf)
   return parts.flatMap(({ text }) => (typeof text === 'string' ? [text] : [])).join('')
 }
 
 function readMessage(response: Item): Item {
-  const { stop_reason: reason, token_ids, logprobs } = response
-  const values = Array.isArray(logprobs) ? logprobs : undefined
+  const { stop_reason: reason, token_ids, logprobs, compact_logprobs: compact } = response
+  const values = [compact, logprobs].find((list) => Array.isArray(list))
   return {
     finish_reason: reason === 'max_tokens' ? 'length' : reason,
     message: readBlocks({ role: 'assistant', content: response['content'] }).at(-1),
     ...(token_ids !== undefined && { token_ids }),
-    ...(values && { logprobs: { content: values.map((logprob: unknown) => ({ token: '', logprob })) } }),
+    ...(values && { logprobs: { content: values.map((logprob: unknown) => readToken({ logprob })) } }),
   }
 }
 
