@@ -1,3 +1,4 @@
+import { listHistories, type StoredTrajectory } from '../logic/histories.ts'
 import { readPreview, type WholeCall } from '../logic/preview.ts'
 import { diffConversations, type Difference } from '../logic/trajectory-diff.ts'
 
@@ -23,8 +24,8 @@ function run(task: Task): Tasks[Task['name']]['result'] {
 }
 
 function readTrajectory(bytes: ArrayBuffer): { row: object; items: unknown } {
-  const { trajectory, ...row } = JSON.parse(decode(bytes)) as { trajectory: Record<string, unknown> }
-  return { row, items: trajectory['messages_and_choices'] }
+  const { trajectory, histories, ...row } = JSON.parse(decode(bytes)) as StoredTrajectory
+  return { row, items: listHistories({ trajectory, ...(histories && { histories }) }).flat() }
 }
 
 function answer(task: Task): WorkerAnswer {

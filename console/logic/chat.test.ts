@@ -37,6 +37,11 @@ test('tokens have the text of their bytes, and a character that is split stands 
   expect(turn!.tokens!.map(({ text }) => text)).toEqual(['a', '', 'é', ' b'])
 })
 
+test('log-probabilities without texts are no tokens', () => {
+  const [turn] = readTurns([{ message: { content: 'a' }, logprobs: { content: [{ token: '', logprob: -1 }] } }])
+  expect(turn).toMatchObject({ text: 'a', tokens: undefined })
+})
+
 test.each([
   [null, 0],
   ['text', 0],

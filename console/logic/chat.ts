@@ -20,6 +20,8 @@ export interface Turn {
   /** Why a sampled answer ended. */
   finish: string | undefined
   isSampled: boolean
+  /** The index of its history in a trajectory, after the first one. */
+  history?: number
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null
@@ -90,13 +92,15 @@ const decoder = new TextDecoder()
 export function readTokens(logprobs: unknown): Token[] | undefined {
   const content = isObject(logprobs) ? logprobs['content'] : undefined
   if (!Array.isArray(content) || content.length === 0) return undefined
-  return joinCharacters(
+  const tokens = joinCharacters(
     content.filter(isObject).map((token) => ({
       bytes: Array.isArray(token['bytes']) ? (token['bytes'] as number[]) : undefined,
       text: textOf(token['token']) ?? '',
       logprob: typeof token['logprob'] === 'number' ? token['logprob'] : undefined,
     })),
   )
+  // Some protocols have log-probabilities without texts.
+  return tokens.some(({ text }) => text !== '') ? tokens : undefined
 }
 
 /** Decodes the tokens' bytes. A character whose bytes are in several tokens is shown at the last of them. */

@@ -55,6 +55,16 @@ test('rows of the file belong to the sampled tokens in their order', () => {
   ])
 })
 
+test('turns that are not measured count for nothing', () => {
+  const found = measureTurns(turns, [plain, plain], (turn) => turn !== turns[3])
+  expect(found?.map((tokens) => tokens?.map(({ statistics }) => statistics))).toEqual([
+    undefined,
+    [plain, plain],
+    undefined,
+    [undefined],
+  ])
+})
+
 test('no token gets the numbers of another: other counts have no overlay, and no rows leave the sampled values', () => {
   expect(measureTurns(turns, [plain, plain])).toBeUndefined()
   const [, first] = measureTurns(turns, [])!

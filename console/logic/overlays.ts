@@ -58,15 +58,20 @@ export function readStatistics(columns: TokenColumns): TokenStatistics[] {
 /**
  * Joins the sampled tokens of a conversation with their statistics. The trainer trains on the tokens of all answers that
  * have log-probabilities, in this order. Undefined if their numbers differ, so that no token gets the numbers of another.
+ * Turns that are not measured have none.
  */
 export function measureTurns(
   turns: readonly Turn[],
   statistics: readonly TokenStatistics[],
+  isMeasured: (turn: Turn) => boolean = () => true,
 ): (MeasuredToken[] | undefined)[] | undefined {
-  const count = turns.reduce((sum, { tokens }) => sum + (tokens?.length ?? 0), 0)
+  const count = turns.filter(isMeasured).reduce((sum, { tokens }) => sum + (tokens?.length ?? 0), 0)
   if (statistics.length > 0 && statistics.length !== count) return undefined
   let next = 0
-  return turns.map(({ tokens }) => tokens?.map((token) => ({ token, statistics: statistics[next++] })))
+  return turns.map((turn) => {
+    const measured = isMeasured(turn)
+    return turn.tokens?.map((token) => ({ token, statistics: measured ? statistics[next++] : undefined }))
+  })
 }
 
 /** How an overlay colours tokens: between -1 (orange) and 1 (blue), and what the ends of its scale are. */

@@ -16,12 +16,23 @@ export interface Overlay {
 // Larger texts are shown in part: a browser lays out a text of this length in a few milliseconds.
 const maxCharacters = 100_000
 
+interface ConversationProps {
+  turns: readonly Turn[]
+  overlay?: Overlay | undefined
+  /** What is shown instead of no turn. */
+  empty?: string | undefined
+}
+
 /** A conversation as turns. All of it was written by models and strangers, so it is text and never HTML. */
-export function Conversation({ turns, overlay }: { turns: readonly Turn[]; overlay?: Overlay | undefined }) {
+export function Conversation({ turns, overlay, empty }: ConversationProps) {
+  if (turns.length === 0 && empty !== undefined) return <p role="status">{empty}</p>
   return (
     <ol className={classes.conversation}>
       {turns.map((turn, index) => (
         <li key={index} className={classes.turn} data-sampled={turn.isSampled}>
+          {turn.history !== undefined && turn.history !== turns[index - 1]?.history && (
+            <p className={classes.history}>History {turn.history + 1}</p>
+          )}
           <header>
             <h2>{revealHidden(turn.role)}</h2>
             {turn.finish !== undefined && turn.finish !== 'stop' && <Chip>{`ended: ${turn.finish}`}</Chip>}

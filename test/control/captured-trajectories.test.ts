@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { captureExchange, protocols, type Protocol } from '../support/captured.ts'
+import { captureExchange, captureJudged, judge, protocols, type Protocol } from '../support/captured.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient } from '../support/trace-client.ts'
@@ -25,20 +25,12 @@ interface Captured extends Row {
 
 const promptOf = (protocol: string) => `Which colour is ${protocol}?`
 const answerOf = (protocol: string) => `Orange is ${protocol}.`
-const judge = captureExchange('chat_completions', {
-  model: 'openai/judge',
-  prompt: 'Is orange right?',
-  answer: 'Perhaps it is right or not.',
-})
-/** A conversation in a protocol, and a judge's. */
-const capture = (protocol: Protocol) => {
-  const own = captureExchange(protocol, {
+const capture = (protocol: Protocol) =>
+  captureJudged(protocol, {
     model: `wandb-artifact:///${name}:step0`,
     prompt: promptOf(protocol),
     answer: answerOf(protocol),
   })
-  return { chat_completions: [judge], [protocol]: protocol === 'chat_completions' ? [judge, own] : [own] }
-}
 /** The same as a client writes it. */
 const written = {
   messages_and_choices: [

@@ -58,4 +58,18 @@ export const capturedMutations: Mutation[] = [
     replace: 'const isCaptured = false',
     test: 'test/control/captured-trajectories.test.ts',
   },
+  {
+    fault: 'the console shows no texts of a captured trajectory',
+    file: 'console/logic/histories.ts',
+    find: '...(histories ?? [trajectory, ...(Array.isArray(others) ? (others as unknown[]) : [])])',
+    replace: '...[trajectory, ...(Array.isArray(others) ? (others as unknown[]) : [])]',
+    test: 'console/logic/histories.test.ts',
+  },
+  {
+    fault: 'token statistics of the first history colour the tokens of another one',
+    file: 'console/logic/overlays.ts',
+    find: 'statistics: measured ? statistics[next++] : undefined',
+    replace: 'statistics: statistics[next++]',
+    test: 'console/logic/overlays.test.ts',
+  },
 ]

@@ -93,3 +93,16 @@ export function captureExchange(protocol: Protocol, asked: Asked) {
   const times = { start_time: startedAt, end_time: startedAt }
   return { ...times, request: { ...request, model }, response: { ...response, model }, model }
 }
+
+/** The exchange with another model. */
+export const judge = captureExchange('chat_completions', {
+  model: 'openai/judge',
+  prompt: 'Is orange right?',
+  answer: 'Perhaps it is right or not.',
+})
+
+/** The exchanges of a trajectory: one in a protocol, and a judge's. */
+export function captureJudged(protocol: Protocol, asked: Asked) {
+  const own = captureExchange(protocol, asked)
+  return { chat_completions: [judge], [protocol]: protocol === 'chat_completions' ? [judge, own] : [own] }
+}

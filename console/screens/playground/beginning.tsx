@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { apiQuery } from '../../data/queries.ts'
 import { readTurns } from '../../logic/chat.ts'
+import { listHistories } from '../../logic/histories.ts'
 import { findLastAnswer, takeMessages, type Message } from '../../logic/playground.ts'
 import { readInteger } from '../../logic/search.ts'
 import controls from '../../parts/controls.module.css'
@@ -19,10 +20,10 @@ export function useBeginning() {
   const { run, trajectory: id, turn } = useSearch({ from: route })
   const path = { model_id: `${entity}/${project}/${run ?? ''}`, trajectory_id: id ?? '' }
   const { data, error } = useQuery({ ...apiQuery(operation, { path }), enabled: run !== undefined && id !== undefined })
-  const items = data?.trajectory['messages_and_choices']
+  const items = useMemo(() => data && listHistories(data)[0], [data])
   const at = readInteger(turn) ?? findLastAnswer(items)
   const messages = useMemo((): Message[] => (items === undefined ? [] : takeMessages(items, at)), [items, at])
-  return { messages, error, isLoaded: data !== undefined, at, count: Array.isArray(items) ? items.length : 0 }
+  return { messages, error, isLoaded: data !== undefined, at, count: items?.length ?? 0 }
 }
 
 /** What the models are asked to go on with. */

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import { apiQuery } from '../../data/queries.ts'
-import { readTurns } from '../../logic/chat.ts'
+import { explainNoHistory, readHistories } from '../../logic/histories.ts'
 import { formatMetric, formatSigned } from '../../logic/numbers.ts'
 import { Conversation } from '../../parts/conversation.tsx'
 import controls from '../../parts/controls.module.css'
@@ -34,7 +34,7 @@ export function TrajectoryPeek({ id, onClose }: { id: string; onClose: () => voi
               reward {formatMetric(trajectory.reward)} · advantage {formatSigned(trajectory.advantage)} · push{' '}
               {formatSigned(trajectory.push)}
             </p>
-            <Conversation turns={readTurns(trajectory.trajectory['messages_and_choices'])} />
+            <Conversation turns={readHistories(trajectory)} empty={explainNoHistory(trajectory)} />
           </>
         )}
       </Answered>

@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { answerCallsQuery } from '../../data/trajectory-calls.ts'
 import { latencyOf } from '../../logic/calls.ts'
+import { listHistories } from '../../logic/histories.ts'
 import { formatClock, formatDuration } from '../../logic/time.ts'
 import { listAnswers, listNamedCalls, type AnswerCall, type NamedCall } from '../../logic/trajectory-calls.ts'
 import controls from '../../parts/controls.module.css'
@@ -62,8 +63,7 @@ function Named({ call: { kind, entity, project, id } }: { call: NamedCall }) {
 /** The chats of this project whose answers the trajectory has. */
 function Found({ trajectory }: { trajectory: FullTrajectory }) {
   const { entity, project } = useParams({ from: route })
-  const items = trajectory.trajectory['messages_and_choices']
-  const answers = useMemo(() => listAnswers(items), [items])
+  const answers = useMemo(() => listAnswers(listHistories(trajectory).flat()), [trajectory])
   const result = useQuery(
     answerCallsQuery({ answers, createdAt: trajectory.created_at, projectId: `${entity}/${project}` }),
   )

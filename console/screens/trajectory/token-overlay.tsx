@@ -4,6 +4,7 @@ import { apiQuery } from '../../data/queries.ts'
 import { tokensQuery } from '../../data/tokens.ts'
 import type { Model } from '../../data/models.ts'
 import { revealHidden } from '../../logic/chat.ts'
+import { explainNoHistory, isOfFirstHistory } from '../../logic/histories.ts'
 import { explainLoss, judgeToken, readLoss, writeFormula, type Loss } from '../../logic/loss.ts'
 import {
   makeScale,
@@ -38,7 +39,10 @@ export function TokenOverlay({
   })
   const loss = useLoss(trajectory.job_id)
   const [picked, setPicked] = useState<MeasuredToken>()
-  const measured = useMemo(() => data && measureTurns(turns, readStatistics(data.columns)), [turns, data])
+  const measured = useMemo(
+    () => data && measureTurns(turns, readStatistics(data.columns), (turn) => isOfFirstHistory(trajectory, turn)),
+    [turns, data, trajectory],
+  )
   const scale = useMemo(
     () =>
       measured &&
@@ -57,13 +61,13 @@ export function TokenOverlay({
       {error && <Failure error={error} />}
       {data?.missing && <Missing message={data.missing.message} isPart={name === 'old log-probability'} />}
       {data && !measured && (
-        <Missing message="Its statistics do not fit its tokens: an answer without log-probabilities was trained on." />
+        <Missing message="Its statistics do not fit its tokens: an answer was trained on whose log-probabilities, or the texts of whose tokens, are not known." />
       )}
       {data?.columns.dropped.includes(true) && (
         <Missing message="Dropped: one of its histories has more tokens than the trainer takes, and was not trained on." />
       )}
       {overlay && <Legend scale={overlay.scale} name={name} />}
-      <Conversation turns={turns} overlay={overlay} />
+      <Conversation turns={turns} overlay={overlay} empty={explainNoHistory(trajectory)} />
       {overlay && loss && <Explanation token={picked} loss={loss} scale={overlay.scale} name={name} />}
     </>
   )
