@@ -133,11 +133,12 @@ describe.runIf(folders.includes(newest))("what only ART's newest release sends",
   let settings: Settings
   let turns: object
   let chats: object
+  let pipeline: object
 
   beforeAll(async () => {
-    const scripts = ['defaults', 'settings', 'sft_turns', 'chats'].map((name) => [`${name}.py`])
-    const seen = await runInTurn<[object, Settings, object, object]>(newest, scripts, withKey)
-    ;[defaults, settings, turns, chats] = seen
+    const scripts = ['defaults', 'settings', 'sft_turns', 'chats', 'pipeline'].map((name) => [`${name}.py`])
+    const seen = await runInTurn<[object, Settings, object, object, object]>(newest, scripts, withKey)
+    ;[defaults, settings, turns, chats, pipeline] = seen
   })
 
   test('rewards of 0, empty groups and empty trajectories are left out of its bodies', () => {
@@ -203,6 +204,10 @@ describe.runIf(folders.includes(newest))("what only ART's newest release sends",
       leased: [true, true, true],
       exact: true,
     })
+  })
+
+  test('PipelineTrainer rolls out while the service trains', () => {
+    expect(pipeline).toEqual({ step: 2, states: ['COMPLETED', 'COMPLETED'], lags: [1, 1] })
   })
 })
 
