@@ -12,7 +12,7 @@ from art.pipeline_trainer import PipelineTrainer
 from art.pipeline_tuner import PipelineRuntimeConfig
 from service import get, open_backend, register, sample
 
-STEPS = 2
+STEPS = 3
 
 
 async def roll_out(model: art.TrainableModel, _scenario: int, _config: None) -> art.TrajectoryGroup:
@@ -39,8 +39,8 @@ async def main() -> None:
     jobs = get(f"/training-jobs?model_id={model.id}&order=asc&limit=10")["data"]
     seen = {
         "step": await model.get_step(),
-        "states": [job["status"] for job in jobs],
-        "lags": [job["config"]["kl_penalty_step_lag"] for job in jobs],
+        "states": [job["state"] for job in jobs],
+        "references": [job["experimental_config"]["kl_penalty_reference_step"] for job in jobs],
     }
     print(json.dumps(seen))
     await backend.close()
