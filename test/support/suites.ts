@@ -46,15 +46,17 @@ interface PytestRun {
   env: NodeJS.ProcessEnv
   /** Files or folders in `trainer/`. Without them, those of its settings. */
   paths?: string[]
+  /** A command that starts the one behind it. */
+  through?: readonly string[]
 }
 
 /** Runs pytest. Counts come from its JUnit report. */
 export async function runPytest(suite: SuiteContext, run: PytestRun): Promise<Outcome> {
-  const { python, env, paths = [] } = run
+  const { python, env, paths = [], through = [] } = run
   const report = path.join(suite.reports, `${suite.name}.xml`)
   const files = suite.files?.map((file) => path.relative(trainer, path.join(root, file))) ?? paths
-  const args = ['-m', 'pytest', '-q', `--junitxml=${report}`, ...files]
-  const code = await runCommand({ program: python, args, cwd: trainer, env, prefix: suite.name })
+  const [program, ...args] = [...through, python, '-m', 'pytest', '-q', `--junitxml=${report}`, ...files]
+  const code = await runCommand({ program: program!, args, cwd: trainer, env, prefix: suite.name })
   const outcome = await readJunit(report, 'trainer').catch(() => crashed('pytest made no report'))
   return code !== 0 && outcome.failed === 0 ? { ...outcome, failed: 1 } : outcome
 }

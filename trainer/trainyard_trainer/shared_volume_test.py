@@ -12,10 +12,10 @@ OTHER = 12_345
 
 @pytest.fixture
 def volume(tmp_path) -> Iterator[StoreSettings]:
-    for folder in (tmp_path, *tmp_path.parents[:2]):
-        folder.chmod(0o755)
     root = tmp_path / "volume"
     root.mkdir()
+    for folder in (root, *root.parents[:3]):
+        folder.chmod(0o755)
     yield StoreSettings(str(root))
     if os.getuid() == 0:
         os.seteuid(0)

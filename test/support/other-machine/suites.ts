@@ -5,8 +5,9 @@ import { Board } from '../../../local/terminal/board.ts'
 import { findLaunchOptions } from '../chromium.ts'
 import { chooseShare } from '../random-cases.ts'
 import type { Outcome } from '../reports.ts'
+import { installS3Server } from '../s3-build.ts'
 import type { Suite, SuiteContext } from '../suite.ts'
-import { runVitest } from '../suites.ts'
+import { runPytest, runVitest } from '../suites.ts'
 import { findNetwork } from './network.ts'
 import { fileGroups } from './file-groups.ts'
 
@@ -21,11 +22,15 @@ export const otherMachineSuites: readonly Suite[] = Object.entries(fileGroups).m
 async function runThere(suite: SuiteContext, project: string, files: string[]): Promise<Outcome> {
   // Its network reaches nothing that could be installed from.
   const { signal } = new AbortController()
-  await install({ config: readLocalConfig(), board: new Board(), signal })
+  const { python } = await install({ config: readLocalConfig(), board: new Board(), signal })
   await findLaunchOptions()
+  const env = { TRAINYARD_TEST_S3_SERVER: await installS3Server() }
   const network = await findNetwork()
   const through = [...network.through, ...enter]
-  const outcome = await runVitest(suite, { project, files, through })
+  const paths = files.map((file) => path.relative('trainer', file))
+  const outcome = await (project === 'python'
+    ? runPytest(suite, { python: python.python, env, paths, through })
+    : runVitest(suite, { project, files, env, through }))
   return network.obstacle === undefined
     ? outcome
     : { ...outcome, skipped: [...outcome.skipped, `${suite.name} without IPv6: ${network.obstacle}`] }
