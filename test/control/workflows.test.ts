@@ -46,13 +46,12 @@ test('actions of others are pinned to commits, and the line says which version t
   expect(lines.filter((line) => !/^uses: [\w/-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(line))).toEqual([])
 })
 
-test('each night, all tests run with a seed and a share of files that no other night has', () => {
+test('each night, all files run with a seed that is far from that of every other night', () => {
   const { test: nightly } = readWorkflow('nightly.yaml').jobs
-  expect(nightly).toEqual({ uses: './.github/workflows/ci.yaml', with: { seed: '${{ github.run_number }}' } })
-  const seed = '${{ inputs.seed }}'
+  expect(nightly).toEqual({ uses: './.github/workflows/ci.yaml', with: { seed: '${{ github.run_number }}000' } })
   expect(readWorkflow('ci.yaml').jobs['test']?.steps?.at(-1)).toEqual({
     run: '.ci/run',
-    env: { TRAINYARD_TEST_SEED: seed, TRAINYARD_TEST_SHARE: seed },
+    env: { TRAINYARD_TEST_SEED: '${{ inputs.seed }}', TRAINYARD_TEST_DEEP: "${{ inputs.seed && '1' }}" },
   })
 })
 
