@@ -24,10 +24,11 @@ from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.loss import TokenBatch
 
 MOMENTUM = 0.9  # the share of the gradients' average that a step keeps
+# More than all tokens of a payload, so that a job has one step.
+ONE_STEP = {"packed_sequence_length": 100_000}
 
 
 def make_payload(tokenizer, seed: int) -> list[dict]:
-    """The number of histories fits into one step."""
     maker = Maker(Random(seed), tokenizer, end="<|im_end|>", silent_choices=False)
     trajectories = [maker.make_history() | {"additional_histories": [], "reward": number / 4} for number in range(5)]
     groups = [{"trajectories": trajectories[:2]}, {"trajectories": trajectories[2:]}]
@@ -120,7 +121,7 @@ def read_averages(jobs, reports) -> dict[str, torch.Tensor]:
 def test_a_step_of_a_job_has_the_loss_and_the_gradient_of_art(jobs, load_model, tokenizer, settings, seed):
     groups = make_payload(tokenizer, seed)
     first = jobs.run("RL", write_payload(groups), {"learning_rate": 1e-2})
-    second = jobs.run("RL", write_payload(groups), settings, start=first.checkpoint)
+    second = jobs.run("RL", write_payload(groups), settings | ONE_STEP, start=first.checkpoint)
     assert len(second.steps) == 1
     (step,) = second.steps
     model = load_model(jobs.locate(first))
