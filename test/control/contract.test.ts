@@ -9,7 +9,7 @@ import { createLogger } from '../../lib/log.ts'
 import { ensureClientPython } from '../support/client-python.ts'
 import { addKey } from '../support/api-server.ts'
 import { createRest } from '../support/rest.ts'
-import { chooseCases, isDeep } from '../support/random-cases.ts'
+import { chooseCases, countRuns, isDeep } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -18,6 +18,7 @@ const settings = path.join(import.meta.dirname, '..', 'clients', 'schemathesis')
 const { seed, numRuns: examples } = chooseCases(2)
 const { numRuns: sequences } = chooseCases(4)
 const minCases = isDeep() ? 1_000 : 300
+const timeout = 1_800_000 * countRuns()
 
 let python: string
 let pool: Pool
@@ -55,7 +56,7 @@ async function writeConfig(folder: string): Promise<string> {
   return config
 }
 
-test('for any request, the API answers as its OpenAPI document says', { timeout: 1_800_000 }, async () => {
+test('for any request, the API answers as its OpenAPI document says', { timeout }, async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-contract-'))
   try {
     // The generated requests may revoke keys, so they do not use the key of the other tests.

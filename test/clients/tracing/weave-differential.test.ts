@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { defaultEntity } from '../../../local/stack/api-key.ts'
-import { chooseCases, isDeep } from '../../support/random-cases.ts'
+import { chooseCases, countRuns, isDeep } from '../../support/random-cases.ts'
 import { useStack } from '../../support/stack.ts'
 import { callProbes } from '../weave-differential/call-probes.ts'
 import { compareSequence, type Contestant, type Mismatch, type Outcome } from '../weave-differential/compare.ts'
@@ -22,6 +22,7 @@ const { seed: firstSeed, numRuns: sequences } = chooseCases(3)
 // Some listed differences have no probe. In a deep run, sequences continue until each of them has occurred.
 const maxSequences = isDeep() ? 10 * sequences : sequences
 const steps = 60
+const timeout = 1_200_000 * countRuns()
 
 const stack = useStack()
 const place = makePlace(defaultEntity, randomUUID())
@@ -74,7 +75,7 @@ const once = (count: number) => count === 0
 /** Describes a mismatch. Its `seed` reproduces it. */
 const describeMismatch = (mismatch: Mismatch) => JSON.stringify(mismatch, null, 2)
 
-test("generated requests get the reference's answers, except for the listed differences", async () => {
+test("generated requests get the reference's answers, except for the listed differences", { timeout }, async () => {
   const goesOn = (count: number, found: Set<string>) =>
     count < sequences || (count < maxSequences && unprobed.some((name) => !found.has(name)))
   const outcome = await compare([ours, asReference(references[0]!)], firstSeed, goesOn)
@@ -82,7 +83,7 @@ test("generated requests get the reference's answers, except for the listed diff
 
   expect(outcome.mismatches.slice(0, 5).map(describeMismatch)).toEqual([])
   expect(outcome.requests).toBeGreaterThan(50 * sequences)
-}, 1_200_000)
+})
 
 describe('a listed difference still exists', () => {
   test.each(probes)('$shows', async (probe) => {
