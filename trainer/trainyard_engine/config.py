@@ -102,6 +102,8 @@ def prepare_environment(settings: Settings, env: MutableMapping[str, str] = os.e
     """Sets the variables that vLLM reads during its import."""
     env["VLLM_ALLOW_RUNTIME_LORA_UPDATING"] = "True"  # vLLM only uses resolvers with this
     env.setdefault("VLLM_WORKER_MULTIPROC_METHOD", "spawn")
+    # The scheduler ends requests whose logits are not finite.
+    env["VLLM_COMPUTE_NANS_IN_LOGITS"] = "1"
     # vLLM must not report usage statistics.
     env.setdefault("VLLM_NO_USAGE_STATS", "1")
     env.setdefault("DO_NOT_TRACK", "1")
