@@ -17,3 +17,11 @@ export async function recordUntrainedAdapter(pool: Pool, baseModel: string, adap
     [baseModel, adapter],
   )
 }
+
+export async function findUntrainedAdapter(pool: Pool, baseModel: string): Promise<UntrainedAdapter | undefined> {
+  const { rows } = await pool.query<{ adapter: UntrainedAdapter | null }>(
+    'SELECT untrained_adapter AS adapter FROM training.base_model_sources WHERE name = $1',
+    [baseModel],
+  )
+  return rows[0]?.adapter ?? undefined
+}

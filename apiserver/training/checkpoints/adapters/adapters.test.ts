@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { configFile, extras, readAdapterConfig, type AdapterBounds } from './config.ts'
-import { readAdapterHeader, readHeaderLength, readLayers, requireSameSizes } from './header.ts'
+import { readAdapterHeader, readHeaderLength, readLayers, requireKnownLayers, type Tensor } from './header.ts'
+import { requireBoundedWeights, sumSquares } from './weights.ts'
 
 const bounds: AdapterBounds = { bases: ['Qwen/Qwen3-4B', 'small'], maxRank: 16, targets: undefined }
 const plain = {
@@ -69,7 +70,7 @@ test('the trainer has the same list of settings that are more than plain LoRA', 
   expect([...list.matchAll(/\w+/g)].map(([name]) => name)).toEqual(extras)
 })
 
-const config = { rank: 2, targets: ['q_proj'], base: 'small' }
+const config = { rank: 2, scale: 1, targets: ['q_proj'], base: 'small' }
 const a = 'base_model.model.model.layers.0.q_proj.lora_A.weight'
 const b = 'base_model.model.model.layers.0.q_proj.lora_B.weight'
 const tensor = (shape: unknown, start: number, end: number, dtype = 'F32') => ({
@@ -82,7 +83,7 @@ const readHeader = (tensors: object, dataBytes = 64) => readAdapterHeader(JSON.s
 
 test('a header with two matrices for each layer is accepted, and gives their sizes', () => {
   const sizes = { 'model.layers.0.q_proj': { inputs: 3, outputs: 5 } }
-  expect(readHeader({ __metadata__: { format: 'pt' }, ...matrices })).toEqual(sizes)
+  expect(readHeader({ __metadata__: { format: 'pt' }, ...matrices }).layers).toEqual(sizes)
   expect(readLayers(JSON.stringify({ ...matrices, other: tensor([1], 64, 68) }))).toEqual(sizes)
 })
 
@@ -133,9 +134,68 @@ test('a length that the file does not have is no header', () => {
   }
 })
 
-test('a layer of another size than in the base model is rejected', () => {
+test('a layer of another size than in the base model is rejected, and so is one that it does not have', () => {
   const layers = { 'layers.0.q_proj': { inputs: 3, outputs: 5 } }
-  requireSameSizes(layers, { 'layers.0.v_proj': { inputs: 9, outputs: 9 }, ...layers })
+  requireKnownLayers(layers, { 'layers.0.v_proj': { inputs: 9, outputs: 9 }, ...layers })
   const other = { 'layers.0.q_proj': { inputs: 3, outputs: 6 } }
-  expect(readError(() => requireSameSizes(layers, other))).toContain('In the base model it has 3 and 6')
+  expect(readError(() => requireKnownLayers(layers, other))).toContain('In the base model it has 3 and 6')
+  const others = { 'layers.0.v_proj': { inputs: 3, outputs: 5 } }
+  expect(readError(() => requireKnownLayers(layers, others))).toContain('has no layer "layers.0.q_proj"')
+})
+
+test.each([
+  [{}, 2],
+  [{ r: 4, lora_alpha: -8 }, -2],
+  [{ r: 4, lora_alpha: 8, use_rslora: true }, 4],
+])('the scale of %j is %d', (change, scale) => {
+  expect(readConfig(change).scale).toBe(scale)
+})
+
+const bytesOf = (values: Float32Array | Float16Array | Uint16Array) => values.buffer as ArrayBuffer
+
+test.each([
+  ['F32', bytesOf(new Float32Array([3, -4, 0.5])), 25.25],
+  ['F16', bytesOf(new Float16Array([3, -4, 0.5])), 25.25],
+  ['BF16', bytesOf(new Uint16Array([0x4040, 0xc080, 0x3f00])), 25.25],
+  ['F32', bytesOf(new Float32Array([1, NaN])), NaN],
+  ['F16', bytesOf(new Float16Array([1, Infinity])), Infinity],
+  ['BF16', bytesOf(new Uint16Array([0x7f80])), Infinity],
+  ['F32', bytesOf(new Float32Array([3e38])), Math.fround(3e38) ** 2],
+])('the squares of numbers of the type %s are added', (dtype, bytes, sum) => {
+  expect(sumSquares(dtype, bytes)).toEqual(sum)
+})
+
+describe('the numbers of an adapter', () => {
+  const megabytes = 1024 * 1024
+  const tensors: Tensor[] = [
+    { name: a, dtype: 'F32', shape: [2, 3], start: 0, end: 24 },
+    { name: b, dtype: 'F32', shape: [5, 2], start: 24, end: 20 * megabytes },
+  ]
+  const check = async (scale: number, squares: (start: number) => number) => {
+    const parts: [number, number][] = []
+    const sum = async ({ start, end }: { start: number; end: number }) => {
+      parts.push([start, end])
+      return Promise.resolve(squares(start))
+    }
+    await requireBoundedWeights(tensors, scale, sum)
+    return parts
+  }
+
+  test('are read in parts that have them all once', async () => {
+    const parts = await check(2, () => 1)
+    expect(parts.map(([start]) => start)).toEqual([0, ...parts.slice(0, -1).map(([, end]) => end)])
+    expect(parts.at(-1)![1]).toBe(20 * megabytes)
+    expect(Math.max(...parts.map(([start, end]) => end - start))).toBe(8 * megabytes)
+  })
+
+  test('are rejected if one is not finite, with its tensor', async () => {
+    await expect(check(1, (start) => (start === 0 ? 1 : NaN))).rejects.toThrow(`"${b}" has a number that is not finite`)
+  })
+
+  test.each([
+    ['large numbers', 1, 1e10],
+    ['a large alpha', -1e30, 1],
+  ])('are rejected for %s, with their layer', async (_, scale, squares) => {
+    await expect(check(scale, () => squares)).rejects.toThrow(/layers\.0\.q_proj" makes its inputs up to \d/)
+  })
 })

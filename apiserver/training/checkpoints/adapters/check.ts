@@ -1,7 +1,6 @@
 import { buffer } from 'node:stream/consumers'
-import { artifactKey } from '../../../../artifacts/store/keys.ts'
 import type { ArtifactStore } from '../../../../artifacts/store/store.ts'
-import { findTrainedCheckpoint } from '../../../../db/checkpoints/trained.ts'
+import { findUntrainedAdapter } from '../../../../db/base-models/untrained-adapter.ts'
 import { locateBlob } from '../../../../db/artifacts/blobs.ts'
 import type { ArtifactFile } from '../../../../db/artifacts/versions.ts'
 import type { ModelRow } from '../../../../db/models/models.ts'
@@ -16,6 +15,8 @@ import { configFile, readAdapterConfig } from './config.ts'
 import { headerStart, readHeaderLength, weightsFile } from './header.ts'
 import { checkHeader, type HeaderOutcome, type HeaderTask } from './header-worker.ts'
 import { invalidAdapter } from './invalid.ts'
+import { requireBoundedWeights } from './weights.ts'
+import type { WeightsTask } from './weights-worker.ts'
 
 /** What checking adapters needs. */
 export interface AdapterDeps {
@@ -24,15 +25,16 @@ export interface AdapterDeps {
   pool: Pool
 }
 
-const module = new URL('header-worker.ts', import.meta.url)
+const headerModule = new URL('header-worker.ts', import.meta.url)
+const weightsModule = new URL('weights-worker.ts', import.meta.url)
 const maxConfigBytes = 1024 * 1024
 // Parsed in a few milliseconds.
 const inPlaceUpToBytes = 256 * 1024
 const timeoutMs = 60_000
 
 /**
- * Checks that stored files are a plain LoRA adapter of a model's base model. Reads the configuration and the header of
- * the weights, and no pickles. @throws {HttpError} 422
+ * Checks that stored files are a plain LoRA adapter of a model's base model, whose numbers are finite and bounded. Reads
+ * no pickles. @throws {HttpError} 422
  */
 export async function checkAdapter(
   deps: AdapterDeps,
@@ -52,13 +54,25 @@ export async function checkAdapter(
   const header = await readHeader(deps.artifacts, weights)
   const dataBytes = weights.size - headerStart - Buffer.byteLength(header)
   const outcome = await askWorker(deps, { header, config, dataBytes, known: await readKnown(deps, baseModel) }, turn)
-  if (outcome !== 'valid') throw new HttpError(errors.invalid_request, outcome.detail)
+  if ('detail' in outcome) throw new HttpError(errors.invalid_request, outcome.detail)
+  const dataStart = weights.size - dataBytes
+  await requireBoundedWeights(outcome.tensors, config.scale, async ({ dtype, start, end }) => {
+    const range = { start: dataStart + start, end: dataStart + end - 1 }
+    const { buffer: bytes } = new Uint8Array(await buffer(await openArtifact(deps.artifacts, weights.key, range)))
+    const task: WeightsTask = { dtype, bytes }
+    const run = { module: weightsModule, task, timeoutMs, transfer: [bytes] }
+    const squares = await deps.heavyThreads.run<WeightsTask, number>(run, turn)
+    if (squares === undefined) throw tooHeavy()
+    return squares
+  })
 }
+
+const tooHeavy = () => invalidAdapter(`Checking ${weightsFile} needs too much memory or time`)
 
 async function askWorker({ heavyThreads }: AdapterDeps, task: HeaderTask, turn: Turn): Promise<HeaderOutcome> {
   if (task.header.length + (task.known?.length ?? 0) <= inPlaceUpToBytes) return checkHeader(task)
-  const outcome = await heavyThreads.run<HeaderTask, HeaderOutcome>({ module, task, timeoutMs }, turn)
-  return outcome ?? { detail: invalidAdapter(`Checking ${weightsFile} needs too much memory or time`).detail }
+  const outcome = await heavyThreads.run<HeaderTask, HeaderOutcome>({ module: headerModule, task, timeoutMs }, turn)
+  return outcome ?? { detail: tooHeavy().detail }
 }
 
 async function readHeader(artifacts: ArtifactStore, { key, size }: { key: string; size: number }): Promise<string> {
@@ -67,15 +81,9 @@ async function readHeader(artifacts: ArtifactStore, { key, size }: { key: string
   return (await read(headerStart, headerStart + length - 1)).toString()
 }
 
-/** The header of an adapter that training has made for the same base model. Undefined if there is none, or none any more. */
+/** The header of the adapter that training starts from, which has all layers that are trained. Undefined if there is none yet. */
 async function readKnown({ pool, artifacts }: AdapterDeps, baseModel: string): Promise<string | undefined> {
-  const uri = await findTrainedCheckpoint(pool, baseModel)
-  if (uri === undefined) return undefined
-  const key = `${artifactKey(uri)}/${weightsFile}`
-  const found = await artifacts.stat(key)
-  if (!found) return undefined
-  return readHeader(artifacts, { key, size: found.size }).catch((error: unknown) => {
-    if (error instanceof HttpError) return undefined
-    throw error
-  })
+  const untrained = await findUntrainedAdapter(pool, baseModel)
+  const weights = untrained?.files.find(({ path }) => path === weightsFile)
+  return weights && readHeader(artifacts, weights)
 }

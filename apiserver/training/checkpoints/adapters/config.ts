@@ -4,6 +4,8 @@ import { invalidAdapter } from './invalid.ts'
 /** What an adapter_config.json says. */
 export interface AdapterConfig {
   rank: number
+  /** What the product of a layer's matrices is multiplied by. */
+  scale: number
   /** The ends of the names of the layers that have an adapter. */
   targets: readonly string[]
   /** The base model's name or folder. */
@@ -54,8 +56,10 @@ export function readAdapterConfig(text: string, bounds: AdapterBounds): AdapterC
     throw invalidConfig(`${extra} is not supported. Only plain LoRA is: remove it, or set it to null`)
   const alpha = config['lora_alpha']
   if (typeof alpha !== 'number' || !Number.isFinite(alpha)) throw invalidConfig('lora_alpha must be a number')
+  const rank = readRank(config['r'], bounds)
   return {
-    rank: readRank(config['r'], bounds),
+    rank,
+    scale: alpha / (isSet(config['use_rslora']) ? Math.sqrt(rank) : rank),
     targets: readTargets(config['target_modules'], bounds),
     base: readBase(config['base_model_name_or_path'], bounds),
   }

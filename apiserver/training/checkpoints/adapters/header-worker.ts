@@ -1,9 +1,9 @@
 import { HttpError } from '../../../../lib/http/http-error.ts'
 import type { ThreadFunction } from '../../../../lib/worker-threads/program.ts'
 import type { AdapterConfig } from './config.ts'
-import { readAdapterHeader, readLayers, requireSameSizes } from './header.ts'
+import { readAdapterHeader, readLayers, requireKnownLayers, type Tensor } from './header.ts'
 
-/** The headers of an adapter and of one that training has made for the same base model. */
+/** The headers of an adapter and of the one that training starts from for the same base model. */
 export interface HeaderTask {
   header: string
   config: AdapterConfig
@@ -11,14 +11,14 @@ export interface HeaderTask {
   known: string | undefined
 }
 
-export type HeaderOutcome = { detail: HttpError['detail'] } | 'valid'
+export type HeaderOutcome = { detail: HttpError['detail'] } | { tensors: Tensor[] }
 
 /** Checks headers. Large ones take too long for the event loop. */
 export function checkHeader({ header, config, dataBytes, known }: HeaderTask): HeaderOutcome {
   try {
-    const layers = readAdapterHeader(header, config, dataBytes)
-    if (known !== undefined) requireSameSizes(layers, readLayers(known))
-    return 'valid'
+    const { layers, tensors } = readAdapterHeader(header, config, dataBytes)
+    if (known !== undefined) requireKnownLayers(layers, readLayers(known))
+    return { tensors }
   } catch (error) {
     if (error instanceof HttpError) return { detail: error.detail }
     throw error

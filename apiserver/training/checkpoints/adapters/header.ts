@@ -29,21 +29,27 @@ export function readHeaderLength(start: Buffer, fileBytes: number): number {
  * Reads the header of an adapter's weights: two matrices of the configured rank for each layer, of numbers that are
  * allowed, which fill the file. @throws {HttpError} 422
  */
-export function readAdapterHeader(header: string, config: AdapterConfig, dataBytes: number): AdapterLayers {
+export function readAdapterHeader(header: string, config: AdapterConfig, dataBytes: number): AdapterHeader {
   const tensors = parse(header)
   if (tensors.length === 0) throw invalidWeights('it has no tensors')
   requireFilled(tensors, dataBytes)
   const layers = new Map<string, { inputs?: number; outputs?: number }>()
   for (const tensor of tensors) addMatrix(layers, tensor, config)
-  return Object.fromEntries([...layers].map(([name, layer]) => [name, requireBoth(name, layer)]))
+  return { layers: Object.fromEntries([...layers].map(([name, layer]) => [name, requireBoth(name, layer)])), tensors }
 }
 
-interface Tensor {
+/** A matrix of the file. `start` and `end` count bytes behind the header. */
+export interface Tensor {
   name: string
   dtype: string
   shape: number[]
   start: number
   end: number
+}
+
+export interface AdapterHeader {
+  layers: AdapterLayers
+  tensors: Tensor[]
 }
 
 function parse(header: string): Tensor[] {
@@ -115,11 +121,12 @@ export function readLayers(header: string): AdapterLayers {
   return Object.fromEntries(known) as AdapterLayers
 }
 
-/** @throws {HttpError} 422 if a layer has other sizes than in another adapter of the same base model */
-export function requireSameSizes(layers: AdapterLayers, known: AdapterLayers): void {
+/** @throws {HttpError} 422 if a layer is not one of the base model's, or has other sizes */
+export function requireKnownLayers(layers: AdapterLayers, known: AdapterLayers): void {
   for (const [name, { inputs, outputs }] of Object.entries(layers)) {
     const other = Object.hasOwn(known, name) ? known[name] : undefined
-    if (other && (other.inputs !== inputs || other.outputs !== outputs))
+    if (!other) throw invalidWeights(`the base model has no layer ${show(name)} that is trained`)
+    if (other.inputs !== inputs || other.outputs !== outputs)
       throw invalidWeights(
         `the layer ${show(name)} has ${inputs} inputs and ${outputs} outputs. ` +
           `In the base model it has ${other.inputs} and ${other.outputs}`,
@@ -127,10 +134,10 @@ export function requireSameSizes(layers: AdapterLayers, known: AdapterLayers): v
   }
 }
 
-function show(text: string): string {
+export function show(text: string): string {
   return JSON.stringify(text.slice(0, 200))
 }
 
-function invalidWeights(reason: string) {
+export function invalidWeights(reason: string) {
   return invalidAdapter(`${weightsFile}: ${reason}`)
 }
