@@ -105,6 +105,9 @@ if os.environ.get("MODEL"):
     checkpoint = run.log_artifact(make(os.environ["MODEL"], adapter, "lora"), aliases=["step3"]).wait()
     facts["checkpoint"] = [checkpoint.version, sorted(checkpoint.aliases)]
     facts["adapter"] = read(checkpoint.download(root="adapter")) == adapter
+    weights = adapter["adapter_model.safetensors"]
+    spoiled = adapter | {"adapter_model.safetensors": weights[:-4] + struct.pack("<f", float("nan"))}
+    facts["not_finite"] = error_of(lambda: run.log_artifact(make(os.environ["MODEL"], spoiled, "lora")).wait(timeout=60))
 
 # Files whose bytes are not those that were announced.
 lying = make("lies", {"file.bin": b"x" * 100})
