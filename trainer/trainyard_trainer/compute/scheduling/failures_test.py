@@ -53,6 +53,18 @@ class TestFailures:
         assert isinstance(failed, kind)
         assert list_losses(found) == pytest.approx(list_losses(wanted), rel=1e-4)
 
+    @pytest.mark.parametrize("co_batch", [OFF, ANY])
+    @pytest.mark.parametrize("number", [torch.nan, torch.inf, 3e38, 1e20])
+    def test_an_adapter_that_overflows_does_not_affect_the_job_of_another(self, executor, co_batch, number):
+        (wanted,) = run_all(executor, [make_run(executor, make_steps(1, 6, 2))])
+        good, bad = (make_run(executor, make_steps(seed, 6, 2)) for seed in (1, 2))
+        state = executor.read(bad.slot)
+        weights = {name: torch.full_like(tensor, number) for name, tensor in state.weights.items()}
+        executor.refill(bad.slot, replace(state, weights=weights))
+        found, failed = run_all(executor, [good, bad], co_batch)
+        assert isinstance(failed, InvalidInput)
+        assert list_losses(found) == list_losses(wanted)
+
     @pytest.mark.parametrize("moment", [1, 2, 5, 9, 14, 20])
     def test_a_job_that_is_lost_within_a_pass_does_not_change_the_others(self, executor, moment):
         (wanted,) = run_all(executor, [make_run(executor, make_steps(1, 4, 2))])
