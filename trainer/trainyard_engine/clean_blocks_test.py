@@ -24,10 +24,14 @@ BLOCKS = "64"
 
 
 @pytest.fixture
-def engine(start_engine):
-    engine = start_engine(str(MODEL), "--num-gpu-blocks-override", BLOCKS, TRAINYARD_MAX_MODEL_LEN="512")
-    engine.wait_until_ready()
-    return engine
+def start(start_engine):
+    def start(*arguments: str):
+        blocks = ("--num-gpu-blocks-override", BLOCKS)
+        engine = start_engine(str(MODEL), *blocks, *arguments, TRAINYARD_MAX_MODEL_LEN="512")
+        engine.wait_until_ready()
+        return engine
+
+    return start
 
 
 def chat(engine, model: str, text: str, salt: str) -> tuple[int, str]:
@@ -61,7 +65,11 @@ def write_adapter(folder, *, filled: float | None = None, alpha: float | None = 
         (folder / ADAPTER_CONFIG).write_text(json.dumps(config | {"lora_alpha": alpha}))
 
 
-def test_an_adapter_that_overflows_changes_no_answer_of_others(engine, tmp_path):
+def test_an_adapter_that_overflows_changes_no_answer_of_others(start, tmp_path):
+    require_same_answers(start(), tmp_path)
+
+
+def require_same_answers(engine, tmp_path) -> None:
     before = chat_as_neighbour(engine, "before")
     assert all(status == 200 and text for status, text in before)
     store = open_store(StoreSettings(str(tmp_path)))
@@ -69,5 +77,5 @@ def test_an_adapter_that_overflows_changes_no_answer_of_others(engine, tmp_path)
         name = str(uuid4())
         write_checkpoint(store, locate_checkpoint(name), partial(write_adapter, **change))
         spoiled = [chat(engine, name, f"Say {colour} again. " * 9, "same") for colour in COLOURS * 2]
-        assert {status for status, _ in spoiled} == {500}, (change, spoiled)
+        assert all(status == 500 and "not finite" in text for status, text in spoiled), (change, spoiled)
         assert chat_as_neighbour(engine, name) == before, change

@@ -10,6 +10,7 @@ from vllm.entrypoints.openai.chat_completion.serving import OpenAIServingChat
 from vllm.entrypoints.openai.completion.protocol import CompletionRequest, CompletionResponse
 from vllm.entrypoints.openai.completion.serving import OpenAIServingCompletion
 from vllm.entrypoints.serve.engine.protocol import ErrorResponse
+from vllm.exceptions import GenerationError
 
 from trainyard_engine.choice_members import begin_choices, fill_choices
 from trainyard_engine.function_calls import stream_function_calls, wants_function_calls, write_function_calls
@@ -17,10 +18,24 @@ from trainyard_engine.function_calls import stream_function_calls, wants_functio
 Complete = TypeVar("Complete", ChatCompletionResponse, CompletionResponse)
 
 
+FAILED = (
+    "The model could not compute an answer to this request: its numbers are not finite. The weights of an adapter may "
+    "be too large."
+)
+
+
 def extend_replies(state: State) -> None:
     """Replaces the methods that answer chats and completions."""
+    for serving in (state.openai_serving_chat, state.openai_serving_completion):
+        serving._raise_if_error = raise_if_failed
     extend_chats(state.openai_serving_chat)
     extend_completions(state.openai_serving_completion)
+
+
+def raise_if_failed(finish_reason: str | None, request_id: str) -> None:
+    """vLLM's own says only that there was an error."""
+    if finish_reason == "error":
+        raise GenerationError(FAILED)
 
 
 def extend_chats(serving: OpenAIServingChat) -> None:
