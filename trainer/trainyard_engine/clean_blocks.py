@@ -17,15 +17,15 @@ def keep_blocks_clean() -> None:
     setattr(KVCacheConfig, "needs_kv_cache_zeroing", property(lambda _: True))  # noqa: B010  # it has no setter
     CPUModelRunner._zero_block_ids = clear_blocks
     gpu_model_runner.count_nans_per_row = count_unusable
-    sampler.get_num_nans = count_unusable
+    setattr(sampler, "get_num_nans", count_unusable)  # noqa: B010  # it is imported there
 
 
-def clear_blocks(runner: CPUModelRunner, block_ids: list[int]) -> None:
+def clear_blocks(self: CPUModelRunner, block_ids: list[int]) -> None:
     """vLLM's own leaves out the layers with a window."""
-    layers = runner.compilation_config.static_forward_context
+    layers = self.compilation_config.static_forward_context
     caches = {
         cache.data_ptr(): cache
-        for group in runner.kv_cache_config.kv_cache_groups
+        for group in self.kv_cache_config.kv_cache_groups
         if isinstance(group.kv_cache_spec, AttentionSpec)
         for name in group.layer_names
         if isinstance(cache := getattr(layers.get(name), "kv_cache", None), torch.Tensor)
