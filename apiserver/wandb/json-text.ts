@@ -1,6 +1,7 @@
 import { cleanJson } from '../../lib/json/clean.ts'
 import { maxParsedDepth } from '../../lib/json/depth.ts'
 import { isObject } from '../../lib/json/is-object.ts'
+import { parseText } from '../../lib/json/parse-text.ts'
 
 // Python and Go write these numbers, which JSON does not have. Strings are matched so that their contents stay.
 const words = /"(?:[^"\\]|\\.)*"|-?Infinity|NaN/g
@@ -16,7 +17,7 @@ export function cleanJsonText(text: string): string {
 /** Reads a JSON object. Undefined if the text is something else, or nested too deeply. */
 export function readJsonObject(text: string): Record<string, unknown> | undefined {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseText(text)
     return isObject(value) && !isTooDeep(value) ? value : undefined
   } catch {
     return undefined

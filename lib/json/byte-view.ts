@@ -6,6 +6,7 @@ import { searchLoneSurrogate } from './lone-surrogate.ts'
 import { JsonMembers } from './members.ts'
 import type { ByteRange, JsonMember } from './outline.ts'
 import { outlineText } from './outline-text.ts'
+import { hasEscapedKey } from './parse-text.ts'
 
 const { quote, space, backslash } = jsonBytes
 const lastAscii = 0x7e
@@ -30,6 +31,7 @@ export function parseByteView(
   if (outline.depth > maxParsedDepth || outline.members.length === 0) return undefined
   const names = readNames(source, outline.members)
   if (!names) return undefined
+  if (hasEscapedKey(source)) return undefined
   accept(outline)
   const value = parse(source)
   // A search of the source for the escape takes longer if the source has many other escapes.

@@ -1,7 +1,8 @@
 import { maxParsedDepth } from './depth.ts'
 import { JsonMembers } from './members.ts'
 import { outlineJson, type JsonOutline } from './outline.ts'
-import { decodeText, findTextStart, JsonError, parseText } from './parse.ts'
+import { decodeText, findTextStart, JsonError } from './parse.ts'
+import { parseText } from './parse-text.ts'
 
 // A dense text of 256 MiB, such as a list of tokens with their log-probabilities, has 12 bytes for each value and 28
 // for each object or array. Texts with many more would become gigabytes of values.

@@ -1,6 +1,7 @@
 import { isAt, jsonBytes } from './bytes.ts'
 import { findTextEnd } from './scan.ts'
-import { JsonError, NotJson, parseText } from './parse.ts'
+import { JsonError, NotJson } from './parse.ts'
+import { parseText } from './parse-text.ts'
 import { EventLoopYielder } from '../event-loop.ts'
 import type { Plan } from './text-plan.ts'
 import { closersOfWhole, createClosers, skipKey, skipSpace, walkOn } from './skip.ts'

@@ -1,5 +1,3 @@
-import { describeJsonSyntaxError } from './find-syntax-error.ts'
-
 const byteOrderMark = [0xef, 0xbb, 0xbf]
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -28,16 +26,5 @@ export function decodeText(bytes: Uint8Array): string {
     return decoder.decode(bytes)
   } catch (cause) {
     throw new JsonError('not valid UTF-8', { cause })
-  }
-}
-
-/**
- * @throws {JsonError} for a text that is not JSON, with the position of the error. `startByte` is where the text begins
- */
-export function parseText(text: string, startByte = 0): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new JsonError(describeJsonSyntaxError(text, startByte), { cause })
   }
 }

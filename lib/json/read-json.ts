@@ -1,5 +1,6 @@
 import { outlineJson, type JsonOutline } from './outline.ts'
-import { findTextStart, JsonError, parseText } from './parse.ts'
+import { findTextStart, JsonError } from './parse.ts'
+import { parseText } from './parse-text.ts'
 import { flattenJson } from './flatten.ts'
 import { planTexts, type Plan } from './text-plan.ts'
 import { scanInTurns, scanPlanned, type PlannedTexts, type TextTree } from './find-texts.ts'

@@ -1,7 +1,8 @@
 import { isSpace, jsonBytes } from './bytes.ts'
 import { maxParsedDepth } from './depth.ts'
 import { scanValue, startScan } from './scan.ts'
-import { decodeText, findTextStart, JsonError, parseText } from './parse.ts'
+import { decodeText, findTextStart, JsonError } from './parse.ts'
+import { parseText } from './parse-text.ts'
 
 const { space, quote, comma, colon, openBracket, closeBracket, openBrace, closeBrace } = jsonBytes
 

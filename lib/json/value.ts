@@ -1,6 +1,6 @@
 import { jsonBytes } from './bytes.ts'
 import { maxKeptDepth } from './depth.ts'
-import { JsonError, NotJson, parseText } from './parse.ts'
+import { JsonError, NotJson } from './parse.ts'
 
 const { space, quote, backslash } = jsonBytes
 
@@ -50,7 +50,19 @@ export type Value = null | boolean | string | JsonNumber | Value[] | Map<string,
  * @throws {JsonError} for a text that is not JSON, is nested more than 500 deep, or has more values than the budget
  */
 export function parseValue(text: string, budget?: ValueBudget): Value {
-  const reader = new ValueReader(text, budget)
+  return readWhole(new ValueReader(text, lossless, budget))
+}
+
+/**
+ * Parses a text into the values of JSON.parse, in three times its time.
+ *
+ * @throws {JsonError} for a text that is not JSON, or is nested more than 500 deep
+ */
+export function parsePlain(text: string): unknown {
+  return readWhole(new ValueReader(text, plain))
+}
+
+function readWhole(reader: ValueReader): Value {
   const value = reader.readValue()
   if (!reader.isAtEnd()) throw new NotJson()
   return value
@@ -78,15 +90,27 @@ export function writeValue(value: Value): string {
   return `{${members.join(',')}}`
 }
 
+/** How numbers and objects are kept. */
+interface Form {
+  number: (text: string) => Value
+  object: (members: Map<string, Value>) => Value
+}
+
+const lossless: Form = { number: (text) => new JsonNumber(text), object: (members) => members }
+// Its values are no Values. Only parsePlain returns them.
+const plain = { number: Number, object: Object.fromEntries } as unknown as Form
+
 /** Parses the JSON values of a text one after another. */
 class ValueReader {
   readonly #text: string
+  readonly #form: Form
   readonly #budget: ValueBudget | undefined
   #at = 0
   #depth = 0
 
-  constructor(text: string, budget: ValueBudget | undefined) {
+  constructor(text: string, form: Form, budget?: ValueBudget) {
     this.#text = text
+    this.#form = form
     this.#budget = budget
   }
 
@@ -105,7 +129,7 @@ class ValueReader {
     return value
   }
 
-  #readObject(): Map<string, Value> {
+  #readObject(): Value {
     const members = new Map<string, Value>()
     this.#readItems('}', () => {
       if (this.#peek() !== '"') throw new NotJson()
@@ -113,7 +137,7 @@ class ValueReader {
       this.#expect(':')
       members.set(key, this.readValue())
     })
-    return members
+    return this.#form.object(members)
   }
 
   #readArray(): Value[] {
@@ -143,7 +167,7 @@ class ValueReader {
       if (unit === quote) {
         this.#at = at + 1
         // A text without escapes needs no parsing; JSON.parse parses the others.
-        return isPlain ? this.#text.slice(start + 1, at) : String(parseText(this.#text.slice(start, at + 1)))
+        return isPlain ? this.#text.slice(start + 1, at) : parseEscapes(this.#text.slice(start, at + 1))
       }
       if (unit === backslash) at++
       if (unit === backslash || unit < space) isPlain = false
@@ -156,7 +180,7 @@ class ValueReader {
     const found = plainValue.exec(this.#text)
     if (!found) throw new NotJson()
     this.#at = plainValue.lastIndex
-    if (found[1] !== undefined) return new JsonNumber(found[1])
+    if (found[1] !== undefined) return this.#form.number(found[1])
     return found[4] === undefined ? found[2] !== undefined : null
   }
 
@@ -173,5 +197,13 @@ class ValueReader {
       this.#at = whiteSpace.lastIndex
     }
     return this.#text.charAt(this.#at)
+  }
+}
+
+function parseEscapes(quoted: string): string {
+  try {
+    return String(JSON.parse(quoted))
+  } catch {
+    throw new NotJson()
   }
 }

@@ -135,6 +135,13 @@ export const inferenceMutations: Mutation[] = [
     test: 'lib/json/outline-text.test.ts',
   },
   {
+    fault: 'a key with an escape is read as a key of an earlier text',
+    file: 'lib/json/parse-text.ts',
+    find: 'hasEscapedKey(text) ? parsePlain(text) : ',
+    replace: '',
+    test: 'lib/json/parse-text.test.ts',
+  },
+  {
     fault: 'a text that is used may be read with a character for each byte',
     file: 'lib/json/byte-view.ts',
     find: 'exact.every((name) => isAscii(members.get(name) ?? nothing))',

@@ -1,6 +1,7 @@
 import type { ValidationIssue } from '../../../lib/http/http-error.ts'
 import type { JsonMembers } from '../../../lib/json/members.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import { measureSchema, type SchemaSize } from './schema-size.ts'
 
@@ -72,7 +73,7 @@ function sumSizes(sizes: SchemaSize[]): SchemaSize {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseText(text)
   } catch {
     // The engine rejects the text with its own message.
     return undefined

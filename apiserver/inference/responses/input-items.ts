@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { invalidCursor, pageQuery, presentPage } from '../../../lib/http/page.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 
 /** The default order is the same as OpenAI's: newest first. */
 export const inputItemsQuery = Type.Object({
@@ -13,7 +14,7 @@ export const inputItemsQuery = Type.Object({
  * 422 for an unknown `after`
  */
 export function presentInputItems(input: string, { after, limit, order }: Static<typeof inputItemsQuery>) {
-  const parsed: unknown = JSON.parse(input)
+  const parsed: unknown = parseText(input)
   const items = (Array.isArray(parsed) ? parsed.filter(isObject) : []).map((item, place) => ({
     type: 'message',
     ...item,

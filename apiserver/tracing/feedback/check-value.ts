@@ -1,6 +1,7 @@
 import { Ajv } from 'ajv'
 import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { parseText } from '../../../lib/json/parse-text.ts'
 
 /** An annotation's value, and the JSON Schema (an object) from its specification, as JSON texts. */
 export interface CheckTask {
@@ -31,8 +32,8 @@ const options = {
  */
 export function checkValue({ schema, value }: CheckTask): CheckOutcome {
   try {
-    const validate = compile(JSON.parse(schema) as Record<string, unknown>)
-    return validate(JSON.parse(value)) === true ? 'valid' : 'invalid'
+    const validate = compile(parseText(schema) as Record<string, unknown>)
+    return validate(parseText(value)) === true ? 'valid' : 'invalid'
   } catch {
     return 'bad schema'
   }

@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.ts'
-import { parseText } from '../../../lib/json/parse.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
 import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'

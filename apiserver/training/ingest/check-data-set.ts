@@ -1,5 +1,6 @@
 import { unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
-import { decodeText, findTextStart, JsonError, parseText } from '../../../lib/json/parse.ts'
+import { decodeText, findTextStart, JsonError } from '../../../lib/json/parse.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import type { ReadInto } from '../../../lib/json/reader.ts'
 import { findRowIssue, hasAnswer } from './sft-row.ts'
 

@@ -9,6 +9,7 @@ import {
   type PendingArtifact,
 } from '../../../db/wandb/pending.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import { errors } from '../../errors/table.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
 import { isMetadata } from '../../training/artifacts/schema.ts'
@@ -97,7 +98,7 @@ export function readMetadata(input: Arguments): Record<string, unknown> | undefi
   if (text === undefined) return undefined
   let metadata: unknown
   try {
-    metadata = JSON.parse(text)
+    metadata = parseText(text)
   } catch {
     throw invalidArgument('metadata', 'must be JSON')
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { VersionFile } from '../../../db/wandb/versions.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import { errors } from '../../errors/table.ts'
 import { isFilePath } from '../../training/artifacts/schema.ts'
 
@@ -34,7 +35,7 @@ export function parseManifest(bytes: Uint8Array): ManifestFile[] {
 function readContents(bytes: Uint8Array): Record<string, unknown> {
   let manifest: unknown
   try {
-    manifest = JSON.parse(Buffer.from(bytes).toString())
+    manifest = parseText(Buffer.from(bytes).toString())
   } catch {
     throw invalidManifest('it is not JSON')
   }

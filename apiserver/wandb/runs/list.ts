@@ -1,4 +1,5 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import { countRuns, listRuns } from '../../../db/runs/list.ts'
 import { FilterError } from '../../../db/runs/filter.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
@@ -53,7 +54,7 @@ function readFilter(args: Arguments): unknown {
   if (text === '') return {}
   if (text.length > maxFilterLength) throw invalidArgument('filters', `is longer than ${maxFilterLength} characters`)
   try {
-    return JSON.parse(text) ?? {}
+    return parseText(text) ?? {}
   } catch {
     throw invalidArgument('filters', 'must be the text of a JSON object')
   }

@@ -1,4 +1,5 @@
 import { isObject } from '../../../lib/json/is-object.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import type { ListedRun } from '../../../db/runs/rest-list.ts'
 
 export function presentListedRun(run: ListedRun) {
@@ -25,7 +26,7 @@ export function presentListedRun(run: ListedRun) {
 
 /** The values of a config as they were set, without what the SDK keeps there for itself. */
 export function presentConfig(config: string): Record<string, unknown> {
-  const entries = Object.entries(JSON.parse(config) as Record<string, unknown>).filter(([key]) => key !== '_wandb')
+  const entries = Object.entries(parseText(config) as Record<string, unknown>).filter(([key]) => key !== '_wandb')
   return Object.fromEntries(
     entries.map(([key, value]) => [key, isObject(value) && 'value' in value ? value['value'] : value]),
   )

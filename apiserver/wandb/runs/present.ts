@@ -8,6 +8,7 @@ import { historyFields, type HistoryDeps } from './history-fields.ts'
 import { outputFields } from './output-fields.ts'
 import type { RunArtifacts } from './run-artifacts.ts'
 import { acceptAnswer } from './sampled-history.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 
 export interface RunPresentDeps extends HistoryDeps {
   /** Undefined if this server has no artifacts. */
@@ -74,7 +75,7 @@ function valueFields(deps: RunPresentDeps, { ctx }: GraphqlContext, run: RunRow)
 
 /** Some of the members that SDKs keep in the config for themselves. */
 function pickConfig(config: string, keys: unknown): string {
-  const { _wandb: own } = JSON.parse(config) as { _wandb?: { value?: Record<string, unknown> } }
+  const { _wandb: own } = parseText(config) as { _wandb?: { value?: Record<string, unknown> } }
   const wanted = Array.isArray(keys) ? keys.map(String) : []
   const values = own?.value ?? {}
   return JSON.stringify(Object.fromEntries(wanted.map((key) => [key, Object.hasOwn(values, key) ? values[key] : {}])))

@@ -3,6 +3,7 @@ import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import { listOf, presentPage, resolveCursor } from '../../../lib/http/page.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import { listRunFiles } from '../../../db/runs/files.ts'
 import { readRunValues } from '../../../db/runs/find.ts'
 import { listHistoryKeys } from '../../../db/runs/key-sets.ts'
@@ -71,7 +72,7 @@ export function routeRuns(api: RestApi, deps: RunRestDeps): void {
       return {
         ...presentListedRun(run),
         config: presentConfig(config),
-        summary: JSON.parse(summary) as Record<string, unknown>,
+        summary: parseText(summary) as Record<string, unknown>,
       }
     },
   )

@@ -1,4 +1,5 @@
 import { HttpError, valueError, unprocessable } from '../../../lib/http/http-error.ts'
+import { parseText } from '../../../lib/json/parse-text.ts'
 import { estimateLineBytes, sampleHistory, sampleLines, type HistorySample } from '../../../db/runs/read-lines.ts'
 import type { Accept } from '../../../db/runs/read-measured.ts'
 import type { RunStream } from '../../../db/runs/write-lines.ts'
@@ -56,9 +57,7 @@ export async function sampleValues(
 ): Promise<Record<string, unknown>[]> {
   const accept = acceptAnswer(deps, ctx)
   const rows = await readInTurn(ctx.state.caller, () => sampleHistory(deps.pool, sample, accept))
-  return rows.map((values) =>
-    Object.fromEntries(values.map((value, index) => [sample.keys[index]!, JSON.parse(value) as unknown])),
-  )
+  return rows.map((values) => Object.fromEntries(values.map((value, index) => [sample.keys[index]!, parseText(value)])))
 }
 
 /** The history of a run over REST: samples of some keys, or of whole lines. */
@@ -72,7 +71,7 @@ export async function readSampledHistory(
   if (keys.length > maxKeys) throw unprocessable(valueError(['query', 'keys'], `must be at most ${maxKeys} keys`))
   if (query.keys === undefined) {
     const lines = await sampleWhole(deps, ctx, { run, stream: 'history', samples })
-    return { keys: [], rows: lines.map((line) => JSON.parse(line) as Record<string, unknown>) }
+    return { keys: [], rows: lines.map((line) => parseText(line) as Record<string, unknown>) }
   }
   const range = {
     minStep: query.min_step ?? Number.MIN_SAFE_INTEGER,

@@ -1,4 +1,5 @@
 import { isObject } from '../../../../lib/json/is-object.ts'
+import { parseText } from '../../../../lib/json/parse-text.ts'
 import { invalidAdapter } from './invalid.ts'
 
 /** What an adapter_config.json says. */
@@ -67,7 +68,7 @@ export function readAdapterConfig(text: string, bounds: AdapterBounds): AdapterC
 
 function parse(text: string): Record<string, unknown> {
   try {
-    const value: unknown = JSON.parse(text)
+    const value: unknown = parseText(text)
     if (isObject(value)) return value
   } catch {
     // Below.

@@ -1,4 +1,5 @@
 import { isObject } from '../../../../lib/json/is-object.ts'
+import { parseText } from '../../../../lib/json/parse-text.ts'
 import type { AdapterConfig } from './config.ts'
 import { invalidAdapter } from './invalid.ts'
 
@@ -55,7 +56,7 @@ export interface AdapterHeader {
 function parse(header: string): Tensor[] {
   let members: unknown
   try {
-    members = JSON.parse(header)
+    members = parseText(header)
   } catch {
     members = undefined
   }

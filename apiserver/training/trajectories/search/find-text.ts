@@ -1,4 +1,5 @@
 import type { ThreadFunction } from '../../../../lib/worker-threads/program.ts'
+import { parseText } from '../../../../lib/json/parse-text.ts'
 import { readHistories } from '../../../histories/read-histories.ts'
 
 /** Stored trajectories as bytes, and the text that is searched in them. */
@@ -27,7 +28,7 @@ const aroundCharacters = 60
 /** The first places of a text in each trajectory. Upper and lower case are equal. */
 export function findText({ payloads, model, text }: TextTask): Match[][] {
   const pattern = new RegExp(text.replaceAll(/[\^$\\.*+?()[\]{}|/]/g, '\\$&'), 'giu')
-  return payloads.map((payload) => listMatches(JSON.parse(Buffer.from(payload).toString()) as Item, model, pattern))
+  return payloads.map((payload) => listMatches(parseText(Buffer.from(payload).toString()) as Item, model, pattern))
 }
 
 function listMatches(trajectory: Item, model: string, pattern: RegExp): Match[] {
