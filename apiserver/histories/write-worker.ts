@@ -1,3 +1,4 @@
+import { parseText } from '../../lib/json/parse-text.ts'
 import { rawList } from '../../lib/json/raw.ts'
 import type { ThreadFunction } from '../../lib/worker-threads/program.ts'
 import type { Item } from './read-exchange.ts'
@@ -16,7 +17,7 @@ const maxBytes = 32 * 1024 * 1024
 export function writeList({ payload, model }: HistoriesTask): Uint8Array {
   const written: string[] = []
   let left = maxBytes
-  for (const history of readHistories(JSON.parse(Buffer.from(payload).toString()) as Item, model)) {
+  for (const history of readHistories(parseText(Buffer.from(payload).toString()) as Item, model)) {
     const text = JSON.stringify(history)
     left -= Buffer.byteLength(text)
     if (left < 0) break
