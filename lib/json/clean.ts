@@ -14,15 +14,15 @@ const replacement = Buffer.from(String.raw`\ufffd`)
 
 /**
  * Replaces what Postgres cannot store. `\u0000`, unpaired surrogates and bytes that are not UTF-8 become U+FFFD. NaN
- * and infinities, which Python writes, become null outside of texts. All other bytes stay, also numbers of any size. If
- * there is nothing to replace, which native searches detect, returns the same buffer. (`readJson` replaces values that
- * are nested too deeply, because it reads the text anyway.)
+ * and infinities, which Python writes, become null outside of texts, or what `writeWord` makes of them. All other bytes stay,
+ * also numbers of any size. If there is nothing to replace, which native searches detect, returns the same buffer.
+ * (`readJson` replaces values that are nested too deeply, because it reads the text anyway.)
  */
-export function cleanJson(bytes: Buffer): Buffer {
+export function cleanJson(bytes: Buffer, writeWord: (word: Buffer) => Buffer = () => nothing): Buffer {
   // Decoding replaces bytes that are not UTF-8 by U+FFFD.
   const text = isUtf8(bytes) ? bytes : Buffer.from(bytes.toString('utf8'))
   return escapes.some((escape) => hasEscape(text, escape)) || words.some((word) => mayHaveWord(text, word))
-    ? rewrite(text)
+    ? rewrite(text, writeWord)
     : text
 }
 
@@ -53,13 +53,13 @@ function mayHaveWord(bytes: Buffer, word: Buffer): boolean {
   return false
 }
 
-function rewrite(bytes: Buffer): Buffer {
+function rewrite(bytes: Buffer, writeWord: (word: Buffer) => Buffer): Buffer {
   const rewritten = new Rewritten(bytes)
   for (let at = 0; at < bytes.length;) {
     if (bytes[at] === quote) at = rewriteText(rewritten, bytes, at)
     else {
       const length = measureWord(bytes, at)
-      if (length > 1) rewritten.replace(at, length, nothing)
+      if (length > 1) rewritten.replace(at, length, writeWord(bytes.subarray(at, at + length)))
       at += length
     }
   }
@@ -86,8 +86,8 @@ class Rewritten {
 
   constructor(source: Buffer) {
     this.#source = source
-    // Only `null` for `NaN` makes a text longer.
-    this.#target = Buffer.allocUnsafe(Math.ceil((source.length * nothing.length) / 3))
+    // At most, quotes around `NaN` make a text longer.
+    this.#target = Buffer.allocUnsafe(Math.ceil((source.length * 5) / 3))
   }
 
   replace(at: number, length: number, by: Buffer): void {

@@ -11,6 +11,13 @@ describe('a JSON text', () => {
   ])('%s is stored as %s', (given, stored) => {
     expect(cleanJsonText(given)).toBe(stored)
   })
+
+  test('may be long, with NaN in it', () => {
+    const long = 'x'.repeat(32 * 1024 * 1024)
+    expect(cleanJsonText(`{"a":"${long} NaN","b":NaN}`) === `{"a":"${long} NaN","b":"NaN"}`).toBe(true)
+    const many = (word: string) => `[${Array(1_000_000).fill(word).join(',')}]`
+    expect(cleanJsonText(many('NaN')) === many('"NaN"')).toBe(true)
+  })
 })
 
 describe('a line of history', () => {
