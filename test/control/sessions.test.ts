@@ -259,7 +259,7 @@ describe('a login', () => {
     expect((await logIn({ api_key: key })).status).toBe(401)
   })
 
-  test('with too many wrong keys has to wait', async () => {
+  test('with too many wrong keys has to wait with others, and not with a right one', async () => {
     const server = await serveApi(stack, own.database.databaseUrl)
     try {
       const attempt = (body: object) =>
@@ -267,8 +267,10 @@ describe('a login', () => {
       const statuses = new Set<number>()
       for (let count = 0; count < 120; count++) statuses.add((await attempt({ code: `wrong ${count}` })).status)
       expect([...statuses]).toEqual([401])
-      const response = await attempt({ api_key: key })
+      const response = await attempt({ api_key: 'wrong too' })
       expect([response.status, Number(response.headers.get('retry-after')) > 0]).toEqual([429, true])
+      expect((await attempt({ api_key: key })).status).toBe(200)
+      expect((await attempt({ code: await makeCode('read') })).status).toBe(200)
     } finally {
       await server.remove()
     }

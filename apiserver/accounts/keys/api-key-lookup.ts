@@ -76,7 +76,7 @@ export class ApiKeyLookup {
 
   async #load(digest: string, address: string): Promise<Loaded<Found>> {
     const ask = () => this.#ask(digest)
-    const key = await (this.#right.has(digest) ? ask() : this.#askForStranger(address, ask))
+    const key = await (this.#right.has(digest) ? ask() : this.askForStranger(address, ask))
     if (!key) {
       this.#markUnknown(digest)
       return { value: nobody }
@@ -103,7 +103,12 @@ export class ApiKeyLookup {
     })
   }
 
-  async #askForStranger<T>(address: string, ask: () => Promise<T>): Promise<T> {
+  /**
+   * Asks the database for a key or code of somebody who is not known yet. Addresses share some of its connections.
+   *
+   * @throws {HttpError} 503 if too many wait
+   */
+  async askForStranger<T>(address: string, ask: () => Promise<T>): Promise<T> {
     const leave = this.#places.tryAcquire({ key: address })
     if (!leave)
       throw new HttpError(errors.server_busy, 'Too many new API keys are being looked up. Send this request again.', {

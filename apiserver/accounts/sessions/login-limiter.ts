@@ -2,8 +2,7 @@ import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 
-// Keys and codes cannot be guessed. This bounds the queries that wrong ones cost, also if a proxy gives all clients one
-// address.
+// Keys and codes cannot be guessed, so a right one always counts: all clients behind a proxy have one address.
 const maxWrongPerMinute = 120
 const minuteSeconds = 60
 
@@ -11,15 +10,11 @@ const minuteSeconds = 60
 export class LoginLimiter {
   readonly #wrong = new RateLimiterMemory({ points: maxWrongPerMinute, duration: minuteSeconds })
 
-  /** @throws {HttpError} 429 after too many wrong ones */
-  async check(address: string): Promise<void> {
-    const counted = await this.#wrong.get(address)
-    if (!counted || counted.consumedPoints < maxWrongPerMinute) return
-    const retryAfterSeconds = Math.ceil(counted.msBeforeNext / 1_000)
+  /** Counts a wrong one. @throws {HttpError} 401, and 429 after too many */
+  async reject(address: string): Promise<never> {
+    const { consumedPoints, msBeforeNext } = await this.#wrong.penalty(address)
+    if (consumedPoints <= maxWrongPerMinute) throw new HttpError(errors.invalid_login)
+    const retryAfterSeconds = Math.ceil(msBeforeNext / 1_000)
     throw new HttpError(errors.login_rate_exceeded, undefined, { retryAfterSeconds })
-  }
-
-  async countWrong(address: string): Promise<void> {
-    await this.#wrong.penalty(address)
   }
 }

@@ -11,8 +11,6 @@ import {
 } from '../../../db/accounts/sessions.ts'
 import { waitForLeases } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
-import { errors } from '../../errors/table.ts'
 import type { Caller } from '../context.ts'
 import type { ApiKeyLookup, KnownCaller } from '../keys/api-key-lookup.ts'
 import { digestOfKey, digestOfSession, readDigest } from '../keys/credentials.ts'
@@ -40,17 +38,17 @@ export async function logIn(
   limiter: LoginLimiter,
   { login, address }: { login: Login; address: string },
 ): Promise<{ value: string; known: KnownCaller }> {
-  await limiter.check(address)
   const value = makeSecret()
   const session = readDigest(digestOfSession(value)).bytes
-  const opened = await (login.code === undefined
+  const { code } = login
+  const opened = await (code === undefined
     ? openWithKey(deps, { key: login.api_key ?? '', address, session })
-    : spendLoginCode(deps.pool, readDigest(digestOfKey(login.code)).bytes, session))
+    : deps.apiKeys.askForStranger(address, () => spendLoginCode(deps.pool, digestOfCode(code), session)))
   const known = opened ? await deps.apiKeys.find(digestOfSession(value), address) : undefined
-  if (known) return { value, known }
-  await limiter.countWrong(address)
-  throw new HttpError(errors.invalid_login)
+  return known ? { value, known } : limiter.reject(address)
 }
+
+const digestOfCode = (code: string) => readDigest(digestOfKey(code)).bytes
 
 async function openWithKey(
   { apiKeys, pool, requestLimiter }: LoginDeps,
@@ -85,7 +83,7 @@ export async function createLoginCode(
   const known = await findNamedKey(pool, { entity, role, name })
   if (known === undefined) await createKey(pool, { id: keyId, entity, role, name, by })
   const code = makeSecret()
-  await insertLoginCode(pool, known ?? keyId, readDigest(digestOfKey(code)).bytes)
+  await insertLoginCode(pool, known ?? keyId, digestOfCode(code))
   return code
 }
 
