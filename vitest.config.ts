@@ -38,7 +38,7 @@ export default defineConfig({
           include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],
           maxWorkers: 3,
-          testTimeout: 300_000 * countRuns(),
+          testTimeout: 600_000 * countRuns(),
           hookTimeout: 600_000,
         },
       },
