@@ -63,7 +63,7 @@ async function addModel(): Promise<{ id: string; name: string }> {
 test('a key that one process revoked is rejected by the other at its next request, in each of 200 tries', async () => {
   const outcomes: (string | number)[] = []
   const lane = async () => {
-    for (let times = 0; times < 10; times++) {
+    for (let times = 0; times < 40; times++) {
       const { id, key: made } = await rest.call<{ id: string; key: string }>('POST', '/v1/preview/keys', {
         role: 'read',
       })
@@ -72,7 +72,8 @@ test('a key that one process revoked is rejected by the other at its next reques
       outcomes.push(`${before} ${await chat(base, made)}`)
     }
   }
-  await Promise.all(Array.from({ length: 20 }, lane))
+  // Not more at once than the database has connections for on a loaded machine.
+  await Promise.all(Array.from({ length: 5 }, lane))
   expect(outcomes).toEqual(Array.from({ length: 200 }, () => `${base} 401`))
 })
 
