@@ -175,6 +175,19 @@ describe('what a run stores', () => {
 const randomText = (length: number) => randomBytes(length).toString('hex').slice(0, length)
 
 describe('an entity without room', () => {
+  test('has stored the notes and tags of its runs too, and tags are short', async () => {
+    const { pool } = own.database
+    const tenant = { url: own.server.url, key: await addKey(pool, 'noting') }
+    const run = { modelName: project, name: 'noted' }
+    await expect(upsertRun(tenant, { ...run, tags: ['x'.repeat(257)] })).rejects.toThrow('more than 256 characters')
+    await upsertRun(tenant, { ...run, tags: [randomText(256)], notes: randomText(60_000) })
+    expect(await sumStoredBytes(pool, 'noting')).toBeGreaterThan(60_000)
+    await setLimits(pool, 'noting', { storedBytes: 61_000 })
+    await expect(upsertRun(tenant, { ...run, name: 'other', notes: randomText(60_000) })).rejects.toThrow(
+      /stored_bytes/,
+    )
+  })
+
   test('begins no run, and its running runs wait', async () => {
     const { pool } = own.database
     const tenant = { url: own.server.url, key: await addKey(pool, 'full') }

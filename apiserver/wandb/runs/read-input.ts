@@ -9,6 +9,7 @@ import { maskKeys } from '../../accounts/keys/mask-keys.ts'
 
 const maxTextLength = 64 * 1024
 const maxTags = 100
+const maxTagLength = 256
 
 /** Reads what a client sets for a run. What is null stays as it is. @throws {HttpError} 400 */
 export function readRunChange(input: Arguments): RunChange {
@@ -23,11 +24,18 @@ export function readRunChange(input: Arguments): RunChange {
     repository: readSetting(input, 'jobRepo'),
     commitHash: readSetting(input, 'commit'),
     host: readSetting(input, 'host'),
-    tags: Array.isArray(input['tags']) ? readTexts(input, 'tags', maxTags) : undefined,
+    tags: Array.isArray(input['tags']) ? readTags(input) : undefined,
     config: readJsonText(input, 'config'),
     summary: readJsonText(input, 'summaryMetrics'),
     state: readState(input),
   }
+}
+
+function readTags(input: Arguments): string[] {
+  const tags = readTexts(input, 'tags', maxTags)
+  if (tags.some(({ length }) => length > maxTagLength))
+    throw invalidArgument('tags', `has a tag of more than ${maxTagLength} characters`)
+  return tags
 }
 
 function readSetting(input: Arguments, name: string): string | undefined {

@@ -14,7 +14,8 @@ export async function requireRoom(
   entity: string,
   { change, find }: { change: RunChange; find: () => Promise<RunRow | undefined> },
 ): Promise<void> {
-  const bytes = (change.config?.length ?? 0) + (change.summary?.length ?? 0)
+  const texts = Object.values(change).flat()
+  const bytes = texts.reduce((sum: number, text) => sum + (typeof text === 'string' ? text.length : 0), 0)
   try {
     await requireStorage(deps, entity, bytes)
   } catch (error) {
