@@ -1,3 +1,4 @@
+import { parseText } from '../json/parse-text.ts'
 import { HttpError, unprocessable } from './http-error.ts'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -142,7 +143,7 @@ export class Idempotency {
       if (claim) return { answer: await this.#workOn(claim, work), replayed: false }
       const known = await this.#store.find(request)
       if (known) requireSame(known, request)
-      if (typeof known?.answer === 'string') return { answer: JSON.parse(known.answer), replayed: true }
+      if (typeof known?.answer === 'string') return { answer: parseText(known.answer), replayed: true }
       if (performance.now() > deadlineMs) throw stillUnderWay()
       await delay(pauseMs)
     }
@@ -154,7 +155,7 @@ export class Idempotency {
     // same.
     const extending = setInterval(() => void this.#store.extend(claim).catch(warn('lock lost')), extendEveryMs)
     try {
-      return JSON.parse(await this.#store.answer(claim, JSON.stringify(await work(claim.seed))))
+      return parseText(await this.#store.answer(claim, JSON.stringify(await work(claim.seed))))
     } catch (error) {
       await (isClientError(error) ? this.#store.forget(claim) : this.#store.unlock(claim)).catch(
         warn('idempotency key not freed'),

@@ -1,3 +1,4 @@
+import { parseText } from '../../../lib/json/parse-text.ts'
 import { findVersion, type ObjectVersion } from '../../../db/tracing/objects.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
@@ -99,7 +100,7 @@ async function findDataSet(pool: Pool, project: Project, objectId: string): Prom
 
 /** The table in a data set's value. */
 function readTable(project: Project, val: string): string | undefined {
-  const { rows } = JSON.parse(val) as { rows?: unknown }
+  const { rows } = parseText(val) as { rows?: unknown }
   const prefix = `weave:///${project.id}/table/`
   return typeof rows === 'string' && rows.startsWith(prefix) ? rows.slice(prefix.length) : undefined
 }
