@@ -58,7 +58,7 @@ beforeAll(async () => {
     displayName: all,
     groupName: all,
     jobType: all,
-    tags: [all],
+    tags: corpus,
     config: JSON.stringify({ [all]: { value: corpus } }),
     summaryMetrics: JSON.stringify({ [all]: corpus }),
   })
