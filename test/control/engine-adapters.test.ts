@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Model } from '../../crds/generated.ts'
@@ -204,6 +205,8 @@ test('an engine that does not answer does not delay what others have loaded', as
   const baseModel = await addBaseModel(4)
   const modelId = await addModel(baseModel, 'email')
   const step = await rows.addCheckpoint(modelId, 1)
+  // The status of a model changes at most every five seconds: it has been written, and once more with the step.
+  await delay(11_000)
   const hanging = await addEngine(baseModel)
   const server = await listenAsEngine(`${subnet}.250`, () => {})
   onTestFinished(() => {
