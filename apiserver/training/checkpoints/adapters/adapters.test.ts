@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { configFile, extras, readAdapterConfig, type AdapterBounds } from './config.ts'
 import { readAdapterHeader, readHeaderLength, readLayers, requireKnownLayers, type Tensor } from './header.ts'
-import { requireBoundedWeights, sumSquares } from './weights.ts'
+import { requireBoundedWeights, sumSquares, type Part } from './weights.ts'
 
 const bounds: AdapterBounds = { bases: ['Qwen/Qwen3-4B', 'small'], maxRank: 16, targets: undefined }
 const plain = {
@@ -171,11 +171,14 @@ describe('the numbers of an adapter', () => {
     { name: a, dtype: 'F32', shape: [2, 3], start: 0, end: 24 },
     { name: b, dtype: 'F32', shape: [5, 2], start: 24, end: 20 * megabytes },
   ]
+  let reads: number[] = []
   const check = async (scale: number, squares: (start: number) => number) => {
     const parts: [number, number][] = []
-    const sum = async ({ start, end }: { start: number; end: number }) => {
-      parts.push([start, end])
-      return Promise.resolve(squares(start))
+    reads = []
+    const sum = async (read: readonly Part[]) => {
+      reads.push(read.at(-1)!.end - read[0]!.start)
+      for (const { start, end } of read) parts.push([start, end])
+      return Promise.resolve(read.map(({ start }) => squares(start)))
     }
     await requireBoundedWeights(tensors, scale, sum)
     return parts
@@ -186,6 +189,7 @@ describe('the numbers of an adapter', () => {
     expect(parts.map(([start]) => start)).toEqual([0, ...parts.slice(0, -1).map(([, end]) => end)])
     expect(parts.at(-1)![1]).toBe(20 * megabytes)
     expect(Math.max(...parts.map(([start, end]) => end - start))).toBe(8 * megabytes)
+    expect([reads.length, Math.max(...reads)]).toEqual([4, 8 * megabytes])
   })
 
   test('are rejected if one is not finite, with its tensor', async () => {

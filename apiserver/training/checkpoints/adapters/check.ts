@@ -56,12 +56,12 @@ export async function checkAdapter(
   const outcome = await askWorker(deps, { header, config, dataBytes, known: await readKnown(deps, baseModel) }, turn)
   if ('detail' in outcome) throw new HttpError(errors.invalid_request, outcome.detail)
   const dataStart = weights.size - dataBytes
-  await requireBoundedWeights(outcome.tensors, config.scale, async ({ dtype, start, end }) => {
-    const range = { start: dataStart + start, end: dataStart + end - 1 }
+  await requireBoundedWeights(outcome.tensors, config.scale, async (parts) => {
+    const range = { start: dataStart + parts[0]!.start, end: dataStart + parts.at(-1)!.end - 1 }
     const { buffer: bytes } = new Uint8Array(await buffer(await openArtifact(deps.artifacts, weights.key, range)))
-    const task: WeightsTask = { dtype, bytes }
+    const task: WeightsTask = { parts, bytes }
     const run = { module: weightsModule, task, timeoutMs, transfer: [bytes] }
-    const squares = await deps.heavyThreads.run<WeightsTask, number>(run, turn)
+    const squares = await deps.heavyThreads.run<WeightsTask, number[]>(run, turn)
     if (squares === undefined) throw tooHeavy()
     return squares
   })

@@ -1,10 +1,15 @@
 import type { ThreadFunction } from '../../../../lib/worker-threads/program.ts'
-import { sumSquares } from './weights.ts'
+import { sumSquares, type Part } from './weights.ts'
 
-/** A part of an adapter's weights. */
+/** Parts of an adapter's weights that follow one another, and their bytes. */
 export interface WeightsTask {
-  dtype: string
+  parts: readonly Part[]
   bytes: ArrayBuffer
 }
 
-export default { run: ({ dtype, bytes }) => sumSquares(dtype, bytes) } satisfies ThreadFunction<WeightsTask, number>
+function sumParts({ parts, bytes }: WeightsTask): number[] {
+  const first = parts[0]!.start
+  return parts.map(({ dtype, start, end }) => sumSquares(dtype, bytes.slice(start - first, end - first)))
+}
+
+export default { run: sumParts } satisfies ThreadFunction<WeightsTask, number[]>

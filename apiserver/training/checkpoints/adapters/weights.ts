@@ -6,24 +6,30 @@ import { invalidWeights, show, type Tensor } from './header.ts'
  */
 export const maxGain = 10_000
 
-/** Reads a part of a tensor's bytes and returns the sum of its squares. */
-export type SumSquares = (part: Pick<Tensor, 'dtype' | 'start' | 'end'>) => Promise<number>
+/** A part of a tensor. */
+export type Part = Pick<Tensor, 'name' | 'dtype' | 'start' | 'end'>
 
-// A part of this size is read and added in some hundredths of a second. It is a multiple of the size of a number.
-const partBytes = 8 * 1024 * 1024
+/** Reads parts that follow one another, and returns the sum of the squares of each. */
+export type SumSquares = (parts: readonly Part[]) => Promise<number[]>
+
+// So many bytes are read and added in some hundredths of a second. It is a multiple of the size of a number.
+const bytesAtOnce = 8 * 1024 * 1024
 
 /** Reads all numbers of an adapter. @throws {HttpError} 422 if one is not finite, or a layer's are too large */
 export async function requireBoundedWeights(tensors: readonly Tensor[], scale: number, sum: SumSquares): Promise<void> {
+  const squares = new Map<string, number>()
+  for (const parts of listReads(tensors)) {
+    const sums = await sum(parts)
+    for (const [index, { name }] of parts.entries()) {
+      const ofTensor = (squares.get(name) ?? 0) + sums[index]!
+      if (!Number.isFinite(ofTensor)) throw invalidWeights(`the tensor ${show(name)} has a number that is not finite`)
+      squares.set(name, ofTensor)
+    }
+  }
   const gains = new Map<string, number>()
-  for (const tensor of tensors) {
-    let squares = 0
-    for (let start = tensor.start; start < tensor.end; start += partBytes)
-      squares += await sum({ dtype: tensor.dtype, start, end: Math.min(tensor.end, start + partBytes) })
-    if (!Number.isFinite(squares))
-      throw invalidWeights(`the tensor ${show(tensor.name)} has a number that is not finite`)
-    const layer = tensor.name.replace(/\.lora_[AB]\.weight$/, '')
-    const gain = (gains.get(layer) ?? Math.abs(scale)) * Math.sqrt(squares)
-    gains.set(layer, gain)
+  for (const [name, ofTensor] of squares) {
+    const layer = name.replace(/\.lora_[AB]\.weight$/, '')
+    gains.set(layer, (gains.get(layer) ?? Math.abs(scale)) * Math.sqrt(ofTensor))
   }
   for (const [layer, gain] of gains) {
     if (gain > maxGain)
@@ -32,6 +38,24 @@ export async function requireBoundedWeights(tensors: readonly Tensor[], scale: n
           `${maxGain}. Its numbers or lora_alpha are too large`,
       )
   }
+}
+
+/** Divides tensors, which fill the file, into reads: small ones share one, and large ones have several. */
+function listReads(tensors: readonly Tensor[]): Part[][] {
+  const reads: Part[][] = []
+  let left = 0
+  for (const { name, dtype, start: first, end: last } of tensors.toSorted((a, b) => a.start - b.start)) {
+    for (let start = first; start < last; start += bytesAtOnce) {
+      const end = Math.min(last, start + bytesAtOnce)
+      if (end - start > left) {
+        reads.push([])
+        left = bytesAtOnce
+      }
+      reads.at(-1)!.push({ name, dtype, start, end })
+      left -= end - start
+    }
+  }
+  return reads
 }
 
 const views = new Map<string, (bytes: ArrayBuffer) => ArrayLike<number>>([
