@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { FairSemaphore, PermitTimeout } from './fair-semaphore.ts'
 
 /** All requests queue behind one permit. Returns the order in which they got it. */
@@ -62,6 +62,61 @@ test('a key that waits for its own share leaves a permit to others', async () =>
   a()
   await Promise.all(waits)
   expect(order).toEqual(['c', 'a'])
+})
+
+test('a request that holds several permits begins when one is free', async () => {
+  const semaphore = new FairSemaphore({ permits: 4 })
+  const release = semaphore.tryAcquire({ key: 'a', permits: 3 })!
+  const many = semaphore.tryAcquire({ key: 'b', permits: 100 })!
+  expect([semaphore.heldBy('a'), semaphore.heldBy('b')]).toEqual([3, 100])
+  release()
+  expect(semaphore.tryAcquire({ key: 'a' }), 'all are held').toBeUndefined()
+  const order: string[] = []
+  const waits = ['b', 'b', 'a'].map((key) => semaphore.run({ key }, async () => void order.push(key)))
+  await delay(0)
+  many()
+  await Promise.all(waits)
+  expect(order, 'a hundred permits count as a hundred turns').toEqual(['a', 'b', 'b'])
+  expect(semaphore.isIdle).toBe(true)
+})
+
+describe('with free shares', () => {
+  const fill = () => {
+    const semaphore = new FairSemaphore({ permits: 0 })
+    semaphore.resize(8, 8)
+    return { semaphore, release: semaphore.tryAcquire({ key: 'a', permits: 20 })! }
+  }
+
+  test('a key gets its share although another one holds all permits', () => {
+    const { semaphore } = fill()
+    const others = Array.from({ length: 5 }, () => semaphore.tryAcquire({ key: 'b' }))
+    expect(others.map((granted) => granted !== undefined)).toEqual([true, true, true, true, false])
+    expect(
+      semaphore.tryAcquire({ key: 'c', weight: 2 }),
+      'half of them: its weight is as large as both others',
+    ).toBeDefined()
+    expect(semaphore.tryAcquire({ key: 'a' })).toBeUndefined()
+  })
+
+  test('a key that waits gets its share when another one leaves', async () => {
+    const { semaphore } = fill()
+    const third = semaphore.tryAcquire({ key: 'c' })!
+    semaphore.tryAcquire({ key: 'b', permits: 2 })
+    const waiting = semaphore.acquire({ key: 'b' })
+    expect(semaphore.heldBy('b'), 'a third of eight').toBe(2)
+    third()
+    await waiting
+    expect(semaphore.heldBy('b')).toBe(3)
+  })
+
+  test('there are shares of the shared permits only', () => {
+    const { semaphore } = fill()
+    semaphore.resize(20, 2)
+    expect(semaphore.tryAcquire({ key: 'b' })).toBeDefined()
+    expect(semaphore.tryAcquire({ key: 'b' })).toBeUndefined()
+    semaphore.resize(20)
+    expect(semaphore.tryAcquire({ key: 'c' })).toBeUndefined()
+  })
 })
 
 test('waits time out, and failed work releases its permit', async () => {

@@ -7,13 +7,15 @@ export interface PermitRequest {
   weight?: number
   /** The most permits that this key may hold, if that is less than `permitsPerKey`. */
   maxOfKey?: number | null
+  /** How many permits the request holds, 1 by default. It is granted when one is free, so that it does not wait longer. */
+  permits?: number
   /** Without it, the request waits without a limit. */
   timeoutMs?: number
   /** Aborts the wait. */
   signal?: AbortSignal
 }
 
-interface Waiter extends Required<Pick<PermitRequest, 'key' | 'weight'>> {
+interface Waiter extends Required<Pick<PermitRequest, 'key' | 'weight' | 'permits'>> {
   maxOfKey: number
   grant: () => void
   leave: () => void
@@ -21,9 +23,20 @@ interface Waiter extends Required<Pick<PermitRequest, 'key' | 'weight'>> {
   stopWaiting: () => void
 }
 
+/** A key that holds permits or waits. */
+interface ActiveKey {
+  weight: number
+  virtualTime: number
+}
+
 /** No permit became free in time. */
 export class PermitTimeout extends Error {
   override name = 'PermitTimeout'
+}
+
+export interface FairSemaphoreOptions {
+  permits: number
+  permitsPerKey?: number
 }
 
 /**
@@ -36,16 +49,16 @@ export class PermitTimeout extends Error {
 export class FairSemaphore {
   #permits: number
   readonly #permitsPerKey: number
+  #shared = 0
   /** A key without permits has no entry. */
   readonly #held = new Map<string, number>()
   /** Waiters by key. A key without waiters has no entry. */
   readonly #waiting = new Map<string, WaitingLine<Waiter>>()
-  /** Has the keys that hold permits or wait. */
-  readonly #virtualTime = new Map<string, number>()
+  readonly #active = new Map<string, ActiveKey>()
   #now = 0
   #free: number
 
-  constructor({ permits, permitsPerKey = Infinity }: { permits: number; permitsPerKey?: number }) {
+  constructor({ permits, permitsPerKey = Infinity }: FairSemaphoreOptions) {
     this.#permits = permits
     this.#permitsPerKey = permitsPerKey
     this.#free = permits
@@ -61,16 +74,22 @@ export class FairSemaphore {
     return this.#held.size === 0 && this.#waiting.size === 0
   }
 
-  /** Changes the number of permits. If more are held, the next released ones are not granted again. */
-  resize(permits: number): void {
+  /**
+   * Changes the number of permits. If more are held, the next released ones are not granted again.
+   *
+   * @param shared of how many permits each key gets its share at once, although others hold all of them
+   */
+  resize(permits: number, shared = 0): void {
     this.#free += permits - this.#permits
     this.#permits = permits
-    while (this.#free > 0 && this.#grantNext());
+    this.#shared = shared
+    this.#grantAll()
   }
 
   /** Acquires a permit if one is free for the key now. Call the returned function once to release it. */
-  tryAcquire({ key, weight = 1, maxOfKey }: PermitRequest): (() => void) | undefined {
-    return this.#isFreeFor(key, this.#limitOf(maxOfKey)) ? this.#hold({ key, weight }) : undefined
+  tryAcquire({ key, weight = 1, maxOfKey, permits = 1 }: PermitRequest): (() => void) | undefined {
+    const request = { key, weight, permits, maxOfKey: this.#limitOf(maxOfKey) }
+    return this.#isFreeFor(request) ? this.#hold(request) : undefined
   }
 
   /**
@@ -96,41 +115,49 @@ export class FairSemaphore {
     return Math.min(maxOfKey ?? this.#permitsPerKey, this.#permitsPerKey)
   }
 
-  #isFreeFor(key: string, limit: number): boolean {
-    return this.#free > 0 && this.heldBy(key) < limit
+  #isFreeFor({ key, weight, maxOfKey }: Pick<Waiter, 'key' | 'weight' | 'maxOfKey'>): boolean {
+    const held = this.heldBy(key)
+    return held < maxOfKey && (this.#free > 0 || held < this.#shareOf(key, weight))
   }
 
-  #hold({ key, weight }: Pick<Waiter, 'key' | 'weight'>): () => void {
-    this.#free--
-    this.#held.set(key, this.heldBy(key) + 1)
-    this.#now = Math.max(this.#now, this.#virtualTime.get(key) ?? 0)
-    this.#virtualTime.set(key, this.#now + 1 / weight)
+  #shareOf(key: string, weight: number): number {
+    if (this.#shared === 0) return 0
+    let others = 0
+    for (const [name, active] of this.#active) if (name !== key) others += active.weight
+    return Math.floor((this.#shared * weight) / (others + weight))
+  }
+
+  #hold({ key, weight, permits }: Pick<Waiter, 'key' | 'weight' | 'permits'>): () => void {
+    this.#free -= permits
+    this.#held.set(key, this.heldBy(key) + permits)
+    this.#now = Math.max(this.#now, this.#active.get(key)?.virtualTime ?? 0)
+    this.#active.set(key, { weight, virtualTime: this.#now + permits / weight })
     let held = true
     return () => {
-      if (held) this.#release(key)
+      if (held) this.#release(key, permits)
       held = false
     }
   }
 
-  #release(key: string): void {
-    this.#free++
-    const rest = this.heldBy(key) - 1
+  #release(key: string, permits: number): void {
+    this.#free += permits
+    const rest = this.heldBy(key) - permits
     if (rest > 0) this.#held.set(key, rest)
     else this.#held.delete(key)
-    this.#grantNext()
     this.#forgetIdle(key)
+    this.#grantAll()
   }
 
   #forgetIdle(key: string): void {
-    if (!this.#held.has(key) && !this.#waiting.has(key)) this.#virtualTime.delete(key)
+    if (!this.#held.has(key) && !this.#waiting.has(key)) this.#active.delete(key)
     if (this.#free === this.#permits) this.#now = 0
   }
 
-  async #wait({ key, weight = 1, maxOfKey, timeoutMs, signal }: PermitRequest): Promise<() => void> {
+  async #wait({ key, weight = 1, maxOfKey, permits = 1, timeoutMs, signal }: PermitRequest): Promise<() => void> {
     signal?.throwIfAborted()
     const { promise, resolve, reject } = Promise.withResolvers<() => void>()
-    const grant = () => resolve(this.#hold({ key, weight }))
-    const waiter = this.#enqueue({ key, weight, maxOfKey: this.#limitOf(maxOfKey), grant })
+    const grant = () => resolve(this.#hold({ key, weight, permits }))
+    const waiter = this.#enqueue({ key, weight, permits, maxOfKey: this.#limitOf(maxOfKey), grant })
     const giveUp = (reason: unknown) => {
       this.#remove(waiter)
       reject(reason)
@@ -149,7 +176,8 @@ export class FairSemaphore {
   #enqueue(given: Omit<Waiter, 'leave' | 'stopWaiting'>): Waiter {
     const line = this.#waiting.get(given.key) ?? new WaitingLine()
     this.#waiting.set(given.key, line)
-    if (!this.#virtualTime.has(given.key)) this.#virtualTime.set(given.key, this.#now)
+    const { virtualTime = this.#now } = this.#active.get(given.key) ?? {}
+    this.#active.set(given.key, { weight: given.weight, virtualTime })
     const waiter = { ...given, leave: () => leave(), stopWaiting: () => {} }
     const leave = line.push(waiter)
     return waiter
@@ -162,21 +190,21 @@ export class FairSemaphore {
     this.#forgetIdle(key)
   }
 
-  /** Grants a permit to the next waiter. Returns false if no waiter may have one. */
-  #grantNext(): boolean {
-    const next = this.#findNext()
-    if (!next) return false
-    this.#remove(next)
-    next.grant()
-    return true
+  #grantAll(): void {
+    for (let next = this.#findNext(); next; next = this.#findNext()) {
+      this.#remove(next)
+      next.grant()
+    }
   }
 
   /** The first waiter of the key with the least virtual time, among the keys that may hold one more permit. */
   #findNext(): Waiter | undefined {
+    if (this.#free <= 0 && this.#shared === 0) return undefined
+    const timeOf = ({ key }: Waiter) => this.#active.get(key)!.virtualTime
     let found: Waiter | undefined
     for (const { first } of this.#waiting.values()) {
-      if (!first || !this.#isFreeFor(first.key, first.maxOfKey)) continue
-      if (!found || this.#virtualTime.get(first.key)! < this.#virtualTime.get(found.key)!) found = first
+      if (!first || !this.#isFreeFor(first)) continue
+      if (!found || timeOf(first) < timeOf(found)) found = first
     }
     return found
   }

@@ -58,9 +58,9 @@ export async function askEngine(deps: AskDeps, call: EngineCall, request: Prepar
 }
 
 function describeEngineRequest({ caller, client }: EngineCall, request: PreparedRequest): EngineRequest {
-  const { path, target, body, affinity } = request
+  const { path, target, body, affinity, sequences } = request
   const { baseModelCrName } = target
-  return { baseModelCrName, turn: turnOf(caller), adapter: adapterOf(target), affinity, path, body, client }
+  return { baseModelCrName, turn: turnOf(caller), adapter: adapterOf(target), affinity, sequences, path, body, client }
 }
 
 /** A request that an engine has begun to answer. */

@@ -29,6 +29,8 @@ export interface CheckedBody {
   hidesUsage: boolean
   /** The beginning of the prompt. Requests with equal prefixes go to the same engine, which has cached the prefix. */
   prefix: string
+  /** How many sequences an engine computes: samples of prompts, or inputs of embeddings. */
+  sequences: number
   /** How many tokens may be sampled at most. Undefined if the request does not set it. */
   maxSampledTokens?: number | undefined
   /** Returns the members that change on the way to the engine. Undefined leaves a member out. */

@@ -22,6 +22,8 @@ export interface PreparedRequest {
   hidesUsage: boolean
   /** Requests with equal keys should go to the same engine. */
   affinity: AffinityKey
+  /** How many sequences the engine computes for it. */
+  sequences: number
   /** The tokens that the request is expected to use. */
   estimate: TokenEstimate
 }
@@ -62,7 +64,8 @@ export function prepareRequest(
   const letGo = () => memory.drop(reserved)
   const estimate = estimateTokens(body.length, checked)
   const affinity = { entity, model: target.engineName, prefix: checked.prefix }
-  return { path, target, body: new EngineBody(body, letGo), hidesUsage: checked.hidesUsage, affinity, estimate }
+  const { hidesUsage, sequences } = checked
+  return { path, target, body: new EngineBody(body, letGo), hidesUsage, affinity, sequences, estimate }
 }
 
 function estimateTokens(bodyBytes: number, { maxSampledTokens = defaultSampled }: CheckedBody): TokenEstimate {

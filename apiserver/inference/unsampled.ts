@@ -11,13 +11,18 @@ interface UnsampledRequest {
 }
 
 /** The checked body of a request for which an engine samples no tokens. */
-export function describeUnsampled(request: UnsampledRequest, change: CheckedBody['change']): CheckedBody {
+export function describeUnsampled(
+  request: UnsampledRequest,
+  change: CheckedBody['change'],
+  sequences = 1,
+): CheckedBody {
   return {
     model: request.model ?? undefined,
     cacheSalt: request.cache_salt,
     hidesUsage: false,
     // Engines cache nothing of it for later requests.
     prefix: '',
+    sequences,
     maxSampledTokens: 0,
     change,
     // The request bounds the size of the reply, or only the engine knows it. A reply is bounded while it is read.

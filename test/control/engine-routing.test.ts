@@ -285,7 +285,9 @@ describe('an engine that ends', () => {
     ['is being deleted', () => terminate(1)],
   ])('when it %s gets no new requests, and completes its streams', async (_, drain) => {
     const begun = Promise.withResolvers<Stream>()
-    await listen(1, stream(begun.resolve))
+    const answers = [stream(begun.resolve)]
+    // It may be asked until the gateway knows of its end.
+    await listen(1, (...args) => (answers.pop() ?? reply('first'))(...args))
     await addEnginePod(place(1))
     const streaming = await chat({ stream: true })
     const running = await begun.promise
@@ -446,7 +448,8 @@ test('when all engines are busy, entities are served by their weights', async ()
   const others = Array.from({ length: 6 }, () => ask('heavy'))
   const all = first.length + flood.length + others.length
   await eventually(async () => expect(await countEngineDemand(database.pool, namespace, model)).toBe(all), 60_000)
-  expect(order).toHaveLength(3)
+  // Of two places, an entity with three quarters of the weights has one at once.
+  expect(order.slice(3)).toEqual(['heavy'])
   gate.resolve()
   const statuses = new Set((await Promise.all([...first, ...flood, ...others])).map(({ status }) => status))
   expect([...statuses]).toEqual([200])

@@ -67,8 +67,8 @@ export const inferenceMutations: Mutation[] = [
   {
     fault: 'a flood of one entity goes to a full engine before the others',
     file: 'apiserver/inference/engines/base-model-engines.ts',
-    find: 'this.#permits.acquire({ ...turn, timeoutMs, signal: ended })',
-    replace: "this.#permits.acquire({ key: '', timeoutMs, signal: ended })",
+    find: 'this.#permits.acquire({ ...turn, permits, timeoutMs, signal: ended })',
+    replace: "this.#permits.acquire({ key: '', permits, timeoutMs, signal: ended })",
     test: 'apiserver/inference/engines/engine-router.test.ts',
   },
   {

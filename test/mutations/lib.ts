@@ -39,8 +39,8 @@ export const libMutations: Mutation[] = [
   {
     fault: "a key's weight is ignored",
     file: 'lib/fair-semaphore.ts',
-    find: 'this.#now + 1 / weight',
-    replace: 'this.#now + 1',
+    find: 'this.#now + permits / weight',
+    replace: 'this.#now + permits',
     test: 'lib/fair-semaphore.test.ts',
   },
   {

@@ -32,8 +32,8 @@ class Engine:
             time.sleep(0.1)
         raise AssertionError(f"the engine is not ready: {self.log.read_text()[-5000:]}")
 
-    def send(self, method: str, path: str, body: object) -> bytes:
-        headers = {"authorization": "Bearer key", "content-type": "application/json"}
+    def send(self, method: str, path: str, body: object, tenant: str = "") -> bytes:
+        headers = {"authorization": "Bearer key", "content-type": "application/json", "x-trainyard-tenant": tenant}
         url = f"http://127.0.0.1:{self.port}{path}"
         request = urllib.request.Request(url, json.dumps(body).encode(), headers, method=method)
         with urllib.request.urlopen(request) as answer:

@@ -20,7 +20,7 @@ def build_arguments(settings: Settings, extra: list[str]) -> list[str]:
     # samples, and training on them has no sign of that.
     arguments += ["--logprobs-mode", "processed_logprobs"]
     arguments += ["--worker-extension-cls", "trainyard_engine.worker.WorkerExtension"]
-    arguments += ["--scheduler-cls", "trainyard_engine.clean_scheduler.build_scheduler"]
+    arguments += ["--scheduler-cls", "trainyard_engine.scheduler.build_scheduler"]
     # By itself vLLM aborts all requests at SIGTERM.
     arguments += ["--shutdown-timeout", str(settings.drain_seconds)]
     if settings.max_model_len is not None:

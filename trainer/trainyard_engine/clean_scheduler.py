@@ -6,8 +6,6 @@ prefix.
 
 from typing import Any
 
-from vllm.config import VllmConfig
-from vllm.v1.core.sched.async_scheduler import AsyncScheduler
 from vllm.v1.core.sched.output import SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.engine import EngineCoreOutputs
@@ -45,13 +43,3 @@ class CleanScheduler(Scheduler):
         request.status = RequestStatus.FINISHED_ERROR
         request.resumable = False
         return [], True
-
-
-class CleanAsyncScheduler(CleanScheduler, AsyncScheduler):
-    """The same beside a device that computes the next step already."""
-
-
-def build_scheduler(vllm_config: VllmConfig, **options: Any) -> CleanScheduler:
-    """vLLM takes it for a class of schedulers."""
-    is_async = vllm_config.scheduler_config.async_scheduling
-    return (CleanAsyncScheduler if is_async else CleanScheduler)(vllm_config=vllm_config, **options)

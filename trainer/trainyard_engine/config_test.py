@@ -21,7 +21,7 @@ def test_arguments_of_the_server():
         "--logprobs-mode",
         "processed_logprobs",
         "--worker-extension-cls", "trainyard_engine.worker.WorkerExtension",
-        "--scheduler-cls", "trainyard_engine.clean_scheduler.build_scheduler",
+        "--scheduler-cls", "trainyard_engine.scheduler.build_scheduler",
         "--shutdown-timeout", "30",
         "--dtype", "float32", "--served-model-name", "a/b", "c",
     ]  # fmt: skip

@@ -21,6 +21,8 @@ from trainyard_engine.capacity import CapacityMiddleware
 from trainyard_engine.config import Settings
 from trainyard_engine.dead_engine import DeadEngineMiddleware
 from trainyard_engine.device_turns import divide_time, lend_device
+from trainyard_engine.fairness.executor import share_fairly
+from trainyard_engine.fairness.tenants import TenantMiddleware, name_tenants
 from trainyard_engine.grammars.checker import Checker
 from trainyard_engine.grammars.compiler import Recipe, open_check
 from trainyard_engine.grammars.gate import GrammarGate
@@ -58,7 +60,9 @@ async def build_and_serve(
 ) -> Awaitable[None]:
     """Loads the adapters that clients use, and starts to serve. Returns an awaitable that ends after SIGTERM."""
     gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
+    name_tenants(engine)
     guard_engine(engine, gate)
+    share_fairly(engine.renderer)
     app = await build_vllm_app(engine, arguments)
     adapters = await load_adapters(engine, app.state.openai_serving_models, settings)
     add_kept_route(app, adapters.keep)
@@ -69,7 +73,7 @@ async def build_and_serve(
     setting = [name for name in SETTING if (chat and chat.parser_cls) or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
-    marked = DeadEngineMiddleware(GrammarMiddleware(stack, gate, setting), engine)
+    marked = DeadEngineMiddleware(TenantMiddleware(GrammarMiddleware(stack, gate, setting)), engine)
     guarded = AccessMiddleware(marked, settings.keys)
     app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
     if settings.device_socket:

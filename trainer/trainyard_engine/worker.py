@@ -4,11 +4,13 @@ from typing import Any
 
 from trainyard_engine.applied_layers import find_applied_layers
 from trainyard_engine.clean_blocks import keep_blocks_clean
+from trainyard_engine.cpu_seeds import keep_seeds
 from trainyard_engine.kept_adapters import keep_in_memory
 from trainyard_engine.prompt_logits import skip_foreign_adapters
 
 skip_foreign_adapters()
 keep_blocks_clean()
+keep_seeds()
 
 
 class WorkerExtension:

@@ -26,6 +26,7 @@ export function checkChat(document: JsonDocument): CheckedBody {
     cacheSalt: chat.cache_salt,
     hidesUsage: asksForUsage(chat),
     prefix: readPrefix(chat.messages),
+    sequences: chat.n ?? 1,
     maxSampledTokens: countSampled(chat),
     change: (target) => ({ ...changeChat(chat, target), ...changes }),
     rejectLargeReply: (basis) => rejectLargeReply({ chat, ...basis }),

@@ -34,6 +34,7 @@ export function checkCompletion(document: JsonDocument): CheckedBody {
     cacheSalt: request.cache_salt,
     hidesUsage: asksForUsage(request),
     prefix: readPrefix(request.prompt),
+    sequences: countPrompts(request) * (request.n ?? 1),
     maxSampledTokens: countSampled(request),
     change: (target) => changeCompletion(request, target),
     rejectLargeReply: (basis) => rejectLargeReply({ request, isTrained: isTrained(request, basis), ...basis }),

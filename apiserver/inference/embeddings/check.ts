@@ -21,15 +21,22 @@ export function checkEmbedding(document: JsonDocument): CheckedBody {
     ...findMany(request),
   ]
   if (issues.length > 0) throw unprocessable(...issues)
-  return describeUnsampled(request, ({ engineName, cacheSalt }) => ({
+  const change: CheckedBody['change'] = ({ engineName, cacheSalt }) => ({
     ...leaveOut(request, embeddingFields),
     cache_salt: cacheSalt,
     model: engineName,
-  }))
+  })
+  return describeUnsampled(request, change, countInputs(request))
 }
 
-function findMany({ input }: EmbeddingRequest): ValidationIssue[] {
-  if (!Array.isArray(input) || typeof input[0] === 'number' || input.length <= maxInputs) return []
-  const msg = `A request should have at most ${maxInputs} inputs, not ${input.length}`
+/** A list of token ids is one input. */
+function countInputs({ input }: EmbeddingRequest): number {
+  return Array.isArray(input) && typeof input[0] !== 'number' ? input.length : 1
+}
+
+function findMany(request: EmbeddingRequest): ValidationIssue[] {
+  const count = countInputs(request)
+  if (count <= maxInputs) return []
+  const msg = `A request should have at most ${maxInputs} inputs, not ${count}`
   return [{ loc: ['body', 'input'], msg, type: 'too_long' }]
 }

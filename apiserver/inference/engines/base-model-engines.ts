@@ -17,6 +17,8 @@ export interface EngineSearch {
   adapter: string | undefined
   /** Requests with equal keys should go to the same engine. */
   affinity: AffinityKey
+  /** How many sequences the engine computes for it. */
+  sequences: number
   client: ClientWatch
   /** The pods that closed the connection during this request. */
   failed: ReadonlySet<string>
@@ -49,14 +51,15 @@ export interface EngineLoad {
 
 /**
  * The engine pods of one base model. Requests beyond the capacity of the usable pods wait here. They are served fairly
- * by the weights of their entities, because an engine itself serves requests in the order of arrival.
+ * by the weights of their entities.
  */
 export class BaseModelEngines {
   readonly #held: HeldRequests
   readonly #history: AdapterHistory
   readonly #states = new Map<string, EngineState>()
   /**
-   * One permit for each request that the usable pods may have, and one for each request that other pods still answer.
+   * One permit for each sequence that the usable pods may have, and one for each that other pods still compute. Engines
+   * divide what they have between entities. So an entity gets its share of the usable pods while others have all of it.
    */
   readonly #permits = new FairSemaphore({ permits: 0 })
   readonly #requests = new RequestCount()
@@ -107,10 +110,10 @@ export class BaseModelEngines {
 
   /** Returns a slot of one of the pods, or undefined if none is free. */
   tryAcquire(search: EngineSearch): EngineLease | undefined {
-    const release = this.#permits.tryAcquire(search.turn)
+    const release = this.#permits.tryAcquire({ ...search.turn, permits: search.sequences })
     if (!release) return undefined
     const state = this.#pick(search)
-    if (state) return this.#lease(state, search.adapter, release)
+    if (state) return this.#lease(state, search, release)
     // The last usable pod became unusable before the permit was acquired.
     release()
     return undefined
@@ -123,12 +126,12 @@ export class BaseModelEngines {
       if (lease) return lease
       const release = await this.#wait(search)
       const state = this.#pick(search)
-      if (state) return this.#lease(state, search.adapter, release)
+      if (state) return this.#lease(state, search, release)
       release()
     }
   }
 
-  async #wait({ turn, client, deadlineMs }: EngineSearch): Promise<() => void> {
+  async #wait({ turn, sequences: permits, client, deadlineMs }: EngineSearch): Promise<() => void> {
     const timeoutMs = Math.max(0, deadlineMs - performance.now())
     const isHeld = this.#listUsable().length === 0
     const reason = isHeld ? 'held' : 'busy'
@@ -136,7 +139,7 @@ export class BaseModelEngines {
     try {
       if (isHeld) this.#onHeld()
       return await this.#held.while({ turn, isHeld, queue: this, signal: client.signal }, (ended) =>
-        this.#permits.acquire({ ...turn, timeoutMs, signal: ended }),
+        this.#permits.acquire({ ...turn, permits, timeoutMs, signal: ended }),
       )
     } catch (error) {
       throw error instanceof PermitTimeout ? unavailable(describeTimeout(isHeld)) : error
@@ -152,7 +155,7 @@ export class BaseModelEngines {
   #pick({ adapter, affinity, failed }: EngineSearch): EngineState | undefined {
     const [first, ...rest] = this.#states.values()
     // There is only one pod.
-    if (first && rest.length === 0) return first.isUsable && first.inFlight < first.maxInFlight ? first : undefined
+    if (first && rest.length === 0) return first.isUsable ? first : undefined
     const affinityHash = hashAffinity(affinity)
     const loads = this.#listUsable().map((state) => ({
       state,
@@ -165,8 +168,8 @@ export class BaseModelEngines {
     return (pickPod(others, affinityHash) ?? pickPod(loads, affinityHash))?.state
   }
 
-  #lease(state: EngineState, adapter: string | undefined, releasePermit: () => void): EngineLease {
-    state.inFlight++
+  #lease(state: EngineState, { adapter, sequences }: EngineSearch, releasePermit: () => void): EngineLease {
+    state.inFlight += sequences
     this.#requests.add('inFlight')
     let isReleased = false
     return {
@@ -185,7 +188,7 @@ export class BaseModelEngines {
       release: () => {
         if (isReleased) return
         isReleased = true
-        state.inFlight--
+        state.inFlight -= sequences
         this.#requests.remove('inFlight')
         if (!state.isUsable) this.#resize()
         releasePermit()
@@ -194,12 +197,13 @@ export class BaseModelEngines {
   }
 
   #resize(): void {
-    let permits = 0
+    let [permits, usable] = [0, 0]
     for (const [key, state] of this.#states) {
       permits += state.isUsable ? state.maxInFlight : state.inFlight
+      if (state.isUsable) usable += state.maxInFlight
       if (!state.isReady && state.inFlight === 0) this.#states.delete(key)
     }
-    this.#permits.resize(permits)
+    this.#permits.resize(permits, usable)
   }
 }
 

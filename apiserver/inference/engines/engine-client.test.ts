@@ -39,6 +39,7 @@ const post = (body: EngineBody, key = 'acme', by = client) =>
     baseModelCrName: 'tiny',
     turn: { key, weight: 2.5 },
     adapter: undefined,
+    sequences: 1,
     affinity: { entity: key, model: 'tiny', prefix: '' },
     path: '/v1/chat/completions',
     body,

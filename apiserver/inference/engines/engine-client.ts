@@ -28,6 +28,8 @@ export interface EngineRequest {
   adapter: string | undefined
   /** Requests with equal keys should go to the same engine. */
   affinity: AffinityKey
+  /** How many sequences the engine computes for it. */
+  sequences: number
   path: string
   body: EngineBody
   client: ClientWatch
@@ -58,11 +60,11 @@ export class EngineClient {
    * @throws {HttpError} 503 if no engine is free in time, or if one has received the request and then disconnects
    */
   async post(request: EngineRequest): Promise<EngineResponse> {
-    const { baseModelCrName, turn, adapter, affinity, client } = request
+    const { baseModelCrName, turn, adapter, affinity, sequences, client } = request
     const { deadlineMs } = this.#router
     const failed = new Set<string>()
     for (let breaks = 0; breaks < maxBreaks;) {
-      const search = { turn, adapter, affinity, client, failed, deadlineMs }
+      const search = { turn, adapter, affinity, sequences, client, failed, deadlineMs }
       const lease =
         this.#router.tryAcquire(baseModelCrName, search) ?? (await this.#router.acquire(baseModelCrName, search))
       const outcome = await this.#tryPod(lease, request)

@@ -27,6 +27,7 @@ function openRouter({ pods = [], seconds = 60, requests = 100 }: RouterOptions =
     turn: { key: more.entity ?? 'acme', weight: more.weight ?? 1 },
     adapter: undefined,
     affinity: { entity: 'acme', model: 'tiny', prefix: '' },
+    sequences: 1,
     client: new ClientWatch(),
     failed: new Set(),
     deadlineMs: router.deadlineMs,
@@ -43,6 +44,13 @@ describe('while no pod is ready', () => {
     await settle()
     setPods(pod('1'))
     expect((await waiting).pod).toEqual(pod('1'))
+  })
+
+  test('a request of another entity is held too, while pods that left still answer', async () => {
+    const { acquire, setPods } = openRouter({ pods: [pod('1')], seconds: 0.02 })
+    await acquire({ sequences: 8 })
+    setPods()
+    await expect(acquire({ entity: 'other' })).rejects.toMatchObject({ status: 503 })
   })
 
   test('a request is held for a limited time', async () => {

@@ -13,6 +13,7 @@ const unreachableBackoff: Backoff = { baseMs: 250, maxMs: 2_000, jitter: 0 }
 export class EngineState {
   readonly pod: EnginePod
   readonly hash: number
+  /** The sequences that this process has sent to it. */
   inFlight = 0
   isReady = true
   #maxInFlight = addQueue(defaultMaxRequests)
@@ -39,7 +40,7 @@ export class EngineState {
     this.isReady = isReady
   }
 
-  /** Records an answer. @param maxRequests how many requests the pod says it can run at once, if it says so */
+  /** Records an answer. @param maxRequests how many sequences the pod says it can run at once, if it says so */
   recordAnswer(maxRequests: number | undefined): void {
     this.#failures = 0
     if (maxRequests !== undefined) this.#maxInFlight = addQueue(maxRequests)

@@ -60,8 +60,10 @@ describe('a busy pod', () => {
     expect(Math.max(...loads)).toBeLessThanOrEqual(1.25 * Math.min(...loads) + 2)
   })
 
-  test('that is full and alone gets no request', () => {
-    expect(pickPod([pod('a', { inFlight: 100 })], 1)).toBeUndefined()
+  test('that is full gets a request only if all are full', () => {
+    const full = pod('full', { inFlight: 100, hasAdapter: true })
+    expect(pickPod([full, pod('fuller', { inFlight: 200 })], 1)).toBe(full)
+    expect(pickPod([full, pod('free', { inFlight: 99 })], 1)?.name).toBe('free')
     expect(pickPod([], 1)).toBeUndefined()
   })
 })

@@ -8,9 +8,9 @@ const freeRequests = 1
 
 /** What is known about a pod that a request may go to. */
 export interface PodLoad {
-  /** the unanswered requests that this process has sent to it */
+  /** the unanswered sequences that this process has sent to it */
   inFlight: number
-  /** how many requests it accepts from this process */
+  /** how many of them it has room for */
   maxInFlight: number
   /** the hash of its name */
   hash: number
@@ -19,12 +19,13 @@ export interface PodLoad {
 }
 
 /**
- * Chooses the pod for a request. Undefined if all pods are full. Only pods with little more than the least load are
+ * Chooses the pod for a request. Undefined if there is none. Full pods come last. Only pods with little more than the least load are
  * considered. Among these, pods that have the adapter come first. The score of pod and prefix decides between the rest
  * (rendezvous hashing), so that a pod that comes or goes moves no requests between the others.
  */
 export function pickPod<T extends PodLoad>(pods: readonly T[], prefixHash: number): T | undefined {
-  const open = pods.filter(({ inFlight, maxInFlight }) => inFlight < maxInFlight)
+  const free = pods.filter(({ inFlight, maxInFlight }) => inFlight < maxInFlight)
+  const open = free.length > 0 ? free : pods
   const leastLoad = Math.min(...open.map(({ inFlight }) => inFlight))
   const quiet = open.filter(({ inFlight }) => inFlight <= leastLoad * maxLoadRatio + freeRequests)
   const warm = quiet.filter(({ hasAdapter }) => hasAdapter)

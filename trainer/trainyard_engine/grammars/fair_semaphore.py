@@ -2,24 +2,14 @@
 
 from asyncio import CancelledError, Future, get_running_loop
 from collections import deque
-from dataclasses import dataclass, field
 
+from trainyard_engine.fairness.stride import StrideScheduler
+from trainyard_engine.fairness.tenants import Tenant
 from trainyard_engine.grammars.verdict import GrammarError
 
 
-@dataclass(frozen=True)
-class Tenant:
-    """A tenant of twice the weight gets twice the permits while others wait."""
-
-    name: str = ""
-    weight: float = field(default=1, compare=False)
-
-
 class FairSemaphore:
-    """At most `slots` permits at once, one for each tenant. Waiting tenants take turns, not waiting requests.
-
-    The turns are those of stride scheduling (Waldspurger and Weihl, 1995), as in the control plane.
-    """
+    """At most `slots` permits at once, one for each tenant. Waiting tenants take turns, not waiting requests."""
 
     def __init__(self, slots: int, waiting: int) -> None:
         self.free = slots
@@ -27,9 +17,8 @@ class FairSemaphore:
         self.active: set[Tenant] = set()
         #: waiting requests by tenant; a tenant without waiting requests has no entry
         self.queues: dict[Tenant, deque[Future[None]]] = {}
-        #: virtual times of the tenants that wait or have a permit
-        self.times: dict[Tenant, float] = {}
-        self.now = 0.0
+        #: of the tenants that wait or have a permit
+        self.stride = StrideScheduler()
 
     async def acquire(self, tenant: Tenant) -> None:
         """Waits for a permit, which `release` returns.
@@ -50,6 +39,7 @@ class FairSemaphore:
     def release(self, tenant: Tenant) -> None:
         self.free += 1
         self.active.discard(tenant)
+        self.stride.charge(tenant, 1)
         self.serve()
         self.forget_idle(tenant)
 
@@ -60,7 +50,7 @@ class FairSemaphore:
                 f"{self.max_waiting} new grammars of your entity are already waiting. Send this request again later."
             )
             raise GrammarError(429, message)
-        self.times.setdefault(tenant, self.now)
+        self.stride.enter(tenant)
         permit: Future[None] = get_running_loop().create_future()
         queue.append(permit)
         return permit
@@ -73,13 +63,10 @@ class FairSemaphore:
                 continue
             self.free -= 1
             self.active.add(tenant)
-            self.now = max(self.now, self.times[tenant])
-            self.times[tenant] = self.now + 1 / tenant.weight
             permit.set_result(None)
 
     def pick(self) -> Tenant | None:
-        waiting = (tenant for tenant in self.queues if tenant not in self.active)
-        return min(waiting, key=lambda tenant: self.times[tenant], default=None)
+        return self.stride.pick(tenant for tenant in self.queues if tenant not in self.active)
 
     def withdraw(self, tenant: Tenant, permit: Future[None]) -> None:
         """Removes a cancelled request from the queue."""
@@ -94,4 +81,4 @@ class FairSemaphore:
 
     def forget_idle(self, tenant: Tenant) -> None:
         if tenant not in self.active and tenant not in self.queues:
-            self.times.pop(tenant, None)
+            self.stride.leave(tenant)

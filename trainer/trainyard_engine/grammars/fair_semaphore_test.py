@@ -2,7 +2,8 @@ import asyncio
 
 import pytest
 
-from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
+from trainyard_engine.fairness.tenants import Tenant
+from trainyard_engine.grammars.fair_semaphore import FairSemaphore
 from trainyard_engine.grammars.verdict import GrammarError
 
 
@@ -91,7 +92,7 @@ def test_a_request_that_leaves_takes_no_permit():
         assert served == ["a", "a"]
         semaphore.release(Tenant("a"))
         await semaphore.acquire(Tenant("c"))
-        assert (semaphore.queues, semaphore.times.keys()) == ({}, {Tenant("c")})
+        assert (semaphore.queues, semaphore.stride.times.keys()) == ({}, {Tenant("c")})
 
     run(test)
 
@@ -110,6 +111,6 @@ def test_a_tenant_with_twice_the_weight_gets_twice_the_permits():
         tenants = [Tenant("a"), Tenant("b", weight=2)]
         await asyncio.gather(*(go(tenant) for tenant in tenants for _ in range(8)))
         assert [served[:9].count(name) for name in "ab"] == [3, 6]
-        assert (semaphore.queues, semaphore.times, semaphore.free) == ({}, {}, 1)
+        assert (semaphore.queues, semaphore.stride.times, semaphore.free) == ({}, {}, 1)
 
     run(test)

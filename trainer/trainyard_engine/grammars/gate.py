@@ -5,7 +5,8 @@ import time
 from collections.abc import Awaitable
 from typing import Protocol
 
-from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
+from trainyard_engine.fairness.tenants import Tenant
+from trainyard_engine.grammars.fair_semaphore import FairSemaphore
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import Order
 from trainyard_engine.grammars.verdict import GrammarError, Verdict

@@ -2,7 +2,8 @@ import asyncio
 
 import pytest
 
-from trainyard_engine.grammars.fair_semaphore import FairSemaphore, Tenant
+from trainyard_engine.fairness.tenants import Tenant
+from trainyard_engine.grammars.fair_semaphore import FairSemaphore
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.order import MembersOrder

@@ -11,7 +11,7 @@ from vllm.engine.protocol import EngineClient
 from vllm.exceptions import GracefulHTTPError
 from vllm.sampling_params import SamplingParams
 
-from trainyard_engine.grammars.fair_semaphore import Tenant
+from trainyard_engine.fairness.tenants import Tenant
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.order import ParamsOrder
 from trainyard_engine.grammars.verdict import GrammarError

@@ -3,20 +3,15 @@
 import asyncio
 from collections.abc import Sequence
 
-from starlette.datastructures import Headers
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from trainyard_engine.grammars.fair_semaphore import Tenant
+from trainyard_engine.fairness.tenants import Tenant, tenant_now
 from trainyard_engine.grammars.gate import GrammarGate
 from trainyard_engine.grammars.guard import Asked, asked_now
 from trainyard_engine.grammars.order import MembersOrder, read_order
 from trainyard_engine.grammars.verdict import GrammarError
 
-# The tenant of the request and its weight, from the apiserver. The tenant's name is opaque: it only shows whether two
-# tenants are the same.
-TENANT_HEADER = "x-trainyard-tenant"
-WEIGHT_HEADER = "x-trainyard-weight"
 CHAT = ("POST", "/v1/chat/completions")
 COMPLETION = ("POST", "/v1/completions")
 # Tools set no grammar of a completion.
@@ -39,7 +34,7 @@ class GrammarMiddleware:
         if setting is None:
             await self.app(scope, receive, send)
             return
-        asked = Asked(read_tenant(Headers(scope=scope)))
+        asked = Asked(tenant_now.get())
         asked_now.set(asked)
         body = await read_body(receive)
         if body is None:
@@ -70,11 +65,6 @@ class GrammarMiddleware:
         finally:
             admission.cancel()
             leaving.cancel()
-
-
-def read_tenant(headers: Headers) -> Tenant:
-    """Reads the tenant from the apiserver's headers. No other client has the engine's key."""
-    return Tenant(headers.get(TENANT_HEADER, ""), float(headers.get(WEIGHT_HEADER, 1)))
 
 
 class Answer:

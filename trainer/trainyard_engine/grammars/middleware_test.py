@@ -12,6 +12,7 @@ from starlette.routing import Route
 from vllm.entrypoints.serve import create_error_response
 from vllm.sampling_params import SamplingParams, StructuredOutputsParams
 
+from trainyard_engine.fairness.tenants import TenantMiddleware
 from trainyard_engine.grammars.guard import guard_engine
 from trainyard_engine.grammars.middleware import GrammarMiddleware
 from trainyard_engine.grammars.order import ParamsOrder
@@ -57,7 +58,7 @@ def open_app(gate):
         return StreamingResponse(stream_errors(outputs), media_type="text/event-stream")
 
     routes = [Route(path, chat, methods=["POST"]) for path in PATHS]
-    return GrammarMiddleware(Starlette(routes=routes), gate, BODY_SETS)
+    return TenantMiddleware(GrammarMiddleware(Starlette(routes=routes), gate, BODY_SETS))
 
 
 async def stream_errors(outputs):
