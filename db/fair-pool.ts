@@ -49,10 +49,7 @@ export class FairPool extends pg.Pool {
   override connect(callback?: OnConnection): Promise<pg.PoolClient> | void {
     const connected = this.#connect()
     if (!callback) return connected
-    connected.then(
-      (client) => callback(undefined, client, client.release),
-      (error: Error) => callback(error, undefined, () => {}),
-    )
+    void hand(connected, callback)
   }
 
   override async end(): Promise<void> {
@@ -87,4 +84,10 @@ export class FairPool extends pg.Pool {
       this.waiting--
     }
   }
+}
+
+async function hand(connected: Promise<pg.PoolClient>, callback: OnConnection): Promise<void> {
+  const [result] = await Promise.allSettled([connected])
+  if (result.status === 'fulfilled') callback(undefined, result.value, result.value.release)
+  else callback(result.reason as Error, undefined, () => {})
 }
