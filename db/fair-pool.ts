@@ -31,6 +31,8 @@ export class FairPool extends pg.Pool {
   waiting = 0
   /** Connections that keep locks from one transaction to the next: behind a pooler in transaction mode, others. */
   sessions: pg.Pool = this
+  /** Begins a transaction. Behind a pooler, it has the time limits that connections have elsewhere. */
+  begin = 'BEGIN'
   /** One permit for each connection. So whoever has a permit finds a connection. */
   readonly #turns: FairSemaphore
   readonly #permits = new WeakMap<pg.PoolClient, () => void>()

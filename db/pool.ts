@@ -52,6 +52,7 @@ export function createPool(database: string | Database, log: Logger, max = 10, m
   const { url, directUrl } = typeof database === 'string' ? { url: database } : database
   if (directUrl === undefined) return openPool(log, { ...directConfig(url, more), max })
   const pool = openPool(log, { ...omitLimits(more), ...connectionConfig(url), Client: PooledClient, max })
+  pool.begin = beginLimited(more)
   pool.sessions = openPool(log, { ...directConfig(directUrl, more), max: maxSessions })
   return pool
 }
@@ -60,6 +61,11 @@ export function createPool(database: string | Database, log: Logger, max = 10, m
 function omitLimits(config: FairPoolConfig): FairPoolConfig {
   const { idle_in_transaction_session_timeout: _, statement_timeout: __, lock_timeout: ___, ...others } = config
   return others
+}
+
+function beginLimited({ statement_timeout: statementMs, lock_timeout: lockMs }: FairPoolConfig): string {
+  const limits = Object.entries({ statement_timeout: statementMs, lock_timeout: lockMs })
+  return ['BEGIN', ...limits.filter(([, ms]) => ms).map(([name, ms]) => `SET LOCAL ${name} = ${ms}`)].join('; ')
 }
 
 function directConfig(url: DatabaseUrl, more: FairPoolConfig): FairPoolConfig {
@@ -125,7 +131,7 @@ export async function withTransaction<T>(pool: Pool, work: (connection: Connecti
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('BEGIN')
+    await client.query(pool.begin)
     const result = await work(client)
     await client.query('COMMIT')
     return result
