@@ -90,6 +90,6 @@ export class FairPool extends pg.Pool {
 
 async function hand(connected: Promise<pg.PoolClient>, callback: OnConnection): Promise<void> {
   const [result] = await Promise.allSettled([connected])
-  if (result.status === 'fulfilled') callback(undefined, result.value, result.value.release)
-  else callback(result.reason as Error, undefined, () => {})
+  if (result.status === 'rejected') callback(result.reason as Error, undefined, () => {})
+  else callback(undefined, result.value, (error) => result.value.release(error))
 }

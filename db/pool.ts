@@ -63,9 +63,10 @@ function omitLimits(config: FairPoolConfig): FairPoolConfig {
   return others
 }
 
+/** A pooler takes limits within a transaction. */
 function beginLimited({ statement_timeout: statementMs, lock_timeout: lockMs }: FairPoolConfig): string {
-  const limits = Object.entries({ statement_timeout: statementMs, lock_timeout: lockMs })
-  return ['BEGIN', ...limits.filter(([, ms]) => ms).map(([name, ms]) => `SET LOCAL ${name} = ${ms}`)].join('; ')
+  if (statementMs === undefined) return 'BEGIN'
+  return `BEGIN; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs ?? 0}`
 }
 
 function directConfig(url: DatabaseUrl, more: FairPoolConfig): FairPoolConfig {
