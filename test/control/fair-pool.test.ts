@@ -121,3 +121,18 @@ test.each([
   })
   expect((await working!).map(({ status }) => status)).toEqual(Array.from({ length: 14 }, () => 200))
 })
+
+test('a request whose statement is stopped by its time limit is a 504 that asks for less', async () => {
+  const rest = await own.join('busy')
+  await whileSlow('training.usage', async () => {
+    const asked = rest.send('GET', '/v1/preview/usage')
+    // Postgres does the same when the time is over.
+    await eventually(async () => {
+      const stop = `SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()`
+      expect((await own.database.pool.query(stop)).rowCount).toBe(1)
+    })
+    const answer = await asked
+    expect(answer.status).toBe(504)
+    expect(await answer.text()).toContain('Request less data, or narrow the query')
+  })
+})
