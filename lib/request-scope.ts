@@ -4,7 +4,7 @@ import type { Turn } from './fair-semaphore.ts'
 /** What is known about a request, for everything that is done for it. */
 export interface RequestScope {
   /** All log lines of the request have it. */
-  requestId: string
+  requestId?: string
   /** The turn of the request's entity, as soon as its key is known. */
   turn?: Turn
 }
@@ -30,7 +30,7 @@ export function setTurn(turn: Turn): void {
 
 /** Runs work for an entity, whichever request starts it. */
 export function runInTurn<T>(turn: Turn, work: () => T): T {
-  return scopes.run({ requestId: '', ...scopes.getStore(), turn }, work)
+  return scopes.run({ ...scopes.getStore(), turn }, work)
 }
 
 /** Runs work for several requests or for none, such as a timer that the first request starts. */
