@@ -4,7 +4,7 @@ import { recordSessionUses } from '../db/accounts/sessions.ts'
 import { ChangeFeed } from '../db/changes.ts'
 import { directUrlOf, readDatabases } from '../db/address.ts'
 import { createIdempotencyStore } from '../db/idempotent-requests.ts'
-import { createPool, createTracePool } from '../db/pool.ts'
+import { createPool, createTracePool, forRequests, forTraces } from '../db/pool.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { Idempotency } from '../lib/http/idempotency.ts'
 import type { Logger } from '../lib/log.ts'
@@ -33,8 +33,8 @@ export type SharedParts = Awaited<ReturnType<typeof createSharedParts>>
 /** Creates the parts. Nothing runs yet. @throws {ConfigError} */
 export async function createSharedParts(config: Config, log: Logger) {
   const databases = readDatabases(config)
-  const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS)
-  const traceWrites = createTracePool(databases.tracing, log, config.TRAINYARD_TRACE_WRITE_CONNECTIONS)
+  const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS, forRequests)
+  const traceWrites = createTracePool(databases.tracing, log, config.TRAINYARD_TRACE_WRITE_CONNECTIONS, forTraces)
   const changes = new ChangeFeed()
   const registry = createRegistry()
   const openPermits = cluster.isWorker ? connectToSupervisor(() => registry.getMetricsAsJSON()) : undefined
@@ -45,7 +45,7 @@ export async function createSharedParts(config: Config, log: Logger) {
     databaseUrl: directUrlOf(databases.main),
     tracingDatabaseUrl: directUrlOf(databases.tracing),
     pool,
-    tracing: createTracePool(databases.tracing, log, config.TRAINYARD_TRACING_CONNECTIONS),
+    tracing: createTracePool(databases.tracing, log, config.TRAINYARD_TRACING_CONNECTIONS, forTraces),
     traceWrites,
     changes,
     registry,

@@ -2,10 +2,11 @@ import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
 import type { Database, DatabaseUrl } from './address.ts'
 import { connectionConfig } from './connection-config.ts'
+import { FairPool, type FairPoolConfig } from './fair-pool.ts'
 import { PooledClient } from './pooled-client.ts'
 import { PreparingClient } from './preparing-client.ts'
 
-export type Pool = CountingPool
+export type Pool = FairPool
 export type Connection = Pick<pg.PoolClient, 'query'>
 
 // The driver returns int8 as text by default. Our values (positions, counts) stay far below 2^53.
@@ -27,58 +28,60 @@ export const serverKeepalives = '-c tcp_keepalives_idle=30 -c tcp_keepalives_int
 /** For work that nobody waits for, and of which more runs at once than there are connections. */
 export const patience: pg.PoolConfig = { connectionTimeoutMillis: 60_000 }
 
-type OnConnection = (
-  error: Error | undefined,
-  client: pg.PoolClient | undefined,
-  release: (error?: Error | boolean) => void,
-) => void
+/**
+ * How long one statement may run, by its class: a filter that a user composes for a list of runs, a request, and
+ * everything else. A stream of traces has several statements.
+ */
+export const statementLimitsMs = { filter: 2_000, request: 10_000, background: 30_000 }
 
-/** A pool that counts how often somebody had to wait for a connection. */
-export class CountingPool extends pg.Pool {
-  waits = 0
-  /** Connections that keep locks from one transaction to the next: behind a pooler in transaction mode, others. */
-  sessions: pg.Pool = this
-
-  override connect(): Promise<pg.PoolClient>
-  override connect(callback: OnConnection): void
-  override connect(callback?: OnConnection): Promise<pg.PoolClient> | void {
-    // The pool assigns an idle connection a moment later. Until then, it still counts as idle.
-    const free = this.idleCount + this.options.max - this.totalCount
-    if (this.waitingCount >= free) this.waits++
-    return callback ? super.connect(callback) : super.connect()
-  }
-
-  override async end(): Promise<void> {
-    if (this.sessions !== this) await this.sessions.end()
-    await super.end()
-  }
+/**
+ * For requests of users. A statement that waits for a lock fails as if the database was unavailable, before it counts
+ * as a statement that is too expensive.
+ */
+export const forRequests: FairPoolConfig = {
+  isShared: true,
+  statement_timeout: statementLimitsMs.request,
+  lock_timeout: statementLimitsMs.request - 2_000,
 }
 
+/** For requests about traces, whose users compose their queries. */
+export const forTraces: FairPoolConfig = { isShared: true }
+
 /** Creates a pool of Postgres connections. Broken idle connections are logged and replaced. */
-export function createPool(database: string | Database, log: Logger, max = 10, more: pg.PoolConfig = {}): CountingPool {
+export function createPool(database: string | Database, log: Logger, max = 10, more: FairPoolConfig = {}): FairPool {
   const { url, directUrl } = typeof database === 'string' ? { url: database } : database
   if (directUrl === undefined) return openPool(log, { ...directConfig(url, more), max })
-  const { idle_in_transaction_session_timeout: _, ...others } = more
-  const pool = openPool(log, { ...others, ...connectionConfig(url), Client: PooledClient, max })
+  const pool = openPool(log, { ...omitLimits(more), ...connectionConfig(url), Client: PooledClient, max })
+  pool.begin = beginLimited(more)
   pool.sessions = openPool(log, { ...directConfig(directUrl, more), max: maxSessions })
   return pool
 }
 
 /** A pooler would reject these limits, or apply them to whoever has the connection next: docs/postgres.md sets its own. */
-function directConfig(url: DatabaseUrl, more: pg.PoolConfig): pg.PoolConfig {
+function omitLimits(config: FairPoolConfig): FairPoolConfig {
+  const { idle_in_transaction_session_timeout: _, statement_timeout: __, lock_timeout: ___, ...others } = config
+  return others
+}
+
+/** A pooler takes limits within a transaction. */
+function beginLimited({ statement_timeout: statementMs, lock_timeout: lockMs }: FairPoolConfig): string {
+  if (statementMs === undefined) return 'BEGIN'
+  return `BEGIN; SET LOCAL statement_timeout = ${statementMs}; SET LOCAL lock_timeout = ${lockMs ?? 0}`
+}
+
+function directConfig(url: DatabaseUrl, more: FairPoolConfig): FairPoolConfig {
   return {
     idle_in_transaction_session_timeout: idleTransactionMs,
+    statement_timeout: statementLimitsMs.background,
     Client: PreparingClient,
     ...more,
     ...connectionConfig(url),
     options: serverKeepalives,
-    statement_timeout: 30_000,
   }
 }
 
-function openPool(log: Logger, config: pg.PoolConfig): CountingPool {
-  const pool = new CountingPool({
-    connectionTimeoutMillis: 5_000,
+function openPool(log: Logger, config: FairPoolConfig): FairPool {
+  const pool = new FairPool({
     ...config,
     // The server's own time limit does not help if the server has stopped answering.
     query_timeout: 35_000,
@@ -101,7 +104,12 @@ const textTypes = new Map<number, (text: string) => unknown>([
  * Creates a pool for traces. Its rows keep their text: `json` is a string, and `timestamptz` is an ISO text in UTC with
  * microseconds, which a Date cannot hold.
  */
-export function createTracePool(database: string | Database, log: Logger, max: number): CountingPool {
+export function createTracePool(
+  database: string | Database,
+  log: Logger,
+  max: number,
+  more: FairPoolConfig = {},
+): FairPool {
   const types: pg.CustomTypesConfig = {
     getTypeParser: (oid: number) => textTypes.get(oid) ?? defaultParser(oid),
   }
@@ -110,7 +118,7 @@ export function createTracePool(database: string | Database, log: Logger, max: n
     client.query("SET timezone = 'UTC'; SET datestyle = 'ISO'")
   // Clients of the API compose its statements. The frequent ones have names.
   const own = { Client: pg.Client, idle_in_transaction_session_timeout: idleStreamMs }
-  return createPool(database, log, max, { types, onConnect, ...own })
+  return createPool(database, log, max, { types, onConnect, ...own, ...more })
 }
 
 /** Converts `2026-01-31 12:00:00.12+00`, the form of Postgres, to `2026-01-31T12:00:00.120000Z`. */
@@ -124,7 +132,7 @@ export async function withTransaction<T>(pool: Pool, work: (connection: Connecti
   const client = await pool.connect()
   let broken: Error | undefined
   try {
-    await client.query('BEGIN')
+    await client.query(pool.begin)
     const result = await work(client)
     await client.query('COMMIT')
     return result

@@ -15,7 +15,11 @@ export interface PermitRequest {
   signal?: AbortSignal
 }
 
-interface Waiter extends Required<Pick<PermitRequest, 'key' | 'weight' | 'permits'>> {
+/** The key and the weight of whoever waits, where several wait for the same resource. */
+export type Turn = Required<Pick<PermitRequest, 'key' | 'weight'>>
+
+interface Waiter extends Turn {
+  permits: number
   maxOfKey: number
   grant: () => void
   leave: () => void

@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs'
 import { pino, type Logger } from 'pino'
-import { logContext } from './log-context.ts'
+import { findRequest } from './request-scope.ts'
 
 export type { Logger }
 
@@ -25,7 +25,10 @@ export function createLogger(name: string, level = 'info'): Logger {
       name,
       level,
       redact: { paths: ['authorization', 'token', 'apiKey', '*.authorization', '*.token', '*.apiKey'], censor: '***' },
-      mixin: () => logContext.getStore() ?? {},
+      mixin: () => {
+        const requestId = findRequest()?.requestId
+        return requestId === undefined ? {} : { requestId }
+      },
       serializers: { error: pino.stdSerializers.errWithCause },
     },
     destination,

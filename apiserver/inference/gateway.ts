@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { Exchange } from '../../lib/http/exchange.ts'
 import type { HttpMeter, InFlight, RouteMeter } from '../../lib/metrics/http-meter.ts'
-import { logContext } from '../../lib/log-context.ts'
+import { runRequest } from '../../lib/request-scope.ts'
 import { logRequest } from '../../lib/http/request-log.ts'
 import { endStalledAnswer, followUnsent, type AnswerTimes } from '../../lib/http/stalled-answers.ts'
 import type { RequestState } from '../accounts/context.ts'
@@ -82,7 +82,7 @@ export class Gateway {
     const found = known ?? this.#operations.get(path.replace(/\/$/, '').toLowerCase())
     if (!found) return false
     const exchange = new Exchange(req, res, path)
-    void logContext.run({ requestId: exchange.requestId }, () => this.#answer(exchange, found))
+    void runRequest(exchange.requestId, () => this.#answer(exchange, found))
     return true
   }
 

@@ -16,7 +16,6 @@ import { limitRequests } from '../accounts/limits/limit-requests.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
 import { presentReason } from '../errors/present.ts'
 import { unknownPath } from '../errors/unknown-path.ts'
-import { toTraceError } from './to-trace-error.ts'
 import { readTraceKey } from './auth.ts'
 import { routeCallStatistics } from './call-statistics/routes.ts'
 import { routeCalls } from './calls/routes.ts'
@@ -82,7 +81,7 @@ export interface Tracing {
 export function openTracing(main: TracingDeps): Tracing {
   const router = new Router<RequestState>()
   const guards = [
-    answerErrors(main.log, presentReason, toTraceError),
+    answerErrors(main.log, presentReason),
     requireKey(main, readTraceKey),
     limitRequests(main.requestLimiter),
   ]

@@ -1,9 +1,12 @@
 import { cleanJson } from '../../lib/json/clean.ts'
 import { maxParsedDepth } from '../../lib/json/depth.ts'
 import { isObject } from '../../lib/json/is-object.ts'
+import { outlineJson } from '../../lib/json/outline.ts'
 import { parseText } from '../../lib/json/parse-text.ts'
 
 const quotes = Buffer.from('"')
+// Postgres stores a number in twelve bytes, and unpacks a whole config for a filter.
+export const maxDocumentValues = 1_000_000
 
 /** Makes a JSON text that Postgres reads. NaN and infinities become strings with these words, which SDKs show. */
 export function cleanJsonText(text: string): string {
@@ -18,6 +21,13 @@ export function readJsonObject(text: string): Record<string, unknown> | undefine
   } catch {
     return undefined
   }
+}
+
+/** Whether a text is a JSON object that can be the config or the summary of a run. */
+export function isDocument(text: string): boolean {
+  if (!readJsonObject(text)) return false
+  const { containers, commas } = outlineJson(Buffer.from(text))
+  return containers + commas <= maxDocumentValues
 }
 
 function isTooDeep(value: unknown, level = 0): boolean {

@@ -11,7 +11,6 @@ import type { RestApi } from '../accounts/rest-api.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
 import { readTraceKey } from '../tracing/auth.ts'
 import type { Projects } from '../tracing/projects.ts'
-import { toTraceError } from '../tracing/to-trace-error.ts'
 import type { AddVersionDeps } from '../training/checkpoints/add-version.ts'
 import type { WandbArtifactDeps } from './artifacts/deps.ts'
 import { createRunArtifacts } from './artifacts/of-run.ts'
@@ -65,7 +64,7 @@ interface WandbApis {
 export function openWandb(main: WandbDeps): Wandb {
   const links = new Links(main.pool)
   const deps = { ...main, links }
-  const shared = [answerErrors(main.log, presentErrors, toTraceError)]
+  const shared = [answerErrors(main.log, presentErrors)]
   const limit = limitRequests(main.requestLimiter)
   const keyed = openRouter([...shared, requireWandbKey(main), limit], main)
   const linked = openRouter([...shared, requireLink(deps), limit], main)

@@ -7,7 +7,7 @@ export const databaseMetrics = {
   counters: {
     waits: {
       name: 'trainyard_database_pool_waits_total',
-      help: 'How often work had to wait because all connections of the pool were in use.',
+      help: 'How often work had to wait for a connection of the pool: all were in use, or the entity had its share.',
       labelNames: pool,
     },
     reconnects: {

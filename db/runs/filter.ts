@@ -1,88 +1,17 @@
 import { isObject } from '../../lib/json/is-object.ts'
-import { sqlRunState } from './table.ts'
-
-/** A filter of runs that cannot be used. */
-export class FilterError extends Error {
-  override name = 'FilterError'
-}
+import { FilterError, findField, type Field, type Parameters } from './filter-fields.ts'
 
 // The filters of people have a few conditions. Each one is computed for each run of the project.
 const maxConditions = 200
 const maxDepth = 12
+// In all lists of a filter.
 const maxListed = 1_000
 const maxPatternLength = 256
 
-/** SQL of a field, and whether its values are JSON. */
-interface Field {
-  sql: string
-  type: 'text' | 'timestamptz' | 'json' | 'tags'
-}
-
-const fields: Readonly<Record<string, Field>> = {
-  state: { sql: sqlRunState, type: 'text' },
-  name: { sql: 'r.name', type: 'text' },
-  displayName: { sql: 'coalesce(r.display_name, r.name)', type: 'text' },
-  description: { sql: 'r.description', type: 'text' },
-  notes: { sql: 'r.notes', type: 'text' },
-  group: { sql: 'r.group_name', type: 'text' },
-  jobType: { sql: 'r.job_type', type: 'text' },
-  host: { sql: 'r.host', type: 'text' },
-  commit: { sql: 'r.commit_hash', type: 'text' },
-  username: { sql: 'r.entity', type: 'text' },
-  sweep: { sql: 'NULL::text', type: 'text' },
-  tags: { sql: 'r.tags', type: 'tags' },
-  createdAt: { sql: 'r.created_at', type: 'timestamptz' },
-  heartbeatAt: { sql: 'r.heartbeat_at', type: 'timestamptz' },
-  duration: { sql: 'to_jsonb(extract(epoch FROM r.heartbeat_at - r.created_at))', type: 'json' },
-}
-
-const otherNames: Readonly<Record<string, string>> = {
-  display_name: 'displayName',
-  job_type: 'jobType',
-  created_at: 'createdAt',
-  updated_at: 'heartbeatAt',
-  updatedAt: 'heartbeatAt',
-  heartbeat_at: 'heartbeatAt',
-  user: 'username',
-  'user.username': 'username',
-  run_id: 'name',
-}
-
-/** Values of a statement. `add` returns the parameter's SQL. */
-export class Parameters {
-  readonly values: unknown[]
-
-  constructor(values: unknown[]) {
-    this.values = values
-  }
-
-  add(value: unknown): string {
-    this.values.push(value)
-    return `$${this.values.length}`
-  }
-}
-
-/** Finds the SQL of a field by the name that clients use. @throws {FilterError} for an unknown one */
-export function findField(name: string, parameters: Parameters): Field {
-  const known = Object.hasOwn(otherNames, name) ? otherNames[name]! : name
-  if (Object.hasOwn(fields, known)) return fields[known]!
-  const [root, ...path] = known.split('.')
-  const place = (segments: string[]) => `#> ${parameters.add(segments)}::text[]`
-  if (root === 'config' && path.length > 0) return { sql: configSql(path, place), type: 'json' }
-  if (['summary_metrics', 'summaryMetrics', 'summary'].includes(root!) && path.length > 0) {
-    return { sql: `coalesce(r.summary ${place([path.join('.')])}, r.summary ${place(path)})`, type: 'json' }
-  }
-  throw new FilterError(
-    `Runs have no field ${JSON.stringify(name.slice(0, 100))}. There are ${Object.keys(fields).join(', ')}, ` +
-      'config.KEY and summary_metrics.KEY',
-  )
-}
-
-/** A key of a config, whose value is in the member `value`. Its name may contain dots. */
-function configSql(path: string[], place: (segments: string[]) => string): string {
-  const bare = path.at(-1) === 'value' && path.length > 1 ? path.slice(0, -1) : path
-  const [key, ...rest] = bare[1] === 'value' ? [bare[0]!, ...bare.slice(2)] : [bare[0]!, ...bare.slice(1)]
-  return `coalesce(r.config ${place([bare.join('.'), 'value'])}, r.config ${place([key, 'value', ...rest])})`
+/** The SQL of a filter. Few runs match `columns`, for which Postgres reads no config and no summary. */
+export interface CompiledFilter {
+  columns: string
+  members: string
 }
 
 /**
@@ -91,16 +20,34 @@ function configSql(path: string[], place: (segments: string[]) => string): strin
  *
  * @throws {FilterError}
  */
-export function compileFilter(filter: unknown, parameters: Parameters): string {
-  return new Compiler(parameters).compile(filter)
+export function compileFilter(filter: unknown, parameters: Parameters): CompiledFilter {
+  return new Compiler(parameters).compileAll(filter)
 }
 
 class Compiler {
   readonly #parameters: Parameters
   #conditions = 0
+  #listed = 0
 
   constructor(parameters: Parameters) {
     this.#parameters = parameters
+  }
+
+  /** Conditions that all must be true are apart from each other, if some of them need no members. */
+  compileAll(filter: unknown): CompiledFilter {
+    const parts = { columns: [] as string[], members: [] as string[] }
+    const add = (name: string, value: unknown, depth: number): void => {
+      if (name === '$and' && Array.isArray(value) && value.every(isObject) && depth < maxDepth) {
+        for (const each of value) for (const member of Object.entries(each)) add(...member, depth + 1)
+        return
+      }
+      const before = this.#parameters.uses
+      const sql = this.#compileMember(name, value, depth)
+      parts[this.#parameters.uses === before ? 'columns' : 'members'].push(sql)
+    }
+    if (!isObject(filter)) throw new FilterError('A filter must be an object')
+    for (const [name, value] of Object.entries(filter)) add(name, value, 0)
+    return { columns: join(parts.columns, 'AND', 'true'), members: join(parts.members, 'AND', 'true') }
   }
 
   compile(filter: unknown, depth = 0): string {
@@ -166,16 +113,27 @@ class Compiler {
   #equals({ sql, type }: Field, value: unknown): string {
     if (value === null) return isMissing({ sql, type })
     if (type === 'json') return `coalesce(${sql} = ${this.#json(value)}, false)`
-    if (type === 'tags') return `${this.#text(value)} = ANY (${sql})`
+    if (type === 'tags') return `${this.#scalar('text', value)} = ANY (${sql})`
     return `coalesce(${sql} = ${this.#scalar(type, value)}, false)`
   }
 
   #isOneOf(field: Field, values: unknown[]): string {
-    return join(
-      values.map((value) => this.#equals(field, value)),
-      'OR',
-      'false',
-    )
+    this.#listed += values.length
+    if (this.#listed > maxListed) throw new FilterError(`The lists of a filter may have ${maxListed} items in all`)
+    const given = values.filter((value) => value !== null)
+    const parts = given.length === values.length ? [] : [isMissing(field)]
+    if (given.length > 0) parts.push(this.#equalsOneOf(field, given))
+    return join(parts, 'OR', 'false')
+  }
+
+  #equalsOneOf({ sql, type }: Field, values: unknown[]): string {
+    if (type === 'json') {
+      const list = this.#parameters.add(values.map((value) => JSON.stringify(value)))
+      return `coalesce(${sql} = ANY (${list}::jsonb[]), false)`
+    }
+    const list = this.#parameters.add(values.map((value) => readScalar(type, value)))
+    if (type === 'tags') return `${sql} && ${list}::text[]`
+    return `coalesce(${sql} = ANY (${list}::${type}[]), false)`
   }
 
   /** JSON values are only compared with values of their own type. */
@@ -199,28 +157,25 @@ class Compiler {
   }
 
   #list(value: unknown, operator: string): unknown[] {
-    if (!Array.isArray(value) || value.length > maxListed)
-      throw new FilterError(`${operator} needs a list of at most ${maxListed} items`)
+    if (!Array.isArray(value)) throw new FilterError(`${operator} needs a list`)
     return value
   }
 
   #scalar(type: 'text' | 'timestamptz', value: unknown): string {
-    const text = this.#text(value)
-    if (type === 'text') return text
-    if (Number.isNaN(Date.parse(String(value))))
-      throw new FilterError('A time must be in the form 2026-01-31T12:00:00Z')
-    return `${text}::timestamptz`
-  }
-
-  #text(value: unknown): string {
-    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
-      throw new FilterError('A value must be a text, a number or a boolean')
-    return `${this.#parameters.add(String(value).replaceAll('\0', ''))}::text`
+    return `${this.#parameters.add(readScalar(type, value))}::${type}`
   }
 
   #json(value: unknown): string {
     return `${this.#parameters.add(JSON.stringify(value))}::jsonb`
   }
+}
+
+function readScalar(type: Exclude<Field['type'], 'json'>, value: unknown): string {
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+    throw new FilterError('A value must be a text, a number or a boolean')
+  if (type === 'timestamptz' && Number.isNaN(Date.parse(String(value))))
+    throw new FilterError('A time must be in the form 2026-01-31T12:00:00Z')
+  return String(value).replaceAll('\0', '')
 }
 
 const orders = { $gt: '>', $gte: '>=', $lt: '<', $lte: '<=' } as const

@@ -1,5 +1,6 @@
-import { withTransaction, type Pool } from '../pool.ts'
-import { compileFilter, findField, FilterError, Parameters } from './filter.ts'
+import { statementLimitsMs, withTransaction, type Pool } from '../pool.ts'
+import { compileFilter } from './filter.ts'
+import { FilterError, findField, Parameters } from './filter-fields.ts'
 import { selectRun, type RunRow } from './table.ts'
 
 /** Which runs: those of a project that match a filter in MongoDB's language. */
@@ -16,20 +17,17 @@ export interface RunPage {
   limit: number
 }
 
-// A filter is computed for each run of a project, and a hostile one may take long for each.
-const limit = "SET LOCAL statement_timeout = '5s'"
-
 /** Lists runs. @throws {FilterError} for a filter or an order that cannot be used */
 export async function listRuns(pool: Pool, selection: RunSelection, page: RunPage): Promise<RunRow[]> {
   const parameters = new Parameters([selection.entity, selection.project])
-  const matches = compileFilter(selection.filter, parameters)
+  const { columns, members } = compileFilter(selection.filter, parameters)
   const { sql, direction } = compileOrder(page.order, parameters)
   const sign = direction === 'ASC' ? '>' : '<'
   const after =
     page.after === undefined
       ? 'true'
-      : `(${sql}, r.number) ${sign} (SELECT ${sql}, r.number FROM training.runs r WHERE r.entity = $1 AND r.number = ${parameters.add(page.after)})`
-  const statement = `SELECT ${selectRun} FROM training.runs r WHERE ${inProject} AND ${matches} AND ${after}
+      : `(${sql}, r.number) ${sign} (SELECT ${sql}, r.number FROM ${parameters.selectRuns(`r.entity = $1 AND r.number = ${parameters.add(page.after)}`)})`
+  const statement = `SELECT ${selectRun} FROM ${parameters.selectRuns(`${inProject} AND ${columns}`)} WHERE ${members} AND ${after}
     ORDER BY ${sql} ${direction}, r.number ${direction} LIMIT ${parameters.add(page.limit)}`
   return query<RunRow>(pool, statement, parameters)
 }
@@ -37,8 +35,8 @@ export async function listRuns(pool: Pool, selection: RunSelection, page: RunPag
 /** Counts runs. @throws {FilterError} for a filter that cannot be used */
 export async function countRuns(pool: Pool, { entity, project, filter }: RunSelection): Promise<number> {
   const parameters = new Parameters([entity, project])
-  const matches = compileFilter(filter, parameters)
-  const statement = `SELECT count(*) AS runs FROM training.runs r WHERE ${inProject} AND ${matches}`
+  const { columns, members } = compileFilter(filter, parameters)
+  const statement = `SELECT count(*) AS runs FROM ${parameters.selectRuns(`${inProject} AND ${columns}`)} WHERE ${members}`
   const [row] = await query<{ runs: number }>(pool, statement, parameters)
   return row?.runs ?? 0
 }
@@ -48,7 +46,7 @@ const inProject = 'r.entity = $1 AND r.project = $2 AND r.deleted_at IS NULL'
 async function query<Row extends object>(pool: Pool, statement: string, { values }: Parameters): Promise<Row[]> {
   try {
     return await withTransaction(pool, async (connection) => {
-      await connection.query(limit)
+      await connection.query(`SET LOCAL statement_timeout = ${statementLimitsMs.filter}`)
       return (await connection.query<Row>(statement, values)).rows
     })
   } catch (error) {
@@ -58,9 +56,13 @@ async function query<Row extends object>(pool: Pool, statement: string, { values
 
 const [canceled, badPattern, badTime, timeRange] = ['57014', '2201B', '22007', '22008']
 
+const tooSlow =
+  `The filter or the order takes more than ${statementLimitsMs.filter / 1_000} seconds. Use fewer conditions, ` +
+  'or fields other than those of config and summary_metrics'
+
 function explain(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : undefined
-  if (code === canceled) return new FilterError('The filter takes too long')
+  if (code === canceled) return new FilterError(tooSlow)
   if (code === badPattern) return new FilterError('$regex is not a regular expression')
   return code === badTime || code === timeRange ? new FilterError('A time is out of range') : error
 }

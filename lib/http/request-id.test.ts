@@ -2,14 +2,14 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import Koa from 'koa'
 import { expect, test } from 'vitest'
-import { logContext } from '../log-context.ts'
+import { findRequest } from '../request-scope.ts'
 import { identifyRequests } from './request-id.ts'
 
 test('an answer has the id of its request, and so do its log lines', async () => {
   const app = new Koa()
   app.use(identifyRequests)
   app.use((ctx) => {
-    ctx.body = logContext.getStore()
+    ctx.body = findRequest()
   })
   const server = app.listen(0, '127.0.0.1')
   await once(server, 'listening')

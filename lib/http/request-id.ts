@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type Koa from 'koa'
-import { logContext } from '../log-context.ts'
+import { runRequest } from '../request-scope.ts'
 
 /** A header of requests and responses. */
 export const requestIdHeader = 'X-Request-Id'
@@ -14,7 +14,7 @@ const plainId = /^[A-Za-z0-9._:-]{1,128}$/
 export const identifyRequests: Koa.Middleware = (ctx, next) => {
   const requestId = chooseRequestId(ctx.get(requestIdHeader))
   ctx.set(requestIdHeader, requestId)
-  return logContext.run({ requestId }, next)
+  return runRequest(requestId, next)
 }
 
 /** Returns the client's id of its request, if it is plain, or a new one. */

@@ -166,6 +166,27 @@ export const databaseMutations: Mutation[] = [
     test: 'test/control/migrations.test.ts',
   },
   {
+    fault: 'one entity may have all connections of a pool',
+    file: 'db/fair-pool.ts',
+    find: 'isShared ? Math.ceil(permits / 2) : permits',
+    replace: 'permits',
+    test: 'test/control/fair-pool.test.ts',
+  },
+  {
+    fault: 'a connection that cannot be opened keeps its permit',
+    file: 'db/fair-pool.ts',
+    find: '      release()\n      throw error',
+    replace: '      throw error',
+    test: 'test/control/fair-pool.test.ts',
+  },
+  {
+    fault: 'a request does not wait in the turn of its entity',
+    file: 'apiserver/accounts/keys/authenticate.ts',
+    find: '  setTurn(turnOf(caller))\n',
+    replace: '',
+    test: 'test/control/fair-pool.test.ts',
+  },
+  {
     fault: 'a pool opens more connections than its setting says',
     file: 'db/pool.ts',
     find: 'directConfig(url, more), max }',

@@ -93,6 +93,27 @@ export const wandbMutations: Mutation[] = [
     test: 'test/control/wandb-runs.test.ts',
   },
   {
+    fault: 'the lists of a filter may have any number of items',
+    file: 'db/runs/filter.ts',
+    find: 'if (this.#listed > maxListed)',
+    replace: 'if (this.#listed > Infinity)',
+    test: 'db/runs/filter.test.ts',
+  },
+  {
+    fault: 'a filter of summaries looks into configs',
+    file: 'db/runs/filter-fields.ts',
+    find: 'documents.indexOf(document) + 1',
+    replace: '1',
+    test: 'test/control/run-filters.test.ts',
+  },
+  {
+    fault: 'a config may have any number of values',
+    file: 'apiserver/wandb/json-text.ts',
+    find: 'containers + commas <= maxDocumentValues',
+    replace: 'containers + commas <= Infinity',
+    test: 'apiserver/wandb/json-text.test.ts',
+  },
+  {
     fault: 'a heartbeat of a run counts as stored',
     file: 'apiserver/wandb/file-stream/service.ts',
     find: 'early || !hasLines(write) ?',

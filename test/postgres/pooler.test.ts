@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { migrate } from '../../db/migrate.ts'
-import { createPool, createTracePool, type Connection } from '../../db/pool.ts'
+import { createPool, createTracePool, forRequests, withTransaction, type Connection } from '../../db/pool.ts'
 import { whileHoldingKey, whileUnheld } from '../../db/store/held-keys.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
@@ -51,6 +51,17 @@ test('statements work on whatever connection the pooler chooses, and traces have
   const answers = await Promise.all(Array.from({ length: 100 }, () => pool.query<{ at: string }>(named)))
   await pool.end()
   expect(new Set(answers.map(({ rows }) => rows[0]!.at))).toEqual(new Set(['2026-01-01T00:00:00.000000Z']))
+})
+
+test('statements in transactions of requests have their time limit', async () => {
+  const pool = createPool(database(), log, 2, forRequests)
+  const readLimit = async (connection: Connection) => {
+    const { rows } = await connection.query<{ statement_timeout: string }>('SHOW statement_timeout')
+    return rows[0]!.statement_timeout
+  }
+  expect(await withTransaction(pool, readLimit)).toBe('10s')
+  expect(await readLimit(pool)).not.toBe('10s')
+  await pool.end()
 })
 
 test('a key of the store stays locked while its object is removed', async () => {

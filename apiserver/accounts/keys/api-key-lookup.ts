@@ -5,7 +5,9 @@ import { findSession, type KnownSession } from '../../../db/accounts/sessions.ts
 import type { Pool } from '../../../db/pool.ts'
 import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { LeasedCache, type Lease, type Loaded } from '../../../lib/leased-cache.ts'
+import { runInTurn } from '../../../lib/request-scope.ts'
 import { applyDefaults, type LimitDefaults } from '../limits/limits.ts'
+import { turnOf, type Turn } from '../limits/turn.ts'
 import type { RequestState } from '../context.ts'
 import { readDigest } from './credentials.ts'
 
@@ -43,8 +45,8 @@ export class ApiKeyLookup {
   readonly #limitDefaults: LimitDefaults
   /** Drops keys that have changed. */
   readonly known: LeasedCache<Found>
-  /** Keys that were valid at their last look-up. */
-  readonly #right = new Set<string>()
+  /** Keys that were valid at their last look-up, with the turns of their entities. */
+  readonly #right = new Map<string, Turn>()
   /** Unknown keys, and until when they are assumed to be unknown. */
   readonly #unknown = new Map<string, number>()
   /** Addresses share the permits. */
@@ -76,15 +78,17 @@ export class ApiKeyLookup {
 
   async #load(digest: string, address: string): Promise<Loaded<Found>> {
     const ask = () => this.#ask(digest)
-    const key = await (this.#right.has(digest) ? ask() : this.askForStranger(address, ask))
+    const turn = this.#right.get(digest)
+    const key = await (turn ? runInTurn(turn, ask) : this.askForStranger(address, ask))
     if (!key) {
       this.#markUnknown(digest)
       return { value: nobody }
     }
-    this.#markKnown(digest)
+    const caller = this.#describe(key)
+    this.#markKnown(digest, turnOf(caller.caller))
     const { entity, keyId, sessionId } = key
     const tags = [`key:${keyId}`, `entity:${entity}`, ...(sessionId === undefined ? [] : [`session:${sessionId}`])]
-    return { value: { caller: this.#describe(key) }, owner: entity, tags }
+    return { value: { caller }, owner: entity, tags }
   }
 
   #ask(digest: string): Promise<Asked | undefined> {
@@ -121,11 +125,10 @@ export class ApiKeyLookup {
     }
   }
 
-  #markKnown(digest: string): void {
+  #markKnown(digest: string, turn: Turn): void {
     this.#unknown.delete(digest)
-    if (this.#right.has(digest)) return
-    if (this.#right.size >= maxKept) this.#right.clear()
-    this.#right.add(digest)
+    if (this.#right.size >= maxKept && !this.#right.has(digest)) this.#right.clear()
+    this.#right.set(digest, turn)
   }
 
   /** Removes the oldest entries first. An entry that is added again becomes the newest. */

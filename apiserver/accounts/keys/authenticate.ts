@@ -8,6 +8,8 @@ import { digestOfKey, digestOfSession } from './credentials.ts'
 import type { LastUsedTracker } from './last-used.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { readSessionCookie, type CredentialRequest } from './session-cookie.ts'
+import { setTurn } from '../../../lib/request-scope.ts'
+import { turnOf } from '../limits/turn.ts'
 
 /** What authentication by a key needs. */
 interface KeyDeps {
@@ -58,7 +60,7 @@ export function authenticateDigest(
 ): KnownCaller | Promise<KnownCaller> {
   const known = deps.apiKeys.peek(digest)
   if (!known) return findCaller(deps, { digest, address, unknown })
-  recordUse(deps, known.caller)
+  welcome(deps, known.caller)
   return known
 }
 
@@ -68,11 +70,14 @@ async function findCaller(
 ): Promise<KnownCaller> {
   const known = await deps.apiKeys.find(digest, address)
   if (!known) throw unauthorized(unknown)
-  recordUse(deps, known.caller)
+  welcome(deps, known.caller)
   return known
 }
 
-function recordUse({ lastUsed, sessionsLastUsed }: KeyDeps, { keyId, sessionId }: Caller): void {
+/** From here on, the request waits in the turn of its entity. */
+function welcome({ lastUsed, sessionsLastUsed }: KeyDeps, caller: Caller): void {
+  const { keyId, sessionId } = caller
+  setTurn(turnOf(caller))
   lastUsed.record(keyId)
   if (sessionId !== undefined) sessionsLastUsed.record(sessionId)
 }

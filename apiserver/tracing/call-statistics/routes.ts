@@ -1,13 +1,8 @@
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { requireProjectName } from '../project-path.ts'
 import type { ProjectDeps } from '../projects.ts'
 import { callStatisticsQuery, callStatisticsSchema } from './schema.ts'
 import { readCallStatistics } from './service.ts'
-
-// Other requests, and other entities here, must still get connections to the database.
-const reads = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
 
 export function routeCallStatistics(api: RestApi, deps: ProjectDeps): void {
   api.post(
@@ -22,7 +17,7 @@ export function routeCallStatistics(api: RestApi, deps: ProjectDeps): void {
     },
     ({ caller, params, body }) => {
       const projectId = `${caller.entity}/${requireProjectName(params.project)}`
-      return reads.run(turnOf(caller), () => readCallStatistics(deps, { caller, projectId }, body))
+      return readCallStatistics(deps, { caller, projectId }, body)
     },
   )
 }

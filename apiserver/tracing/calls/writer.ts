@@ -3,6 +3,7 @@ import type { CallRow } from '../../../db/tracing/call-rows.ts'
 import { writeCalls } from '../../../db/tracing/write-calls.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import type { Pool } from '../../../db/pool.ts'
+import { runShared } from '../../../lib/request-scope.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import type { Project } from '../projects.ts'
 import { foldParts, type CallPart } from './parts.ts'
@@ -72,7 +73,8 @@ export class CallWriter {
   #pump(): void {
     while (this.#waiting.length > 0 && this.#mayRun()) {
       this.#running++
-      void this.#flush(this.#dequeue()).finally(() => {
+      // The calls are those of several entities.
+      void runShared(() => this.#flush(this.#dequeue())).finally(() => {
         this.#running--
         this.#pump()
       })

@@ -2,6 +2,7 @@ import { listEvents, type EventRow } from '../../../db/jobs/events.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { eventsKind, listChanges, readHead, type ChangeRow } from '../../../db/webhooks/read-outbox.ts'
 import type { Logger } from '../../../lib/log.ts'
+import { runShared } from '../../../lib/request-scope.ts'
 import { presentChange } from './present.ts'
 import type { Subscriber } from './subscriber.ts'
 import { follows, followsClosely } from './topics.ts'
@@ -51,7 +52,8 @@ export class ChangeHub {
   wake(): void {
     if (this.#position === undefined || this.#isClosed) return
     this.#isAwake = true
-    void this.#readAll()
+    // One read serves all entities.
+    void runShared(() => this.#readAll())
   }
 
   /** Reads the events of a change, for those who follow its job closely. */

@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { startMember } from '../../../lib/json/raw.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { countedListOf, presentPage, withTotal } from '../../../lib/http/page.ts'
 import { presentTrajectory } from './present.ts'
 import { matchesQuery, matchesSchema, trajectoryListQuery, trajectoryRowSchema, trajectorySchema } from './schema.ts'
@@ -25,7 +24,7 @@ export function routeTrajectories(api: RestApi, deps: CapturedDeps & SearchDeps)
       answer: countedListOf(trajectoryRowSchema),
     },
     async ({ ctx, params, query }) => {
-      const { rows, total } = await listModelTrajectories(deps.pool, turnOf(ctx.state.caller), params.model_id, query)
+      const { rows, total } = await listModelTrajectories(deps.pool, ctx.state.caller.entity, params.model_id, query)
       return withTotal(presentPage(rows, query.limit, presentTrajectory), total)
     },
   )

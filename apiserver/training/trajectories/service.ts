@@ -11,12 +11,10 @@ import {
 } from '../../../db/trajectories/trajectories.ts'
 import { artifactKey } from '../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { ModelRow } from '../../../db/models/models.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import type { Logger } from '../../../lib/log.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { cleanScenario } from '../ingest/index-row.ts'
 import { countTotal, resolveCursor } from '../../../lib/http/page.ts'
@@ -30,26 +28,20 @@ export interface TrajectoryDeps {
   pool: Pool
 }
 
-// A filter that matches few rows reads many. Other requests, and other entities here, must still get connections to the
-// database.
-const lists = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
-
 /** Lists one trajectory more than the limit, which shows whether more follow. */
 export async function listModelTrajectories(
   pool: Pool,
-  turn: Turn,
+  entity: string,
   modelId: string,
   query: TrajectoryListQuery,
 ): Promise<{ rows: TrajectoryRow[]; total: number | undefined }> {
-  const { id } = await getModel(pool, turn.key, modelId)
+  const { id } = await getModel(pool, entity, modelId)
   const { sort, order, limit, max_total: maxTotal } = query
   requireBound(query)
   const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, id, cursor, sort))
   const filter = readFilter(query)
-  return lists.run(turn, async () => {
-    const rows = await listTrajectories(pool, id, filter, { sort, after, order, limit: limit + 1 })
-    return { rows, total: await countTotal(maxTotal, (max) => countTrajectories(pool, id, filter, max)) }
-  })
+  const rows = await listTrajectories(pool, id, filter, { sort, after, order, limit: limit + 1 })
+  return { rows, total: await countTotal(maxTotal, (max) => countTrajectories(pool, id, filter, max)) }
 }
 
 /**

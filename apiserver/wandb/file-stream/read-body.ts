@@ -5,7 +5,7 @@ import { estimateValueBytes, outlineJson } from '../../../lib/json/outline.ts'
 import type { Reserve } from '../../../lib/json/read-json.ts'
 import type { KeySet } from '../../../db/runs/key-sets.ts'
 import type { LineBlock, NewLine, RunStream, RunWrite } from '../../../db/runs/write-lines.ts'
-import { cleanJsonText, readJsonObject } from '../json-text.ts'
+import { cleanJsonText, isDocument, readJsonObject } from '../json-text.ts'
 import { readHistoryLine } from './read-line.ts'
 
 const streams: Readonly<Record<string, RunStream>> = {
@@ -104,7 +104,7 @@ function readSummary(files: Record<string, unknown>): string | undefined {
   if (!Object.hasOwn(files, summaryFile)) return undefined
   const text = readChunk(files[summaryFile], summaryFile).content.at(-1)
   const clean = text === undefined ? undefined : cleanJsonText(text)
-  return clean !== undefined && readJsonObject(clean) ? clean : undefined
+  return clean !== undefined && isDocument(clean) ? clean : undefined
 }
 
 function clampCode(code: number): number {

@@ -1,5 +1,4 @@
-import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
-import { HttpError, notFound } from '../../../lib/http/http-error.ts'
+import { notFound } from '../../../lib/http/http-error.ts'
 import { jsonInvalid, linger, openBody } from '../../../lib/http/body.ts'
 import { cleanJson } from '../../../lib/json/clean.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
@@ -11,8 +10,6 @@ import type { RequestContext } from '../../accounts/context.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { StorageUse } from '../../accounts/limits/storage.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
-import { errors } from '../../errors/table.ts'
 import { retryWhenFull } from '../retry-when-full.ts'
 import { readFileStream } from './read-body.ts'
 
@@ -24,11 +21,6 @@ export interface FileStreamDeps {
 
 // SDKs send at most 10 MiB of lines at once, which are texts in a text here.
 export const fileStreamLimitBytes = 32 * 1024 * 1024
-
-// Other requests must still get connections to the database, and so must other entities here.
-const writing = new FairSemaphore({ permits: 4, permitsPerKey: 3 })
-// Clients send again after a 429, and lose the rest of a run after any other status below 500.
-const maxWaitMs = 20_000
 
 // A larger body has lines. A smaller one may only say that the run goes on, or has ended, which stores nothing.
 const smallBytes = 4 * 1024
@@ -75,7 +67,7 @@ async function receive(
   const write = await readFileStream(await parseBody(bytes, reserve), reserve)
   const late = early || !hasLines(write) ? undefined : await admit(deps, ctx, bytes.length)
   try {
-    const written = await takeTurn(ctx, () => writeRun(deps.pool, name, write))
+    const written = await writeRun(deps.pool, name, write)
     if (!written) throw notFound('Run', name.name)
     deps.storage.record(name.entity, written.bytes)
     return { exitcode: write.exit?.code ?? null, limits: {}, ...(written.stopping && { stopped: true }) }
@@ -95,18 +87,5 @@ async function parseBody(bytes: Buffer, reserve: Reserve): Promise<unknown> {
   } catch (error) {
     if (error instanceof JsonError) throw jsonInvalid(new JsonError(error.message))
     throw error
-  }
-}
-
-async function takeTurn<T>({ state }: RequestContext, work: () => Promise<T>): Promise<T> {
-  const release = await writing.acquire({ ...turnOf(state.caller), timeoutMs: maxWaitMs }).catch((error: unknown) => {
-    if (!(error instanceof PermitTimeout)) throw error
-    const detail = 'Too many runs write at once. Send this request again.'
-    throw new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 5 })
-  })
-  try {
-    return await work()
-  } finally {
-    release()
   }
 }

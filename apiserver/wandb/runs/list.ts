@@ -1,7 +1,7 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { parseText } from '../../../lib/json/parse-text.ts'
 import { countRuns, listRuns } from '../../../db/runs/list.ts'
-import { FilterError } from '../../../db/runs/filter.ts'
+import { FilterError } from '../../../db/runs/filter-fields.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'

@@ -1,12 +1,10 @@
 import { Type, type Static } from 'typebox'
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { findRun } from '../../../db/runs/find.ts'
 import { listHistoryKeys } from '../../../db/runs/key-sets.ts'
 import { listTrainedMetrics, sampleTrainedMetric, type SeriesPoint } from '../../../db/runs/model-series.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { getModel } from '../../training/models/service.ts'
 import { envelopeSchema, maxTime } from './envelope-schema.ts'
 import { listGradientMetrics, readGradientEnvelopes, readTrainedEnvelopes } from './gradient-metrics.ts'
@@ -17,9 +15,6 @@ const maxMetrics = 1_000
 // ART logs in any order, and puts the step of the model beside the values.
 const modelStep = 'training_step'
 const maxPoints = 4_000
-
-// Rows of a long training take some milliseconds each time. Other requests must still get connections to the database.
-const reads = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
 
 const bound = Type.Number({ minimum: 0, maximum: maxTime })
 
@@ -93,7 +88,7 @@ export async function readModelMetrics(
   const wanted = readKeys(query)
   const logged = await listLogged(deps, ctx, model, query.samples)
   if (query.points !== undefined && wanted)
-    return { metrics: await readEnvelopes(deps, ctx, { modelId: model.id, query, wanted, logged }) }
+    return { metrics: await readEnvelopes(deps, { modelId: model.id, query, wanted, logged }) }
   const trained = (await listTrainedMetrics(deps.pool, model.id)).map(({ key, count }) => {
     const points = () => sampleTrainedMetric(deps.pool, { modelId: model.id, key, samples: query.samples })
     return { key, source: 'training' as const, count, points }
@@ -107,18 +102,16 @@ export async function readModelMetrics(
 export async function listModelMetricKeys(deps: SampleDeps, ctx: RequestContext, modelId: string) {
   const model = await getModel(deps.pool, ctx.state.caller.entity, modelId)
   const logged = await listLogged(deps, ctx, model, 2)
-  return reads.run(turnOf(ctx.state.caller), async () => {
-    const gradient = (await listGradientMetrics(deps.pool, model.id)).map((metric) => ({
-      ...metric,
-      source: 'gradient' as const,
-    }))
-    const trained = (await listTrainedMetrics(deps.pool, model.id)).map((metric) => ({
-      ...metric,
-      source: 'training' as const,
-    }))
-    const ofRun = logged.map(({ key, source, count }) => ({ key, source, count, last: null }))
-    return { keys: [...gradient, ...trained, ...ofRun].slice(0, maxMetrics) }
-  })
+  const gradient = (await listGradientMetrics(deps.pool, model.id)).map((metric) => ({
+    ...metric,
+    source: 'gradient' as const,
+  }))
+  const trained = (await listTrainedMetrics(deps.pool, model.id)).map((metric) => ({
+    ...metric,
+    source: 'training' as const,
+  }))
+  const ofRun = logged.map(({ key, source, count }) => ({ key, source, count, last: null }))
+  return { keys: [...gradient, ...trained, ...ofRun].slice(0, maxMetrics) }
 }
 
 interface WantedEnvelopes {
@@ -131,15 +124,12 @@ interface WantedEnvelopes {
 /** Values of a client's run have no stored buckets: they stay points. */
 async function readEnvelopes(
   { pool }: SampleDeps,
-  ctx: RequestContext,
   { modelId, query, wanted, logged }: WantedEnvelopes,
 ): Promise<Series[]> {
   const { x, from, to, points = maxPoints } = query
   const range = { x, from, to, points, keys: [...wanted] }
-  const [gradient, trained] = await reads.run(turnOf(ctx.state.caller), async () => [
-    await readGradientEnvelopes(pool, modelId, range),
-    await readTrainedEnvelopes(pool, modelId, range),
-  ])
+  const gradient = await readGradientEnvelopes(pool, modelId, range)
+  const trained = await readTrainedEnvelopes(pool, modelId, range)
   const ofJobs = [...wanted].flatMap((key) => [
     ...describe({ key, source: 'gradient' }, gradient.get(key)),
     ...describe({ key, source: 'training' }, trained.get(key)),

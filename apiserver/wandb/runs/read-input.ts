@@ -2,7 +2,7 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import { storedRunStates, type StoredRunState } from '../../../db/runs/table.ts'
 import type { RunChange } from '../../../db/runs/upsert.ts'
 import { errors } from '../../errors/table.ts'
-import { cleanJsonText, readJsonObject } from '../json-text.ts'
+import { cleanJsonText, isDocument, maxDocumentValues } from '../json-text.ts'
 import { findText, invalidArgument, readTexts } from '../graphql/arguments.ts'
 import type { Arguments } from '../graphql/values.ts'
 import { maskKeys } from '../../accounts/keys/mask-keys.ts'
@@ -49,8 +49,8 @@ function readJsonText(input: Arguments, name: string): string | undefined {
   const text = findText(input, name)
   if (text === undefined) return undefined
   const clean = cleanJsonText(maskKeys(text))
-  if (readJsonObject(clean)) return clean
-  throw invalidArgument(name, 'must be the text of a JSON object')
+  if (isDocument(clean)) return clean
+  throw invalidArgument(name, `must be the text of a JSON object of at most ${maxDocumentValues} values`)
 }
 
 /** Reads a state. `preempting` and `crashed` follow from what clients send. @throws {HttpError} 400 */

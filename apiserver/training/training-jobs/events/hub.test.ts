@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { EventRow } from '../../../../db/jobs/events.ts'
+import { findRequest } from '../../../../lib/request-scope.ts'
 import type { Turn } from '../../../accounts/limits/turn.ts'
 import { EventHub, readLimit } from './hub.ts'
 
@@ -10,9 +11,11 @@ afterEach(() => vi.useRealTimers())
 function makeHub() {
   const events: Record<string, EventRow[]> = {}
   const asked: string[] = []
+  const turns: (Turn | undefined)[] = []
   const fault: { error: Error | undefined; lagMs: number } = { error: undefined, lagMs: 0 }
   const hub = new EventHub(async (jobId, { after, limit }) => {
     asked.push(`${jobId} ${after}`)
+    turns.push(findRequest()?.turn)
     if (fault.error) throw fault.error
     if (fault.lagMs > 0) await delay(fault.lagMs)
     return (events[jobId] ?? []).filter(({ seq }) => seq > after).slice(0, limit)
@@ -22,7 +25,7 @@ function makeHub() {
     events[jobId] = [...(events[jobId] ?? []), { id: `${jobId}-${seq}`, seq, type, data: {}, createdAt: new Date(0) }]
     hub.notify(jobId)
   }
-  return { hub, asked, fault, add }
+  return { hub, asked, turns, fault, add }
 }
 
 const outage = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
@@ -132,18 +135,13 @@ describe('the database', () => {
     hub.close()
   })
 
-  test('is queried for entities in turn, and more often for entities with more weight', async () => {
-    const { hub, asked, fault } = makeHub()
-    fault.lagMs = 1
-    for (const [key, weight] of [
-      ['light', 1],
-      ['heavy', 3],
-    ] as const) {
-      for (let job = 0; job < 24; job++) void follow(hub, `${key} ${job}`, { turn: { key, weight } }).next(1_000)
-    }
-    await vi.waitFor(() => expect(asked).toHaveLength(48))
-    // The first four did not have to wait.
-    expect(asked.slice(4, 28).filter((question) => question.startsWith('heavy')).length).toBeGreaterThanOrEqual(16)
+  test('is queried in the turn of the entity that follows the job', async () => {
+    const { hub, turns } = makeHub()
+    const turn = { key: 'other', weight: 3 }
+    await Promise.race([follow(hub, 'a', { turn }).next(1_000), delay(20)])
+    hub.notify('a')
+    await delay(20)
+    expect(turns).toEqual([turn, turn])
     hub.close()
   })
 

@@ -1,6 +1,6 @@
 import type { EventRow } from '../../../../db/jobs/events.ts'
 import { isDatabaseUnavailable } from '../../../../db/unavailable.ts'
-import { FairSemaphore } from '../../../../lib/fair-semaphore.ts'
+import { runInTurn } from '../../../../lib/request-scope.ts'
 import type { Turn } from '../../../accounts/limits/turn.ts'
 import { Follower, type FollowerOptions } from './follower.ts'
 
@@ -10,8 +10,6 @@ type Read = (jobId: string, page: { after: number; limit: number }) => Promise<E
 /** The most that a follower reads at once: the largest page, and one more event that shows whether more follow. */
 export const readLimit = 101
 
-// If all wake at once, after a reconnection, other requests must still get connections to the database.
-const readConcurrency = 4
 const pauseMs = 1_000
 
 /** The followers of one job. */
@@ -21,6 +19,8 @@ interface Line {
   /** Increases whenever there may be new events. */
   version: number
   serving: boolean
+  /** After a read that the database did not answer. */
+  pause: NodeJS.Timeout | undefined
 }
 
 /**
@@ -32,9 +32,6 @@ interface Line {
 export class EventHub {
   readonly #read: Read
   readonly #lines = new Map<string, Line>()
-  /** Entities take turns: one that follows many jobs only delays itself. */
-  readonly #turns = new FairSemaphore({ permits: readConcurrency })
-  #pause: NodeJS.Timeout | undefined
   #connected = false
   #closed = false
 
@@ -55,7 +52,7 @@ export class EventHub {
   /** Starts to follow a job. The follower ends with its signal, or by `leave`. */
   follow(options: FollowerOptions): Follower {
     const { turn } = options
-    const line = this.#lines.get(options.jobId) ?? { turn, followers: new Set(), version: 1, serving: false }
+    const line = this.#lines.get(options.jobId) ?? makeLine(turn)
     this.#lines.set(options.jobId, line)
     const follower = new Follower(options, {
       onWait: () => void this.#serve(options.jobId, line),
@@ -93,21 +90,23 @@ export class EventHub {
   /** Ends all waits. Later waits end at once. */
   close(): void {
     this.#closed = true
-    clearTimeout(this.#pause)
-    for (const { followers } of Array.from(this.#lines.values())) {
+    for (const { followers, pause } of Array.from(this.#lines.values())) {
+      clearTimeout(pause)
       for (const follower of Array.from(followers)) follower.leave()
     }
   }
 
   #lookAgain(): void {
-    for (const line of this.#lines.values()) line.version++
-    this.#resume()
+    for (const [jobId, line] of this.#lines) {
+      line.version++
+      this.#resume(jobId, line)
+    }
   }
 
-  #resume(): void {
-    clearTimeout(this.#pause)
-    this.#pause = undefined
-    for (const [jobId, line] of this.#lines) void this.#serve(jobId, line)
+  #resume(jobId: string, line: Line): void {
+    clearTimeout(line.pause)
+    line.pause = undefined
+    void this.#serve(jobId, line)
   }
 
   async #serve(jobId: string, line: Line): Promise<void> {
@@ -116,25 +115,33 @@ export class EventHub {
     for (;;) {
       // A follower that has all events of this version has nothing to read.
       const behind = [...line.followers].filter(({ waiting, seen }) => waiting && seen !== line.version)
-      if (behind.length === 0 || this.#pause || this.#closed) break
+      if (behind.length === 0 || line.pause || this.#closed) break
       for (const [after, followers] of Map.groupBy(behind, (follower) => follower.after)) {
-        const read = () => this.#read(jobId, { after, limit: readLimit })
-        await this.#deliver(followers, () => this.#turns.run(line.turn, read), line.version)
+        await this.#deliver(jobId, line, { after, followers })
       }
     }
     line.serving = false
   }
 
-  /** Delivers events to followers with the same position. */
-  async #deliver(followers: Follower[], read: () => Promise<EventRow[]>, version: number): Promise<void> {
+  /** Delivers events to followers with the same position. An entity that follows many jobs only delays itself. */
+  async #deliver(
+    jobId: string,
+    line: Line,
+    { after, followers }: { after: number; followers: Follower[] },
+  ): Promise<void> {
+    const { turn, version } = line
     try {
-      const events = await read()
+      const events = await runInTurn(turn, () => this.#read(jobId, { after, limit: readLimit }))
       const isAll = events.length < readLimit
       for (const follower of followers) follower.deliver(events, isAll ? version : 0)
     } catch (error) {
       const isOutage = isDatabaseUnavailable(error)
-      if (isOutage && !this.#closed) this.#pause ??= setTimeout(() => this.#resume(), pauseMs)
+      if (isOutage && !this.#closed) line.pause ??= setTimeout(() => this.#resume(jobId, line), pauseMs)
       for (const follower of followers) if (!isOutage || !follower.patient) follower.fail(error)
     }
   }
+}
+
+function makeLine(turn: Turn): Line {
+  return { turn, followers: new Set(), version: 1, serving: false, pause: undefined }
 }

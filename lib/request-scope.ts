@@ -1,0 +1,39 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Turn } from './fair-semaphore.ts'
+
+/** What is known about a request, for everything that is done for it. */
+export interface RequestScope {
+  /** All log lines of the request have it. */
+  requestId?: string
+  /** The turn of the request's entity, as soon as its key is known. */
+  turn?: Turn
+}
+
+// Work that belongs to no request has no scope.
+const scopes = new AsyncLocalStorage<RequestScope | undefined>()
+
+/** Runs the work of a request. */
+export function runRequest<T>(requestId: string, work: () => T): T {
+  return scopes.run({ requestId }, work)
+}
+
+/** The request that the running work belongs to. */
+export function findRequest(): RequestScope | undefined {
+  return scopes.getStore()
+}
+
+/** Whatever the running request does from now on is in this turn. */
+export function setTurn(turn: Turn): void {
+  const scope = scopes.getStore()
+  if (scope) scope.turn = turn
+}
+
+/** Runs work for an entity, whichever request starts it. */
+export function runInTurn<T>(turn: Turn, work: () => T): T {
+  return scopes.run({ ...scopes.getStore(), turn }, work)
+}
+
+/** Runs work for several requests or for none, such as a timer that the first request starts. */
+export function runShared<T>(work: () => T): T {
+  return scopes.run(undefined, work)
+}
