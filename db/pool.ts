@@ -1,7 +1,9 @@
+import { AsyncResource } from 'node:async_hooks'
 import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
 import type { Database, DatabaseUrl } from './address.ts'
 import { connectionConfig } from './connection-config.ts'
+import { CountingClient } from './count-rows.ts'
 import { PooledClient } from './pooled-client.ts'
 import { PreparingClient } from './preparing-client.ts'
 
@@ -45,7 +47,8 @@ export class CountingPool extends pg.Pool {
     // The pool assigns an idle connection a moment later. Until then, it still counts as idle.
     const free = this.idleCount + this.options.max - this.totalCount
     if (this.waitingCount >= free) this.waits++
-    return callback ? super.connect(callback) : super.connect()
+    // Another request may be the one that releases the connection.
+    return callback ? super.connect(AsyncResource.bind(callback)) : super.connect()
   }
 
   override async end(): Promise<void> {
@@ -109,7 +112,7 @@ export function createTracePool(database: string | Database, log: Logger, max: n
   const onConnect: (client: pg.ClientBase) => unknown = (client) =>
     client.query("SET timezone = 'UTC'; SET datestyle = 'ISO'")
   // Clients of the API compose its statements. The frequent ones have names.
-  const own = { Client: pg.Client, idle_in_transaction_session_timeout: idleStreamMs }
+  const own = { Client: CountingClient, idle_in_transaction_session_timeout: idleStreamMs }
   return createPool(database, log, max, { types, onConnect, ...own })
 }
 

@@ -1,0 +1,38 @@
+import pg from 'pg'
+import { findAnswer, type AnswerBytes } from '../lib/answer-bytes.ts'
+
+interface Types {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') => (value: string) => unknown
+}
+
+/**
+ * A query whose values count as bytes of the answer that it is for, one value after the other. If the answer has no room
+ * for a value, the query fails, and its other rows are dropped as they arrive.
+ */
+export function countRows(client: pg.Client, config: unknown): unknown {
+  const answer = findAnswer()
+  if (!answer) return config
+  if (typeof config === 'string') return { text: config, types: countValues(client, answer) }
+  // Objects that send themselves, such as streams, have no text.
+  if (typeof config !== 'object' || config === null || 'submit' in config) return config
+  const { types = client } = config as pg.QueryConfig
+  return { ...config, types: countValues(types, answer) }
+}
+
+function countValues(types: unknown, answer: AnswerBytes): Types {
+  return {
+    getTypeParser: (oid, format) => {
+      const parse = (types as Types).getTypeParser(oid, format)
+      return (value) => {
+        answer.read(Buffer.byteLength(value))
+        return parse(value)
+      }
+    },
+  }
+}
+
+/** A client whose values count, and nothing else. */
+export class CountingClient extends pg.Client {
+  override query = ((config: unknown, ...rest: [unknown[]?]) =>
+    super.query(countRows(this, config) as string, ...rest)) as pg.Client['query']
+}
