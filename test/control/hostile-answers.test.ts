@@ -49,7 +49,7 @@ const attacks: Record<string, Attack> = {
   'histories with a thousand other keys in each line': {
     prepare: (attacker) => writeLines(attacker, (line) => listKeys(1_000, line)),
     send: async (attacker) => get(attacker, `/v1/preview/runs/${await findId(attacker)}/metrics`),
-    times: 3,
+    times: 6,
   },
   'keys of histories under many names': {
     prepare: (attacker) => writeLines(attacker, (line) => listKeys(100, line)),
