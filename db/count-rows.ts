@@ -1,5 +1,8 @@
 import pg from 'pg'
 import { findAnswer, type AnswerBytes } from '../lib/answer-bytes.ts'
+import { bytesPerContainer, outlineJson } from '../lib/json/outline.ts'
+
+const jsonTypes: ReadonlySet<number> = new Set([pg.types.builtins.JSON, pg.types.builtins.JSONB])
 
 interface Types {
   getTypeParser: (oid: number, format?: 'text' | 'binary') => (value: string) => unknown
@@ -23,12 +26,19 @@ function countValues(types: unknown, answer: AnswerBytes): Types {
   return {
     getTypeParser: (oid, format) => {
       const parse = (types as Types).getTypeParser(oid, format)
+      const isJson = jsonTypes.has(oid)
       return (value) => {
-        answer.read(Buffer.byteLength(value))
+        answer.read(isJson ? measureJson(value) : Buffer.byteLength(value))
         return parse(value)
       }
     },
   }
+}
+
+/** The driver parses JSON, and empty lists take far more memory than their text. */
+function measureJson(text: string): number {
+  const bytes = Buffer.from(text)
+  return bytes.length + bytesPerContainer * outlineJson(bytes).containers
 }
 
 /** A client whose values count, and nothing else. */

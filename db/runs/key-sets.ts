@@ -12,7 +12,7 @@ export interface KeySet {
 const maxSets = 500
 
 // Of a key in an answer, beside its text.
-const bytesPerKey = 64
+const bytesPerKey = 150
 
 /** The numbers of a run's sets by their digests, and the bytes of those that were added. */
 interface ResolvedSets {

@@ -53,6 +53,13 @@ test.each(['direct', 'pooled', 'traces'])('too many rows fail their query, and n
   for (let times = 0; times < 10; times++) expect(await count(() => pool.query(texts, ['a']))).toBe(10_000)
 })
 
+test.each(['json', 'jsonb'])('lists and objects in %s count too', async (type) => {
+  const lists = JSON.stringify(Array(1_000).fill([]))
+  const bytes = await count(() => pools['direct']!.query(`SELECT $1::text::${type} AS value`, [lists]))
+  expect(bytes).toBeGreaterThan(100 * 1_000)
+  expect(bytes).toBeLessThan(110 * 1_000)
+})
+
 test('values keep their types', async () => {
   const sql = `SELECT 1::bigint AS number, '{"a": 1}'::json AS value, now() AS time, null AS nothing`
   const rows = async (pool: Pool) => (await pool.query<Record<string, unknown>>(sql)).rows[0]!

@@ -404,6 +404,20 @@ export const databaseMutations: Mutation[] = [
     test: 'test/control/limits.test.ts',
   },
   {
+    fault: 'rows count for the request that has released their connection',
+    file: 'db/pool.ts',
+    find: 'AsyncResource.bind(callback)',
+    replace: 'callback',
+    test: 'test/control/counted-rows.test.ts',
+  },
+  {
+    fault: 'lists of the files of artifacts do not count as stored bytes',
+    file: 'db/accounts/stored-texts.ts',
+    find: "columns: ['files', 'metadata', 'description', 'tags'],\n    more: rowBytes,",
+    replace: "columns: ['metadata', 'description', 'tags'],\n    more: rowBytes,",
+    test: 'test/control/stored-texts.test.ts',
+  },
+  {
     fault: 'followers are not notified of an event',
     file: 'db/migrations/0009_jobs.sql',
     find: "PERFORM pg_notify('training_events', job_id::text)",
