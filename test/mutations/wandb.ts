@@ -118,7 +118,7 @@ export const wandbMutations: Mutation[] = [
     file: 'db/runs/read-measured.ts',
     find: 'answer?.read(first[0].allBytes)',
     replace: 'answer?.read(0)',
-    test: 'test/control/wandb-runs.test.ts',
+    test: 'test/control/counted-rows.test.ts',
   },
   {
     fault: 'a text under many names counts once',
