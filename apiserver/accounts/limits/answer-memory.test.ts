@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { AnswerMemory, maxAnswerBytes } from './answer-memory.ts'
-import type { RequestReservation } from './request-memory.ts'
+import { RequestMemory, type RequestReservation } from './request-memory.ts'
 
 const mib = 1024 * 1024
 
@@ -35,6 +35,25 @@ test.each(['read', 'write'] as const)('more than one answer may have is rejected
   const before = reserved()
   expect(() => answer[what](1)).toThrow('more than 67108864 bytes')
   expect(reserved()).toBe(before)
+})
+
+test('of several answers that grow at once, one has room', () => {
+  const memory = new RequestMemory(100 * mib)
+  const answers = Array.from({ length: 4 }, () => {
+    const held = memory.reserve('team')
+    return new AnswerMemory(() => held)
+  })
+  const failed = new Set<AnswerMemory>()
+  for (let read = 0; read < 25; read++) {
+    for (const answer of answers.filter((each) => !failed.has(each))) {
+      try {
+        answer.read(mib)
+      } catch {
+        failed.add(answer)
+      }
+    }
+  }
+  expect(failed.size).toBe(3)
 })
 
 test('nothing counts after its handler', () => {

@@ -50,8 +50,16 @@ export class AnswerMemory implements OpenAnswer {
       throw new HttpError(errors.answer_too_large, detail)
     }
     const room = Math.min(maxAnswerBytes, Math.ceil(bytes / stepBytes) * stepBytes)
-    this.#open().add(copies * (room - this.#room))
-    this.#room = room
+    const held = this.#open()
+    try {
+      held.add(copies * (room - this.#room))
+      this.#room = room
+    } catch (error) {
+      // Of several large answers that grow at once, the last one then has room.
+      held.drop(copies * (this.#room - freeBytes))
+      this.#room = freeBytes
+      throw error
+    }
   }
 }
 
