@@ -1,8 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { jsonText, optional, projectIdSchema } from '../schema.ts'
 
-// Only the payload counts as stored bytes.
-const shortSchema = optional(Type.String({ maxLength: 2_000 }))
+const refSchema = optional(Type.String())
 // The id is in indexes, whose entries may have about 2,700 bytes.
 const idSchema = Type.String({ maxLength: 256 })
 
@@ -10,13 +9,13 @@ const members = {
   project_id: projectIdSchema,
   id: optional(idSchema),
   weave_ref: Type.String(),
-  creator: shortSchema,
+  creator: optional(Type.String()),
   feedback_type: Type.String(),
   payload: jsonText(),
-  annotation_ref: shortSchema,
-  runnable_ref: shortSchema,
-  call_ref: shortSchema,
-  trigger_ref: shortSchema,
+  annotation_ref: refSchema,
+  runnable_ref: refSchema,
+  call_ref: refSchema,
+  trigger_ref: refSchema,
 }
 
 /** POST /feedback/create. */

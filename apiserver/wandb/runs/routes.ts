@@ -12,7 +12,6 @@ import { deleteRun } from '../../../db/runs/remove.ts'
 import { findListedRun, listEntityRuns, type ListedRun } from '../../../db/runs/rest-list.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { sendRunFile } from '../run-files/send.ts'
 import {
   listModelMetricKeys,
@@ -40,7 +39,6 @@ import {
 
 export interface RunRestDeps {
   artifacts: ArtifactStore
-  memory: RequestMemory
   pool: Pool
 }
 
