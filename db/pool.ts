@@ -2,6 +2,7 @@ import pg from 'pg'
 import type { Logger } from '../lib/log.ts'
 import type { Database, DatabaseUrl } from './address.ts'
 import { connectionConfig } from './connection-config.ts'
+import { CountingClient } from './count-rows.ts'
 import { FairPool, type FairPoolConfig } from './fair-pool.ts'
 import { PooledClient } from './pooled-client.ts'
 import { PreparingClient } from './preparing-client.ts'
@@ -117,7 +118,7 @@ export function createTracePool(
   const onConnect: (client: pg.ClientBase) => unknown = (client) =>
     client.query("SET timezone = 'UTC'; SET datestyle = 'ISO'")
   // Clients of the API compose its statements. The frequent ones have names.
-  const own = { Client: pg.Client, idle_in_transaction_session_timeout: idleStreamMs }
+  const own = { Client: CountingClient, idle_in_transaction_session_timeout: idleStreamMs }
   return createPool(database, log, max, { types, onConnect, ...own, ...more })
 }
 

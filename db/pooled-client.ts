@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { countRows } from './count-rows.ts'
 
 /**
  * A client for a pooler in transaction mode. The pooler may run each transaction on another connection of Postgres, which
@@ -7,7 +8,7 @@ import pg from 'pg'
 export class PooledClient extends pg.Client {
   // It passes on all arguments, of which the types name only one form.
   override query = ((config: unknown, ...rest: [unknown[]?]) =>
-    super.query(withoutName(config) as string, ...rest)) as pg.Client['query']
+    super.query(countRows(this, withoutName(config)) as string, ...rest)) as pg.Client['query']
 }
 
 /** Objects that send themselves, such as streams, have no text to prepare. */

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { countRows } from './count-rows.ts'
 
 // As the defaults of Postgres' driver for Java (prepareThreshold, preparedStatementCacheQueries).
 const threshold = 5
@@ -14,7 +15,7 @@ export class PreparingClient extends pg.Client {
 
   // It passes on all arguments, of which the types name only one form.
   override query = ((config: unknown, ...rest: [unknown[]?]) =>
-    super.query(this.#prepare(config, rest[0]) as string, ...rest)) as pg.Client['query']
+    super.query(countRows(this, this.#prepare(config, rest[0])) as string, ...rest)) as pg.Client['query']
 
   #prepare(text: unknown, values: unknown): unknown {
     if (typeof text !== 'string' || !Array.isArray(values)) return text

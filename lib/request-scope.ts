@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { AnswerBytes } from './answer-bytes.ts'
 import type { Turn } from './fair-semaphore.ts'
 
 /** What is known about a request, for everything that is done for it. */
@@ -7,6 +8,8 @@ export interface RequestScope {
   requestId?: string
   /** The turn of the request's entity, as soon as its key is known. */
   turn?: Turn
+  /** The answer that the work is for. Without it, nothing counts as bytes of one. */
+  answer?: AnswerBytes | undefined
 }
 
 // Work that belongs to no request has no scope.
@@ -31,6 +34,11 @@ export function setTurn(turn: Turn): void {
 /** Runs work for an entity, whichever request starts it. */
 export function runInTurn<T>(turn: Turn, work: () => T): T {
   return scopes.run({ ...scopes.getStore(), turn }, work)
+}
+
+/** Counts what `work` reads from Postgres as bytes of an answer. With undefined, nothing counts. */
+export function runForAnswer<T>(answer: AnswerBytes | undefined, work: () => T): T {
+  return scopes.run({ ...scopes.getStore(), answer }, work)
 }
 
 /** Runs work for several requests or for none, such as a timer that the first request starts. */

@@ -6,6 +6,7 @@ import type { ApiRequest, Method, Operation } from '../../lib/http/operation.ts'
 import { compileBody } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState, Role } from './context.ts'
 import { requireRole } from './keys/require-key.ts'
+import { openAnswers } from './limits/answer-memory.ts'
 import type { RequestMemory } from './limits/request-memory.ts'
 
 // Enough for names, settings and short lists. Larger operations set their own limit.
@@ -38,6 +39,7 @@ export function createRestApi(
   const dialect: Dialect<RequestState, RoleOption> = {
     authorize: authorizeRole,
     compileBody: (schema, operation) => compileJsonBody(memory, schema, operation),
+    openAnswer: openAnswers(memory),
     closedQueries: true,
     idempotency: { service: idempotency, ownerOf: ({ caller }) => caller.entity },
   }

@@ -65,6 +65,11 @@ export const errors = {
       sentence: 'The request needs more memory than one request may use.',
       retry: 'no',
     },
+    answer_too_large: {
+      status: 422,
+      sentence: 'The answer would be too large. Request fewer items or fields at once.',
+      retry: 'no',
+    },
     reply_too_large: {
       status: 422,
       sentence: 'The reply is too large. Request a stream.',

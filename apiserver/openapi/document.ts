@@ -22,7 +22,10 @@ const errorResponses: Record<number, { description: string; schema: TSchema }> =
   413: { description: 'The body is too large.', schema: sentence },
   415: { description: 'The operation does not accept the type or the compression of the body.', schema: sentence },
   416: { description: 'The range begins after the end of the file.', schema: sentence },
-  422: { description: 'The request is invalid. The answer lists every error.', schema: issues },
+  422: {
+    description: 'The request is invalid: the answer lists every error. Or the answer would be too large.',
+    schema: issues,
+  },
   429: { description: 'A limit is reached. Retry-After says when to send the request again.', schema: sentence },
   431: { description: 'The request line and the headers are too large.', schema: sentence },
   503: {
@@ -156,7 +159,7 @@ function describeLinks({ idParameter }: PlacedOperation, all: PlacedOperation[])
   return { links: Object.fromEntries(links) as Record<string, unknown> }
 }
 
-function describeErrors({ path, query, body, streamedBody, idempotent, errorStatuses = [] }: PlacedOperation) {
+function describeErrors({ path, query, body, streamedBody, answer, idempotent, errorStatuses = [] }: PlacedOperation) {
   const takesBody = body !== undefined || streamedBody !== undefined
   const statuses = [
     401,
@@ -164,7 +167,7 @@ function describeErrors({ path, query, body, streamedBody, idempotent, errorStat
     ...(path.includes('{') || takesBody ? [404] : []),
     ...(takesBody || idempotent ? [409] : []),
     ...(takesBody ? [413, 415] : []),
-    ...(query || takesBody || idempotent ? [422] : []),
+    ...(query || takesBody || answer || idempotent ? [422] : []),
     429,
     431,
     503,

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { runForAnswer } from '../../lib/request-scope.ts'
 import { turnOf } from '../accounts/limits/turn.ts'
 import type { RequestContext } from '../accounts/context.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
@@ -64,7 +65,8 @@ export async function pipeChunks(
   { type, chunks, stallMs = defaultStallMs, deadlineMs = defaultDeadlineMs }: Chunks,
 ): Promise<void> {
   const pieces = splitLongChunks(chunks)
-  const begun = new StartedGenerator(pieces, await pieces.next())
+  // A part is released when it is sent. Its memory is not that of an answer.
+  const begun = new StartedGenerator(pieces, await runForAnswer(undefined, () => pieces.next()))
   if (ctx.res.closed) return void (await begun.return())
   const body = Readable.from(begun, { objectMode: false })
   const end = () => {

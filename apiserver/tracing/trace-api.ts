@@ -13,6 +13,7 @@ import type { RequestContext, RequestState } from '../accounts/context.ts'
 import { maskKeyBytes } from '../accounts/keys/mask-keys.ts'
 import type { IncomingBytes } from '../accounts/limits/incoming-bytes.ts'
 import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
+import { openAnswers } from '../accounts/limits/answer-memory.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
 import type { StorageUse } from '../accounts/limits/storage.ts'
 
@@ -51,6 +52,7 @@ export function createTraceApi(router: Router<RequestState>, deps: TraceApiDeps)
   return new Api<RequestState, TraceOptions>(router, {
     authorize: authorizeRole,
     compileBody: (schema, options) => compileTraceBody(deps, schema, options),
+    openAnswer: openAnswers(deps.memory),
     closedQueries: false,
     errorStatuses: ownErrorStatuses,
   })

@@ -6,6 +6,7 @@ import { rejectManyValues } from '../../lib/json/read-json.ts'
 import { compileBody } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
 import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
+import { openAnswers } from '../accounts/limits/answer-memory.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
 
 const defaultBodyLimitBytes = 64 * 1024
@@ -23,6 +24,7 @@ export function createWandbApi(router: Router<WandbState>, { memory }: { memory:
   return new Api<WandbState, RoleOption>(router, {
     authorize: authorizeRole,
     compileBody: (schema, operation) => compileJsonBody(memory, schema, operation),
+    openAnswer: openAnswers(memory),
     closedQueries: false,
   })
 }

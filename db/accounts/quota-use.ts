@@ -2,7 +2,7 @@ import { sqlUri } from '../../artifacts/layout.ts'
 import { sqlBlobKey } from '../artifacts/blobs.ts'
 import type { Connection } from '../pool.ts'
 import { unfinished } from '../jobs/states.ts'
-import { runSettings } from '../runs/table.ts'
+import { sqlStoredTexts } from './stored-texts.ts'
 
 /** Counts the unfinished jobs of an entity. */
 export async function countUnfinishedJobs(connection: Connection, entity: string): Promise<number> {
@@ -30,18 +30,10 @@ export async function fitsJobLimit(connection: Connection, entity: string, limit
   return (await countUnfinishedJobs(connection, entity)) <= limit
 }
 
-// A row of a run, or of one of its files, with its part of the indexes. Without it, a million empty runs were free.
-const rowBytes = 512
-/** What the texts of a run take. */
-const sqlRunTexts = ['config', 'summary', ...Object.values(runSettings).map(({ name }) => name)]
-  .map((name) => `coalesce(pg_column_size(${name}), 0)`)
-  .join(' + ')
-
 /**
  * Sums what an entity has in the artifact store: payloads of jobs and logs, data sets, and checkpoints with their token
- * statistics. Runs count too, which are in Postgres: lines, configs, summaries and lists of files. Equal files count
- * once. Deleted objects count until they have left the store, and so do those in quarantine. Parts of incomplete files
- * do not count.
+ * statistics. Texts in Postgres count too: see `countedTables`. Equal files count once. Deleted objects count until they
+ * have left the store, and so do those in quarantine. Parts of incomplete files do not count.
  */
 export async function sumStoredBytes(connection: Connection, entity: string): Promise<number> {
   const { rows } = await connection.query<{ bytes: number }>(
@@ -63,9 +55,7 @@ export async function sumStoredBytes(connection: Connection, entity: string): Pr
        (SELECT coalesce(sum(bytes), 0) FROM objects) +
        (SELECT coalesce(sum(coalesce(bytes, 0) + coalesce(statistics_bytes, 0)), 0) FROM training.checkpoints
         WHERE model_id IN (SELECT id FROM kept) AND files_removed_at IS NULL) +
-       (SELECT coalesce(sum(bytes + ${sqlRunTexts} + ${rowBytes}), 0)
-        FROM training.runs WHERE entity = $1) +
-       (SELECT ${rowBytes} * count(*) FROM training.run_files WHERE entity = $1)
+       ${sqlStoredTexts}
      )::bigint AS bytes`,
     [entity],
   )

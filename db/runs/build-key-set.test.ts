@@ -13,7 +13,15 @@ test('lines with the same keys in another order have the same set', () => {
   })
 })
 
-test('keys that are long with the names around them are no set', () => {
-  const inner = Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`key${index}`, 1]))
-  expect(buildKeySet({ ['a'.repeat(50_000)]: inner })).toBeUndefined()
+test('a key that is long with the names around it is left out', () => {
+  const long = 'a'.repeat(1_020)
+  expect(buildKeySet({ [long]: { key: 1, longer: 1 }, ['b'.repeat(1_025)]: 1 })?.keys).toEqual({
+    [long]: 'map',
+    [`${long}.key`]: 'number',
+  })
+})
+
+test('many keys that are long with the names around them are no set', () => {
+  const inner = Object.fromEntries(Array.from({ length: 2_000 }, (_, index) => [`key${index}`, 1]))
+  expect(buildKeySet({ ['a'.repeat(1_000)]: inner })).toBeUndefined()
 })

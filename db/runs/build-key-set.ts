@@ -5,18 +5,21 @@ import type { KeySet } from './key-sets.ts'
 // Objects in a line are searched for keys to this depth.
 const maxKeyDepth = 4
 // Of all keys of a line. Those in objects have the names of all objects around them, so a short line may have many.
-const maxKeyChars = 4 * 1024 * 1024
+const maxChars = 1024 * 1024
+// A longer key is in its lines only: an error would make the client drop all lines after it.
+const maxKeyChars = 1_024
 
 /**
- * The keys of a line in any order, with the types of their values. Keys of objects are joined by dots. Undefined if they
- * are too long.
+ * The keys of a line in any order, with the types of their values. Keys of objects are joined by dots. Long keys are left
+ * out. Undefined if all others together are too long.
  */
 export function buildKeySet(values: Record<string, unknown>): KeySet | undefined {
   const found: [string, string][] = []
   let chars = 0
   for (const entry of listKeys(values, '', 0)) {
+    if (entry[0].length > maxKeyChars) continue
     chars += entry[0].length
-    if (chars > maxKeyChars) return undefined
+    if (chars > maxChars) return undefined
     found.push(entry)
   }
   const entries = found.toSorted(([a], [b]) => (a < b ? -1 : Number(a > b)))

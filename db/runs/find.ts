@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import { readMeasured, type Accept } from './read-measured.ts'
+import { readMeasured } from './read-measured.ts'
 import { selectRun, type RunName, type RunRow } from './table.ts'
 
 /** Finds a run by its project and name. */
@@ -22,14 +22,10 @@ export async function findRunById(pool: Pool, entity: string, id: string): Promi
 }
 
 /** Reads the config and the summary of a run, as JSON texts. */
-export async function readRunValues(
-  pool: Pool,
-  number: number,
-  accept: Accept,
-): Promise<{ config: string; summary: string }> {
+export async function readRunValues(pool: Pool, number: number): Promise<{ config: string; summary: string }> {
   const sql = 'SELECT config::text, summary::text FROM training.runs WHERE number = $1'
   const select = { sql, values: [number], bytes: 'octet_length(config) + octet_length(summary)' }
-  const [row] = await readMeasured<{ config: string; summary: string }>(pool, select, accept)
+  const [row] = await readMeasured<{ config: string; summary: string }>(pool, select)
   return row ?? { config: '{}', summary: '{}' }
 }
 

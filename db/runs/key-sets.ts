@@ -1,4 +1,5 @@
 import type { Connection, Pool } from '../pool.ts'
+import { readMeasured } from './read-measured.ts'
 
 /** The keys of a line of history with the types of their values. Lines with the same digest have the same keys. */
 export interface KeySet {
@@ -9,6 +10,9 @@ export interface KeySet {
 
 // A run that logs other keys with each line gets no more. Its later lines are searched one by one.
 const maxSets = 500
+
+// Of a key in an answer, beside its text.
+const bytesPerKey = 150
 
 /** The numbers of a run's sets by their digests, and the bytes of those that were added. */
 interface ResolvedSets {
@@ -80,10 +84,8 @@ export async function listHistoryKeys(
   pool: Pool,
   run: number,
 ): Promise<{ key: string; type: string; lines: number }[]> {
-  const { rows } = await pool.query<{ key: string; type: string; lines: number }>(
-    `SELECT key, value AS type, sum(s.lines)::bigint AS lines
-     FROM training.run_key_sets s, jsonb_each_text(s.keys) WHERE s.run = $1 AND s.lines > 0 GROUP BY key, value ORDER BY key, value`,
-    [run],
-  )
-  return rows
+  const sql = `SELECT key, value AS type, sum(s.lines)::bigint AS lines
+    FROM training.run_key_sets s, jsonb_each_text(s.keys) WHERE s.run = $1 AND s.lines > 0
+    GROUP BY key, value ORDER BY key, value`
+  return readMeasured(pool, { sql, values: [run], bytes: `octet_length(key) + ${bytesPerKey}` })
 }

@@ -1,5 +1,5 @@
 import type { Pool } from '../pool.ts'
-import { readMeasured, type Accept } from './read-measured.ts'
+import { readMeasured } from './read-measured.ts'
 import { runStreams, type RunStream } from './write-lines.ts'
 
 /** A line of history with some of its values. */
@@ -20,15 +20,14 @@ const lineBytes = 'octet_length(text)'
 export async function readTail(
   pool: Pool,
   { run, stream, lines }: { run: number; stream: RunStream; lines: number },
-  accept: Accept,
 ): Promise<HistoryLine[]> {
   const order = stream === 'history' ? 'step DESC, line DESC' : 'line DESC'
   const sql = `SELECT line, text FROM training.run_lines WHERE run = $1 AND stream = $2 ORDER BY ${order} LIMIT $3`
-  const rows = await readMeasured<HistoryLine>(
-    pool,
-    { sql, values: [run, runStreams[stream], lines], bytes: lineBytes },
-    accept,
-  )
+  const rows = await readMeasured<HistoryLine>(pool, {
+    sql,
+    values: [run, runStreams[stream], lines],
+    bytes: lineBytes,
+  })
   return rows.toReversed()
 }
 
@@ -36,23 +35,21 @@ export async function readTail(
 export async function readLines(
   pool: Pool,
   { run, stream, after, limit }: { run: number; stream: RunStream; after: number; limit: number },
-  accept: Accept,
 ): Promise<HistoryLine[]> {
   const sql = `SELECT line, text FROM training.run_lines
     WHERE run = $1 AND stream = $2 AND line > $3 ORDER BY line LIMIT $4`
-  return readMeasured(pool, { sql, values: [run, runStreams[stream], after, limit], bytes: lineBytes }, accept)
+  return readMeasured(pool, { sql, values: [run, runStreams[stream], after, limit], bytes: lineBytes })
 }
 
 /** Reads at most `limit` lines of history in a range of steps, in order. */
 export async function readSteps(
   pool: Pool,
   { run, minStep, maxStep, limit }: StepRange & { run: number; limit: number },
-  accept: Accept,
 ): Promise<string[]> {
   const sql = `SELECT text FROM training.run_lines
     WHERE run = $1 AND stream = 0 AND step >= $2 AND step < $3 ORDER BY step, line LIMIT $4`
   const values = [run, minStep, maxStep, limit]
-  const rows = await readMeasured<{ text: string }>(pool, { sql, values, bytes: lineBytes }, accept)
+  const rows = await readMeasured<{ text: string }>(pool, { sql, values, bytes: lineBytes })
   return rows.map(({ text }) => text)
 }
 
@@ -63,7 +60,6 @@ const isSampled = `(n = 1 OR n = total OR n * ($3::bigint - 1) / total <> (n - 1
 export async function sampleLines(
   pool: Pool,
   { run, stream, samples }: { run: number; stream: RunStream; samples: number },
-  accept: Accept,
 ): Promise<HistoryLine[]> {
   const order = stream === 'history' ? 'step, line' : 'line'
   const sql = `WITH numbered AS (
@@ -71,7 +67,7 @@ export async function sampleLines(
       FROM training.run_lines WHERE run = $1 AND stream = ${runStreams[stream]})
     SELECT l.line, l.text FROM numbered c JOIN training.run_lines l ON l.run = $1 AND l.stream = $2 AND l.line = c.line
     WHERE ${isSampled} ORDER BY c.n LIMIT $3`
-  return readMeasured(pool, { sql, values: [run, runStreams[stream], samples], bytes: lineBytes }, accept)
+  return readMeasured(pool, { sql, values: [run, runStreams[stream], samples], bytes: lineBytes })
 }
 
 /** The bytes of a stream's line on average, from its last lines. */
@@ -98,7 +94,6 @@ export interface HistorySample extends StepRange {
 export async function sampleHistory(
   pool: Pool,
   { run, keys, samples, minStep, maxStep }: HistorySample,
-  accept: Accept,
 ): Promise<string[][]> {
   const values = keys.map((_, index) => {
     const key = `$${index + 6}`
@@ -114,6 +109,6 @@ export async function sampleHistory(
     FROM numbered c JOIN training.run_lines l ON l.run = $1 AND l.stream = 0 AND l.line = c.line
     WHERE ${isSampled} ORDER BY c.n LIMIT $3`
   const select = { sql, values: [run, keys, samples, minStep, maxStep, ...keys], bytes: 'pg_column_size(values)' }
-  const rows = await readMeasured<{ values: string[] }>(pool, select, accept)
+  const rows = await readMeasured<{ values: string[] }>(pool, select)
   return rows.map((row) => row.values).filter((found) => found.every((value) => value !== null))
 }

@@ -3,6 +3,8 @@ import { HttpError, unprocessable, type ValidationIssue } from './http-error.ts'
 import { createHash } from 'node:crypto'
 import type { Router } from '@koa/router'
 import type { Static, TSchema } from 'typebox'
+import type { AnswerBytes } from '../answer-bytes.ts'
+import { runForAnswer } from '../request-scope.ts'
 import type { HttpContext } from './context.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency.ts'
 import type { ApiRequest, CallerState, Handler, Method, Operation, PathParams, PlacedOperation } from './operation.ts'
@@ -17,12 +19,19 @@ export interface ReadBody {
   settle?: (answered: boolean) => void
 }
 
+/** The bytes of an answer, until its handler has ended. */
+export interface OpenAnswer extends AnswerBytes {
+  close: () => void
+}
+
 /** The rules of one group of operations. `Options` are the group's own options of an operation. */
 export interface Dialect<State extends CallerState, Options extends object> {
   /** @throws {HttpError} 403 if the caller may not use the operation */
   authorize: (state: State, operation: Options, method: Method) => void
   /** Builds, once per operation, the function that reads and validates its JSON body. */
   compileBody: (schema: TSchema, operation: Operation & Options) => (ctx: HttpContext<State>) => Promise<ReadBody>
+  /** Counts what an operation reads for its answer. Undefined: all answers of the group are small. */
+  openAnswer: ((ctx: HttpContext<State>) => OpenAnswer) | undefined
   /** Whether a GET rejects query parameters that are not in its schema. */
   closedQueries: boolean
   /** Statuses of errors that every operation of the group can return. */
@@ -100,13 +109,16 @@ export class Api<State extends CallerState, Options extends object> {
       const received = await receive(ctx)
       const values = { params: ctx.params as PathParams<P>, query: received.query, body: received.body?.value }
       const request = { ...this.#openRequest(ctx, operation, received.body), ...values }
-      const work = () => handle(request as ApiRequest<State, PathParams<P>, Static<Q>, Static<B>>)
+      const bytes = operation.countsOwnReads === true ? undefined : this.#dialect.openAnswer?.(ctx)
+      const work = () =>
+        runForAnswer(bytes, () => handle(request as ApiRequest<State, PathParams<P>, Static<Q>, Static<B>>))
       let answered = false
       try {
         const answer = await (operation.idempotent === true ? request.answerOnce(work) : work())
         answered = true
         if (answer !== undefined) send(ctx, answer, operation.status)
       } finally {
+        bytes?.close()
         received.body?.settle?.(answered)
       }
     })

@@ -28,6 +28,8 @@ export interface Operation<
   errorStatuses?: readonly number[]
   /** Schemas of answers with other success statuses. */
   otherStatuses?: Record<number, TSchema>
+  /** Its handler reserves the memory of what it reads by itself, because it sends an answer of any length in parts. */
+  countsOwnReads?: boolean
   /** Whether it is answered without a key. */
   needsNoKey?: boolean
   /** The path parameter that takes the `id` of what was created, such as `model_id`. */

@@ -28,7 +28,7 @@ export interface JsonOutline {
 }
 
 // Measured: an object without members takes 64 bytes. A number or short text with its list entry takes up to 40.
-const bytesPerContainer = 100
+export const bytesPerContainer = 100
 const bytesPerValue = 40
 
 /**

@@ -21,6 +21,7 @@ const dialect: Dialect<TrainerState, object> = {
       return { value: parse(value), bytes }
     }
   },
+  openAnswer: undefined,
   closedQueries: false,
 }
 

@@ -216,6 +216,7 @@ describe('feedback', () => {
     ['another type with a trigger', { trigger_ref: `${object}/a:d` }, 'trigger_ref is not allowed'],
     ['a payload of more than a megabyte', { payload: { a: 'x'.repeat(1024 * 1024) } }, 'payload too large'],
     ['a reference that is too long', { weave_ref: 'x'.repeat(2_001) }, 'weave_ref: it is too long'],
+    ['a creator that is too long', { creator: 'x'.repeat(2_001) }, 'creator: it is too long'],
     ['a type that is too long', { feedback_type: 'ü'.repeat(251) }, 'feedback_type: it is too long'],
   ])('is rejected if it is %s', async (_name, more, reason) => {
     const refused = await create(feedbackOf(ruled, more))

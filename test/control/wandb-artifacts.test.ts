@@ -52,6 +52,18 @@ const digestOf = (path: string, content: string) =>
     .update(`wandb-artifact-manifest-v1\n${path}:${md5(content)}\n`)
     .digest('hex')
 
+test.each(['runName', 'clientID'])('a long %s is an error', async (name) => {
+  const given = {
+    projectName: 'proj',
+    artifactTypeName: 'dataset',
+    artifactCollectionName: 'long',
+    digest: digestOf('a', 'a'),
+  }
+  const query = 'mutation A($input: I!) { createArtifact(input: $input) { artifact { id } } }'
+  const input = { ...given, [name]: 'x'.repeat(257) }
+  expect(await ask(team, query, { input })).toMatchObject(message(/longer than 256 characters/))
+})
+
 async function create(name: string, content: string, alias: string, digest = digestOf('train.jsonl', content)) {
   const input = {
     projectName: 'proj',

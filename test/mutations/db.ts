@@ -425,6 +425,13 @@ export const databaseMutations: Mutation[] = [
     test: 'test/control/limits.test.ts',
   },
   {
+    fault: 'lists of the files of artifacts do not count as stored bytes',
+    file: 'db/accounts/stored-texts.ts',
+    find: "columns: ['files', 'metadata', 'description', 'tags'],\n    more: rowBytes,",
+    replace: "columns: ['metadata', 'description', 'tags'],\n    more: rowBytes,",
+    test: 'test/control/stored-texts.test.ts',
+  },
+  {
     fault: 'followers are not notified of an event',
     file: 'db/migrations/0009_jobs.sql',
     find: "PERFORM pg_notify('training_events', job_id::text)",

@@ -51,6 +51,7 @@ export function routeCallQueries(api: TraceApi, deps: CallQueryDeps): void {
       summary: 'Get a call',
       role: 'read',
       body: readBodySchema,
+      countsOwnReads: true,
       answer: Type.Object({ call: Type.Unsafe<unknown>({ anyOf: [callSchema, { type: 'null' }] }) }),
     },
     async ({ ctx, caller, body }) => {

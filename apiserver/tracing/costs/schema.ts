@@ -1,17 +1,17 @@
 import { Type, type Static } from 'typebox'
 import { optional, projectIdSchema } from '../schema.ts'
 
-const unitSchema = optional(Type.String())
+const shortSchema = optional(Type.String({ maxLength: 256 }))
 
 /** The price of a model's tokens. */
 const costSchema = Type.Object({
   prompt_token_cost: Type.Number(),
   completion_token_cost: Type.Number(),
-  prompt_token_cost_unit: unitSchema,
-  completion_token_cost_unit: unitSchema,
+  prompt_token_cost_unit: shortSchema,
+  completion_token_cost_unit: shortSchema,
   /** The default is now. */
   effective_date: optional(Type.String({ format: 'date-time' })),
-  provider_id: optional(Type.String()),
+  provider_id: shortSchema,
   cache_read_input_token_cost: optional(Type.Number()),
   cache_creation_input_token_cost: optional(Type.Number()),
 })

@@ -39,6 +39,7 @@ function routeCalls(api: RestApi, deps: DataSetDeps): void {
       summary: 'Add calls to a data set',
       description: `Each call becomes a row: its inputs, with \`output\` and with \`call\`, the reference of the call. ${limits}`,
       body: callsToDataSetSchema,
+      countsOwnReads: true,
       bodyLimitBytes,
       answer: dataSetVersionSchema,
     },
@@ -66,6 +67,7 @@ function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
         'Of a trajectory with several histories, the first one becomes the row. ' +
         limits,
       body: trajectoriesToDataSetSchema,
+      countsOwnReads: true,
       bodyLimitBytes,
       answer: dataSetVersionSchema,
     },

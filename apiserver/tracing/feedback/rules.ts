@@ -19,6 +19,8 @@ const maxPayloadBytes = 1024 * 1024
 // Both are in indexes, whose entries may have about 2,700 bytes.
 const maxRefBytes = 2_000
 const maxTypeBytes = 500
+// They do not count as stored bytes. A payload does.
+const shortTexts = ['weave_ref', 'creator', 'annotation_ref', 'runnable_ref', 'call_ref', 'trigger_ref'] as const
 
 /** Feedback that has passed the rules of its type. */
 export interface CheckedFeedback {
@@ -30,7 +32,9 @@ export interface CheckedFeedback {
 
 /** Checks feedback by the rules of its type. @throws {HttpError} 400 for a broken rule */
 export function checkFeedback(wire: WireFeedback, projectId: string): CheckedFeedback {
-  if (Buffer.byteLength(wire.weave_ref) > maxRefBytes) throw badRequest('Invalid weave_ref: it is too long')
+  for (const name of shortTexts) {
+    if (Buffer.byteLength(wire[name] ?? '') > maxRefBytes) throw badRequest(`Invalid ${name}: it is too long`)
+  }
   if (Buffer.byteLength(wire.feedback_type) > maxTypeBytes) throw badRequest('Invalid feedback_type: it is too long')
   if (wire.payload.size > maxPayloadBytes) throw badRequest('Feedback payload too large')
   checkRefs(wire, projectId)

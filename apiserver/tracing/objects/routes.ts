@@ -67,7 +67,14 @@ function routeCreate(api: TraceApi, deps: Pick<ObjectDeps, 'inspector' | 'pool' 
 function routeRead(api: TraceApi, deps: Pick<QueryDeps, 'memory' | 'pool' | 'projects'>): void {
   api.post(
     '/obj/read',
-    { tag, summary: 'Get a version of an object', role: 'read', body: objectReadSchema, answer: objectReadAnswer },
+    {
+      tag,
+      summary: 'Get a version of an object',
+      role: 'read',
+      body: objectReadSchema,
+      answer: objectReadAnswer,
+      countsOwnReads: true,
+    },
     async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
       const place = { objectId: body.object_id, digest: body.digest }

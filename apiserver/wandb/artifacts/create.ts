@@ -28,6 +28,7 @@ import { presentVersion } from './present.ts'
 const maxPending = 1_000
 const maxAliases = 100
 const maxTextLength = 65_536
+const maxNameLength = 256
 
 /**
  * Begins a version, or finds one of the collection with the same content: then the client uploads nothing, and the
@@ -60,8 +61,8 @@ export async function createArtifact(presenter: Presenter, input: Arguments): Pr
     keyId: context.caller.keyId,
     metadata: readMetadata(input) ?? {},
     description: readDescription(input) ?? null,
-    runName: findText(input, 'runName') ?? null,
-    clientId: findText(input, 'clientID') ?? null,
+    runName: findName(input, 'runName'),
+    clientId: findName(input, 'clientID'),
   })
   return { artifact: { __typename: 'Artifact', id: toWireId(id), state: 'PENDING', digest } }
 }
@@ -104,6 +105,12 @@ export function readMetadata(input: Arguments): Record<string, unknown> | undefi
   }
   if (isMetadata(metadata)) return metadata
   throw invalidArgument('metadata', 'must be a JSON object of at most 65536 characters')
+}
+
+function findName(input: Arguments, name: string): string | null {
+  const text = findText(input, name) ?? null
+  if (text && text.length > maxNameLength) throw invalidArgument(name, `is longer than ${maxNameLength} characters`)
+  return text
 }
 
 export function readDescription(input: Arguments): string | undefined {

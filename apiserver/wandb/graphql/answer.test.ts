@@ -1,11 +1,15 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { runForAnswer } from '../../../lib/request-scope.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { AnswerMemory, maxAnswerBytes } from '../../accounts/limits/answer-memory.ts'
+import { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { errors } from '../../errors/table.ts'
 import { answerGraphql } from './answer.ts'
 import { findBoolean, findInteger, readObject, readObjects, readTexts, requireText } from './arguments.ts'
 import type { GraphqlRequest } from './plan.ts'
 import type { GraphqlContext, GraphqlResource } from './resource.ts'
 import { createRoots } from './roots.ts'
+import { JsonScalar } from './values.ts'
 
 const caller = {
   keyId: 'k',
@@ -15,6 +19,7 @@ const caller = {
   tokensPerMinute: 1,
   traceProject: null,
 } as const
+const mib = 1024 * 1024
 const context = { caller } as unknown as GraphqlContext
 
 const things: GraphqlResource = {
@@ -22,6 +27,12 @@ const things: GraphqlResource = {
     echo: (args) => ({ __typename: 'Echo', text: JSON.stringify(args), again: (given) => JSON.stringify(given) }),
     many: () => Array.from({ length: 3 }, (_, at) => ({ __typename: at === 1 ? 'Odd' : 'Even', at, self: { at } })),
     sequence: () => ({ __typename: 'ArtifactSequence', name: 'a', nested: { b: 1, c: 2 } }),
+    large: () => ({
+      text: 'x'.repeat(mib),
+      quoted: '\u0001'.repeat(mib / 4),
+      json: new JsonScalar({ a: ['x'.repeat(mib)] }),
+    }),
+    items: () => Array.from({ length: 10_000 }, () => ({ __typename: 'Item', at: 1 })),
     endless: () => Array.from({ length: 400_000 }, () => 1),
     busy: () => {
       throw new HttpError(errors.server_busy)
@@ -190,4 +201,26 @@ test.each([
 
 test('two subjects cannot have the same field', () => {
   expect(() => createRoots([things, things])).toThrow(/two subjects/)
+})
+
+describe('an answer of more than 64 MiB is an error, before it is put together', () => {
+  const alias = (count: number, field: string) => Array.from({ length: count }, (_, at) => `a${at}: ${field}`).join(' ')
+  const askCounted = (query: string) =>
+    runForAnswer(new AnswerMemory(() => new RequestMemory().reserve('team')), () => ask(query))
+
+  test.each([
+    ['a text under many names', `{ large { ${alias(64, 'text')} } }`],
+    ['a text that is longer as JSON', `{ large { ${alias(43, 'quoted')} } }`],
+    ['a JSON value under many names', `{ large { ${alias(64, 'json')} } }`],
+    ['a long name of many fields', `{ items { ${'a'.repeat(7_000)}: at } }`],
+  ])('%s', async (_, query) => {
+    expect(await askCounted(query)).toMatchObject({
+      data: null,
+      errors: [{ message: expect.stringContaining(`${maxAnswerBytes} bytes`) as string }],
+    })
+  })
+
+  test('a smaller one is none', async () => {
+    expect(await askCounted(`{ large { ${alias(60, 'text')} } }`)).not.toHaveProperty('errors')
+  })
 })

@@ -1,4 +1,5 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
+import { findRequest } from '../../../lib/request-scope.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
 import { errors } from '../../errors/table.ts'
 import type { PlannedField } from './plan.ts'
@@ -32,6 +33,7 @@ const exclusive: readonly (readonly string[])[] = [
 /** Walks what a plan selects over the objects of an answer, one field after the other. */
 export class Walk {
   readonly #yielder = new EventLoopYielder()
+  readonly #answer = findRequest()?.answer
   readonly #chosen = new WeakMap<readonly PlannedField[], Map<string, readonly PlannedField[]>>()
   #values = 0
   #calls = 0
@@ -42,6 +44,7 @@ export class Walk {
     const entries: [string, unknown][] = []
     for (const field of this.#choose(fields, type)) {
       const fieldPath = [...path, field.key]
+      this.#answer?.write(field.key.length)
       entries.push([field.key, await this.#resolveField(object, field, fieldPath)])
     }
     // An alias may be __proto__, which an assignment would not add.
@@ -69,15 +72,21 @@ export class Walk {
     this.#values += 1
     if (this.#values > maxValues) throw tooLarge()
     if (value === undefined || value === null) return null
-    if (value instanceof JsonScalar) return value.value
+    if (value instanceof JsonScalar) return this.#write(value.value)
     if (isList(value)) {
       const items: unknown[] = []
       for (const [index, item] of value.entries()) items.push(await this.#complete(item, field, [...path, index]))
       return items
     }
     // A scalar has no selection, and an object has one.
-    if (typeof value !== 'object') return field.fields ? null : value
+    if (typeof value !== 'object') return field.fields ? null : this.#write(value)
     return field.fields ? this.resolveObject(value, field.fields, path) : null
+  }
+
+  /** Counts a value each time that the answer has it, under whatever name. */
+  #write(value: unknown): unknown {
+    this.#answer?.write(JSON.stringify(value).length)
+    return value
   }
 
   /** The fields that apply to a type. Fields with the same name in the answer are one. */

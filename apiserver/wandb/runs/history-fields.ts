@@ -3,16 +3,14 @@ import { readSteps, readTail } from '../../../db/runs/read-lines.ts'
 import type { RunStream } from '../../../db/runs/write-lines.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
 import type { Pool } from '../../../db/pool.ts'
-import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { findInteger, invalidArgument, readTexts } from '../graphql/arguments.ts'
 import type { GraphqlContext } from '../graphql/resource.ts'
 import { JsonScalar, type Arguments, type GraphqlObject } from '../graphql/values.ts'
 import { readJsonObject } from '../json-text.ts'
 import { readInTurn } from './read-turns.ts'
-import { acceptAnswer, sampleValues, sampleWhole } from './sampled-history.ts'
+import { sampleValues, sampleWhole } from './sampled-history.ts'
 
 export interface HistoryDeps {
-  memory: RequestMemory
   pool: Pool
 }
 
@@ -35,7 +33,7 @@ export function historyFields(deps: HistoryDeps, context: GraphqlContext, run: R
     history: async (args) => ('minStep' in args ? readPage(read, args) : sample('history', args)),
     events: (args) => sample('events', args),
     sampledHistory: ({ specs }) => sampleSpecs(read, specs),
-    historyKeys: async () => new JsonScalar(await describeKeys(deps.pool, run)),
+    historyKeys: async () => new JsonScalar(await describeKeys(read)),
     // All lines are in the database. SDKs then read them by pages.
     parquetHistory: () => ({ parquetUrls: [], liveData: new JsonScalar([]) }),
   }
@@ -49,12 +47,12 @@ interface Reading {
 }
 
 /** The text of a list of the last lines. SDKs continue after the step of the last one. */
-async function listTail({ deps, ctx, run }: Reading, stream: RunStream): Promise<string> {
-  const lines = await readTail(deps.pool, { run: run.number, stream, lines: 1 }, acceptAnswer(deps, ctx))
+async function listTail({ deps, run }: Reading, stream: RunStream): Promise<string> {
+  const lines = await readTail(deps.pool, { run: run.number, stream, lines: 1 })
   return JSON.stringify(lines.map(({ text }) => text))
 }
 
-/** All lines in a range of steps. @throws {HttpError} 400 if they are too large for one answer */
+/** All lines in a range of steps. @throws {HttpError} 422 if they are too large for one answer */
 function readPage({ deps, ctx, run }: Reading, args: Arguments): Promise<string[]> {
   const page = {
     run: run.number,
@@ -62,8 +60,7 @@ function readPage({ deps, ctx, run }: Reading, args: Arguments): Promise<string[
     maxStep: findInteger(args, 'maxStep') ?? Number.MAX_SAFE_INTEGER,
     limit: maxPageLines,
   }
-  const accept = acceptAnswer(deps, ctx, 'Choose a smaller page_size, or keys')
-  return readInTurn(ctx.state.caller, () => readSteps(deps.pool, page, accept))
+  return readInTurn(ctx.state.caller, () => readSteps(deps.pool, page))
 }
 
 // A page of the SDKs has as many steps as the client chooses, and perhaps several lines for each step.
@@ -101,9 +98,10 @@ function readSamples(args: Arguments, max: number): number {
 }
 
 /** The keys of a history with the number of their values by type, as SDKs expect them. */
-async function describeKeys(pool: Pool, run: RunRow) {
+async function describeKeys({ deps, ctx, run }: Reading) {
   const keys: Record<string, { typeCounts: { type: string; count: number }[] }> = {}
-  for (const { key, type, lines } of await listHistoryKeys(pool, run.number)) {
+  const found = await readInTurn(ctx.state.caller, () => listHistoryKeys(deps.pool, run.number))
+  for (const { key, type, lines } of found) {
     const known = Object.hasOwn(keys, key) ? keys[key]!.typeCounts : []
     Object.defineProperty(keys, key, {
       value: { typeCounts: [...known, { type, count: lines }] },

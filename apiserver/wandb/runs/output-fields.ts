@@ -1,10 +1,9 @@
 import { readLines, readTail } from '../../../db/runs/read-lines.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
 import { findInteger, findText } from '../graphql/arguments.ts'
-import type { GraphqlContext } from '../graphql/resource.ts'
 import type { GraphqlObject } from '../graphql/values.ts'
 import { presentPageInfo } from '../graphql/page-info.ts'
-import { acceptAnswer, type SampleDeps } from './sampled-history.ts'
+import type { Pool } from '../../../db/pool.ts'
 
 const defaultLines = 1_000
 const maxLines = 10_000
@@ -28,8 +27,7 @@ export function readOutputLine({ line, text }: { line: number; text: string }): 
 }
 
 /** The output of a run. */
-export function outputFields(deps: SampleDeps, { ctx }: GraphqlContext, run: RunRow): GraphqlObject {
-  const accept = acceptAnswer(deps, ctx)
+export function outputFields(pool: Pool, run: RunRow): GraphqlObject {
   return {
     logLineCount: run.outputLines,
     logLines: async (args) => {
@@ -39,8 +37,8 @@ export function outputFields(deps: SampleDeps, { ctx }: GraphqlContext, run: Run
       const page = { run: run.number, stream: 'output' as const, after: Number.isSafeInteger(after) ? after : -1 }
       const rows =
         last === undefined
-          ? await readLines(deps.pool, { ...page, limit: limit + 1 }, accept)
-          : await readTail(deps.pool, { run: run.number, stream: 'output', lines: limit }, accept)
+          ? await readLines(pool, { ...page, limit: limit + 1 })
+          : await readTail(pool, { run: run.number, stream: 'output', lines: limit })
       const shown = rows.slice(0, limit).map(readOutputLine)
       return {
         edges: shown.map((line) => ({

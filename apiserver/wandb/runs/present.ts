@@ -7,7 +7,6 @@ import { runFilesFields } from '../run-files/fields.ts'
 import { historyFields, type HistoryDeps } from './history-fields.ts'
 import { outputFields } from './output-fields.ts'
 import type { RunArtifacts } from './run-artifacts.ts'
-import { acceptAnswer } from './sampled-history.ts'
 import { parseText } from '../../../lib/json/parse-text.ts'
 
 export interface RunPresentDeps extends HistoryDeps {
@@ -25,9 +24,9 @@ export function presentRun(deps: RunPresentDeps, context: GraphqlContext, run: R
     user: { ...presentEntity(entity), __typename: 'User', username: entity },
     sweep: null,
     sweepName: null,
-    ...valueFields(deps, context, run),
+    ...valueFields(deps, run),
     ...historyFields(deps, context, run),
-    ...outputFields(deps, context, run),
+    ...outputFields(deps.pool, run),
     ...runFilesFields(deps.pool, context, run),
     ...deps.runArtifacts?.fields(context, run),
   }
@@ -60,16 +59,15 @@ function presentSettings(run: RunRow): GraphqlObject {
 }
 
 /** Config and summary, which are read once if both are selected. */
-function valueFields(deps: RunPresentDeps, { ctx }: GraphqlContext, run: RunRow): GraphqlObject {
+function valueFields(deps: RunPresentDeps, run: RunRow): GraphqlObject {
   let reading: ReturnType<typeof readRunValues> | undefined
-  const accept = acceptAnswer(deps, ctx)
-  const read = () => (reading ??= readRunValues(deps.pool, run.number, accept))
+  const read = () => (reading ??= readRunValues(deps.pool, run.number))
   const lastEvent = { run: run.number, stream: 'events', lines: 1 } as const
   return {
     config: async () => (await read()).config,
     summaryMetrics: async () => (await read()).summary,
     wandbConfig: async ({ keys }) => pickConfig((await read()).config, keys),
-    systemMetrics: async () => (await readTail(deps.pool, lastEvent, accept))[0]?.text ?? '{}',
+    systemMetrics: async () => (await readTail(deps.pool, lastEvent))[0]?.text ?? '{}',
   }
 }
 

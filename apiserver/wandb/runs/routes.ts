@@ -12,7 +12,6 @@ import { deleteRun } from '../../../db/runs/remove.ts'
 import { findListedRun, listEntityRuns, type ListedRun } from '../../../db/runs/rest-list.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import { sendRunFile } from '../run-files/send.ts'
 import {
   listModelMetricKeys,
@@ -23,7 +22,8 @@ import {
 } from './model-metrics.ts'
 import { readOutputLine } from './output-fields.ts'
 import { presentConfig, presentListedRun } from './present-rest.ts'
-import { acceptAnswer, readSampledHistory } from './sampled-history.ts'
+import { readInTurn } from './read-turns.ts'
+import { readSampledHistory } from './sampled-history.ts'
 import {
   fileListQuery,
   fileListSchema,
@@ -39,7 +39,6 @@ import {
 
 export interface RunRestDeps {
   artifacts: ArtifactStore
-  memory: RequestMemory
   pool: Pool
 }
 
@@ -66,9 +65,9 @@ export function routeRuns(api: RestApi, deps: RunRestDeps): void {
   api.get(
     one,
     { tag, summary: 'Get a run with its config and summary', answer: runDetailSchema },
-    async ({ ctx, caller, params }) => {
+    async ({ caller, params }) => {
       const run = await getRun(pool, caller.entity, params.run_id)
-      const { config, summary } = await readRunValues(pool, run.number, acceptAnswer(deps, ctx))
+      const { config, summary } = await readRunValues(pool, run.number)
       return {
         ...presentListedRun(run),
         config: presentConfig(config),
@@ -111,7 +110,7 @@ function routeContents(api: RestApi, deps: RunRestDeps): void {
     { tag, summary: "List the keys of a run's history", answer: metricListSchema },
     async ({ caller, params }) => {
       const { number } = await getRun(pool, caller.entity, params.run_id)
-      return { keys: await listHistoryKeys(pool, number) }
+      return { keys: await readInTurn(caller, () => listHistoryKeys(pool, number)) }
     },
   )
 
@@ -133,10 +132,10 @@ function routeContents(api: RestApi, deps: RunRestDeps): void {
   api.get(
     `${one}/output`,
     { tag, summary: "Read lines of a run's output", query: outputQuery, answer: outputSchema },
-    async ({ ctx, caller, params, query: { after, limit } }) => {
+    async ({ caller, params, query: { after, limit } }) => {
       const { number } = await getRun(pool, caller.entity, params.run_id)
       const page = { run: number, stream: 'output', after, limit: limit + 1 } as const
-      const rows = await readLines(pool, page, acceptAnswer(deps, ctx))
+      const rows = await readLines(pool, page)
       return { lines: rows.slice(0, limit).map(readOutputLine), has_more: rows.length > limit }
     },
   )

@@ -1,39 +1,18 @@
-import { HttpError, valueError, unprocessable } from '../../../lib/http/http-error.ts'
+import { valueError, unprocessable } from '../../../lib/http/http-error.ts'
 import { parseText } from '../../../lib/json/parse-text.ts'
 import { estimateLineBytes, sampleHistory, sampleLines, type HistorySample } from '../../../db/runs/read-lines.ts'
-import type { Accept } from '../../../db/runs/read-measured.ts'
 import type { RunStream } from '../../../db/runs/write-lines.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { RequestContext } from '../../accounts/context.ts'
-import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
-import { errors } from '../../errors/table.ts'
+import { maxAnswerBytes } from '../../accounts/limits/answer-memory.ts'
 import { readInTurn } from './read-turns.ts'
 import type { HistoryQuery } from './schema.ts'
 
 export interface SampleDeps {
-  memory: RequestMemory
   pool: Pool
 }
 
-/** The texts of one answer have at most so many bytes. */
-const maxAnswerBytes = 64 * 1024 * 1024
-// The text, and the texts that it is put into.
-const copies = 3
 const maxKeys = 200
-
-/**
- * Accepts texts for an answer, and reserves its memory. @throws {HttpError} 400 if they are too many for one answer; 413,
- * 429 or 503 if there is not enough memory
- */
-export function acceptAnswer({ memory }: SampleDeps, ctx: RequestContext, advice = 'Request fewer lines'): Accept {
-  return (bytes) => {
-    if (bytes > maxAnswerBytes) {
-      const detail = `This would read ${bytes} bytes of a run. At most ${maxAnswerBytes} are read at once. ${advice}.`
-      throw new HttpError(errors.bad_request, detail)
-    }
-    memory.open(ctx).add(Math.ceil(bytes * copies))
-  }
-}
 
 /** Whole lines at equal distances. There are fewer than asked for if they are large. */
 export async function sampleWhole(
@@ -43,8 +22,7 @@ export async function sampleWhole(
 ): Promise<string[]> {
   const lineBytes = await estimateLineBytes(deps.pool, run, stream)
   const samples = Math.max(1, Math.min(wanted, Math.floor(maxAnswerBytes / Math.max(1, lineBytes))))
-  const accept = acceptAnswer(deps, ctx)
-  const sample = () => sampleLines(deps.pool, { run, stream, samples }, accept)
+  const sample = () => sampleLines(deps.pool, { run, stream, samples })
   const lines = await readInTurn(ctx.state.caller, sample)
   return lines.map(({ text }) => text)
 }
@@ -55,8 +33,7 @@ export async function sampleValues(
   ctx: RequestContext,
   sample: HistorySample,
 ): Promise<Record<string, unknown>[]> {
-  const accept = acceptAnswer(deps, ctx)
-  const rows = await readInTurn(ctx.state.caller, () => sampleHistory(deps.pool, sample, accept))
+  const rows = await readInTurn(ctx.state.caller, () => sampleHistory(deps.pool, sample))
   return rows.map((values) => Object.fromEntries(values.map((value, index) => [sample.keys[index]!, parseText(value)])))
 }
 
