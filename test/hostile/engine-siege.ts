@@ -25,7 +25,7 @@ export interface EngineReport {
   restarts: number
 }
 
-interface Places {
+export interface Places {
   attacker: Rest
   neighbour: Rest
   chatModel: string
@@ -79,7 +79,7 @@ async function chatBeside(work: () => Promise<unknown>, notes: Notes): Promise<v
 }
 
 /** An apiserver with its own database and the stack's engines. */
-async function withGateway(stack: Stack, work: (places: Places) => Promise<void>): Promise<void> {
+export async function withGateway(stack: Stack, work: (places: Places) => Promise<void>): Promise<void> {
   const database = await createTestDatabase()
   const secret = await stack.kubectl('-n', 'trainyard', 'get', 'secret', 'trainyard-secrets', '-o', 'json')
   const { data } = JSON.parse(secret) as { data: Record<string, string> }

@@ -37,9 +37,10 @@ export interface Choice {
 
 /** A client of a stack's REST interface, with its key or another one. */
 export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, key = stack.apiKey) {
-  const send = (method: string, path: string, body?: unknown) =>
+  const send = (method: string, path: string, body?: unknown, signal?: AbortSignal) =>
     fetch(stack.url + path, {
       method,
+      ...(signal && { signal }),
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
