@@ -37,7 +37,8 @@ const schema = Type.Object({
   HF_ENDPOINT: Type.String({ pattern: '^https?://[^/?#@]+(/[^?#]*)?$', default: 'https://huggingface.co' }),
   // The address that clients use, for absolute links: https://HOST[:PORT][/PATH].
   TRAINYARD_PUBLIC_URL: Type.Optional(Type.String({ pattern: '^https?://[^/?#@\\s]+(/[^?#\\s]*)?$' })),
-  // Addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host count, separated by commas.
+  // Addresses and networks of proxies whose X-Forwarded-Proto and X-Forwarded-Host count, and whose connections have no
+  // share, separated by commas.
   TRAINYARD_TRUSTED_PROXIES: Type.String({ default: '' }),
   TRAINYARD_NAMESPACE: Type.String({ minLength: 1 }),
   // The key is sent in a header unchanged.
@@ -68,12 +69,16 @@ export function listEngineKeys(config: Config): string[] {
   return [config.TRAINYARD_ENGINE_KEY, config.TRAINYARD_PREVIOUS_ENGINE_KEY].filter((key) => key !== undefined)
 }
 
+/** Addresses and networks of proxies. */
+export function listTrustedProxies(config: Config): string[] {
+  const networks = config.TRAINYARD_TRUSTED_PROXIES.split(',').map((network) => network.trim())
+  return networks.filter((network) => network !== '')
+}
+
 /** Finds the base of absolute links. @throws {ConfigError} for a bad network */
 export function openPublicBase(config: Config): FindPublicBase {
-  const networks = config.TRAINYARD_TRUSTED_PROXIES.split(',').map((network) => network.trim())
-  const trustedProxies = networks.filter((network) => network !== '')
   try {
-    return createPublicBase({ publicUrl: config.TRAINYARD_PUBLIC_URL, trustedProxies })
+    return createPublicBase({ publicUrl: config.TRAINYARD_PUBLIC_URL, trustedProxies: listTrustedProxies(config) })
   } catch (error) {
     if (!(error instanceof RangeError)) throw error
     throw new ConfigError(

@@ -9,10 +9,10 @@ import { startMetricsServer } from '../lib/metrics/metrics-server.ts'
 import type { BeginStep } from '../lib/shutdown.ts'
 import { createApp } from './app.ts'
 import { startBackground } from './background.ts'
-import type { Config } from './config.ts'
+import { listTrustedProxies, type Config } from './config.ts'
 import { registerGatewayMetrics } from './metrics/register-gateway.ts'
 import { openGroups, type OpenGroups } from './open-groups.ts'
-import { serverSettings } from './server-settings.ts'
+import { connectionsPerStranger, serverSettings } from './server-settings.ts'
 import { createSharedParts, type SharedParts } from './shared-parts.ts'
 
 // The part of `closeMs` that remains for the traces of chats, even if the last response used the rest.
@@ -43,6 +43,7 @@ export async function serve(config: Config): Promise<Serving> {
     host: config.TRAINYARD_HOST,
     port: config.TRAINYARD_PORT,
     ...serverSettings,
+    share: { most: connectionsPerStranger, trustedProxies: listTrustedProxies(config) },
   })
   log.info({ host: config.TRAINYARD_HOST, port: config.TRAINYARD_PORT }, 'listening')
   const background = startBackground(shared)

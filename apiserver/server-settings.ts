@@ -14,3 +14,6 @@ export const serverSettings = {
   connectionsCheckingInterval: 5_000,
   maxConnections: memoryPlan.connections.most,
 }
+
+/** How many connections without an authenticated request one client may hold. */
+export const connectionsPerStranger = memoryPlan.connections.most / 4

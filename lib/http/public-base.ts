@@ -1,5 +1,5 @@
-import { BlockList, isIP } from 'node:net'
 import type { IncomingMessage } from 'node:http'
+import { isListed, readNetworks } from './client-address.ts'
 
 /** How clients reach this server. */
 export interface PublicBaseSettings {
@@ -39,25 +39,4 @@ function readBase({ headers }: IncomingMessage, isForwarded: boolean): string {
 /** The first of a header's values: it is what the client of the outermost proxy sent. */
 function readFirst(header: string | string[] | undefined): string | undefined {
   return [header].flat()[0]?.split(',')[0]?.trim()
-}
-
-function readNetworks(networks: readonly string[]): BlockList {
-  const list = new BlockList()
-  for (const network of networks) {
-    const [address = '', bits] = network.split('/')
-    const family = isIP(address)
-    if (family === 0 || (bits !== undefined && !/^\d{1,3}$/.test(bits)))
-      throw new RangeError(`${network} is no address and no network in CIDR form`)
-    const type = family === 6 ? 'ipv6' : 'ipv4'
-    if (bits === undefined) list.addAddress(address, type)
-    else list.addSubnet(address, Number(bits), type)
-  }
-  return list
-}
-
-/** IPv4 addresses that arrive on an IPv6 socket are compared as IPv4. */
-function isListed(list: BlockList, remote: string): boolean {
-  const address = remote.replace(/^::ffff:(?=\d+\.)/i, '')
-  const family = isIP(address)
-  return family !== 0 && list.check(address, family === 6 ? 'ipv6' : 'ipv4')
 }

@@ -43,6 +43,11 @@ export class ServerConnections {
     }
   }
 
+  /** Whether no request waits for its response. */
+  isIdle(socket: Socket): boolean {
+    return this.#connections.get(socket)?.responses.size === 0
+  }
+
   /** Whether a part of a response was sent, but not all of it. */
   isInResponse(socket: Socket): boolean {
     const responses = this.#connections.get(socket)?.responses ?? []

@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, type Server, type ServerOptions, type ServerResponse } from 'node:http'
 import { Server as NetServer } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
+import { limitStrangers, type ConnectionShare } from './connection-shares.ts'
 import { ServerConnections } from './server-connections.ts'
 import { answerUnreadableRequests } from './unreadable-requests.ts'
 
@@ -13,15 +14,17 @@ export interface ServerSettings extends ServerOptions {
   host: string
   port: number
   maxConnections?: number
+  share?: ConnectionShare
 }
 
 /** Starts a server that answers requests with `handle`. */
 export async function startServer(
   handle: RequestListener,
-  { host, port, maxConnections, ...options }: ServerSettings,
+  { host, port, maxConnections, share, ...options }: ServerSettings,
 ): Promise<Server> {
   const server = createServer(options)
   ServerConnections.follow(server)
+  if (share) limitStrangers(server, share)
   answerUnreadableRequests(server)
   server.on('request', handle)
   if (maxConnections !== undefined) server.maxConnections = maxConnections

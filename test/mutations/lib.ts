@@ -2,6 +2,20 @@ import type { Mutation } from './mutation.ts'
 
 export const libMutations: Mutation[] = [
   {
+    fault: 'a client without a key holds any number of connections',
+    file: 'lib/http/connection-shares.ts',
+    find: 'if (held.size <= most) return',
+    replace: 'return',
+    test: 'lib/http/connection-shares.test.ts',
+  },
+  {
+    fault: 'connections with an authenticated request count as those of strangers',
+    file: 'lib/http/connection-shares.ts',
+    find: 'strangers.get(socket)?.delete(socket)',
+    replace: '',
+    test: 'lib/http/connection-shares.test.ts',
+  },
+  {
     fault: 'a server that stops closes connections as soon as they are idle',
     file: 'lib/http/server.ts',
     find: 'const defaultMinIdleMs = 1_000',

@@ -1,3 +1,6 @@
+import type { Socket } from 'node:net'
+import { clientOf } from '../../../lib/http/client-address.ts'
+import { admitConnection } from '../../../lib/http/connection-shares.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import type { ErrorDefinition } from '../../../lib/http/error-table.ts'
 import type { FindPublicBase } from '../../../lib/http/public-base.ts'
@@ -37,45 +40,46 @@ export function authenticate(
   request: CredentialRequest,
   key: string | undefined,
 ): KnownCaller | Promise<KnownCaller> {
-  const address = request.req.socket.remoteAddress ?? ''
-  if (key !== undefined) return authenticateDigest(deps, digestOfKey(key), address)
+  const { socket } = request.req
+  if (key !== undefined) return authenticateDigest(deps, digestOfKey(key), socket)
   const session = readSession(deps, request)
   if (session === undefined) throw unauthorized(errors.missing_api_key)
   requireSameOrigin(request, deps.findPublicBase)
-  return authenticateDigest(deps, digestOfSession(session), address, errors.session_ended)
+  return authenticateDigest(deps, digestOfSession(session), socket, errors.session_ended)
 }
 
 /**
  * Authenticates a request by the digest of a key. Keys are looked up by their digest, so the duration reveals nothing
  * about a key's characters.
  *
- * @param address the address of the sender
+ * @param socket the connection of the sender
  * @throws {HttpError} as `authenticate` does
  */
 export function authenticateDigest(
   deps: KeyDeps,
   digest: string,
-  address: string,
+  socket: Socket,
   unknown: ErrorDefinition = errors.invalid_api_key,
 ): KnownCaller | Promise<KnownCaller> {
   const known = deps.apiKeys.peek(digest)
-  if (!known) return findCaller(deps, { digest, address, unknown })
-  welcome(deps, known.caller)
+  if (!known) return findCaller(deps, { digest, socket, unknown })
+  welcome(deps, known.caller, socket)
   return known
 }
 
 async function findCaller(
   deps: KeyDeps,
-  { digest, address, unknown }: { digest: string; address: string; unknown: ErrorDefinition },
+  { digest, socket, unknown }: { digest: string; socket: Socket; unknown: ErrorDefinition },
 ): Promise<KnownCaller> {
-  const known = await deps.apiKeys.find(digest, address)
+  const known = await deps.apiKeys.find(digest, clientOf(socket.remoteAddress))
   if (!known) throw unauthorized(unknown)
-  welcome(deps, known.caller)
+  welcome(deps, known.caller, socket)
   return known
 }
 
-/** From here on, the request waits in the turn of its entity. */
-function welcome({ lastUsed, sessionsLastUsed }: KeyDeps, caller: Caller): void {
+/** From here on, the request waits in the turn of its entity, and its connection is not one of a stranger. */
+function welcome({ lastUsed, sessionsLastUsed }: KeyDeps, caller: Caller, socket: Socket): void {
+  admitConnection(socket)
   const { keyId, sessionId } = caller
   setTurn(turnOf(caller))
   lastUsed.record(keyId)

@@ -1,3 +1,4 @@
+import { clientOf } from '../../../lib/http/client-address.ts'
 import type { Router } from '@koa/router'
 import { openBody, parseBody } from '../../../lib/http/body.ts'
 import type { HttpContext } from '../../../lib/http/context.ts'
@@ -22,7 +23,7 @@ export function routeLogin(router: Router, deps: LoginDeps & Pick<AuthDeps, 'fin
   router.post(sessionPath, async (ctx) => {
     requireOwnPage(deps, ctx)
     const login = parseLogin(parseBody(await readAll(openBody(ctx, bodyLimitBytes))))
-    const { value, known } = await logIn(deps, limiter, { login, address: ctx.ip })
+    const { value, known } = await logIn(deps, limiter, { login, address: clientOf(ctx.req.socket.remoteAddress) })
     ctx.set('Set-Cookie', writeSessionCookie(ctx, deps.findPublicBase, value))
     ctx.body = presentSession(known.caller, await findTimes(deps.pool, known.caller))
   })

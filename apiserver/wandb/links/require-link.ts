@@ -11,7 +11,7 @@ export function requireLink(deps: AuthDeps & { links: Links }): Koa.Middleware<W
   return async (ctx, next) => {
     const keyDigest = await deps.links.check(ctx.method, ctx.req.url ?? '')
     const digest = Buffer.from(keyDigest, 'base64url').toString('base64')
-    const { caller, limits } = await authenticateDigest(deps, digest, ctx.ip)
+    const { caller, limits } = await authenticateDigest(deps, digest, ctx.req.socket)
     Object.assign(ctx.state, { caller, limits, keyDigest } satisfies WandbState)
     await next()
   }
