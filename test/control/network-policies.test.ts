@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { buildEngineDeployment } from '../../operator/base-model/engine-deployment.ts'
 import { buildTrainerPod } from '../../operator/base-model/pods.ts'
@@ -13,7 +13,7 @@ const helm = createHelm(stack)
 const namespace = `policies-${randomUUID().slice(0, 8)}`
 const enabled = { networkPolicies: { enabled: true }, metrics: { from: ['monitoring'] } }
 
-const render = (values: object) => helm.render(namespace, { ...enabled, ...values })
+const render = (values: object, ...options: string[]) => helm.render(namespace, { ...enabled, ...values }, ...options)
 
 interface Template {
   metadata: { labels: Record<string, string> }
@@ -27,7 +27,7 @@ const readPod = ({ metadata, spec }: Template): PolicedPod => ({
   ),
 })
 
-const describe = (source: object, colocated = false) =>
+const describeModel = (source: object, colocated = false) =>
   ({
     metadata: { name: 'base', namespace, generation: 1, uid: 'u' },
     spec: { names: ['base'], source, ...(colocated && { colocated }) },
@@ -40,16 +40,19 @@ const buildTrainer = (baseModel: BaseModel) =>
 
 const hub = { hub: { id: 'Qwen/Qwen3-0.6B', revision: 'main' } }
 const madePods = {
-  engine: buildEngine(describe({ path: 'a' })),
-  trainer: buildTrainer(describe({ path: 'a' })),
-  'colocated engine': buildEngine(describe({ path: 'a' }, true)),
-  'engine of a hub': buildEngine(describe(hub)),
-  'trainer of a hub': buildTrainer(describe(hub)),
+  engine: buildEngine(describeModel({ path: 'a' })),
+  trainer: buildTrainer(describeModel({ path: 'a' })),
+  'colocated engine': buildEngine(describeModel({ path: 'a' }, true)),
+  'engine of a hub': buildEngine(describeModel(hub)),
+  'trainer of a hub': buildTrainer(describeModel(hub)),
 }
 
 /** All pods of an installation, by name: those of the chart, and those that the operator makes. */
-async function readPods(values: object): Promise<{ pods: Record<string, PolicedPod>; policies: NetworkPolicies }> {
-  const manifests = parseManifests(await render(values))
+async function readPods(
+  values: object,
+  ...options: string[]
+): Promise<{ pods: Record<string, PolicedPod>; policies: NetworkPolicies }> {
+  const manifests = parseManifests(await render(values, ...options))
   const owners = manifests.filter(({ kind }) => ['Deployment', 'StatefulSet', 'Job'].includes(kind))
   const templates = owners.map((owner) => [nameOf(owner), (owner['spec'] as { template: Template }).template] as const)
   const single = manifests
@@ -63,8 +66,8 @@ async function readPods(values: object): Promise<{ pods: Record<string, PolicedP
 const nameOf = ({ metadata }: Manifest) => metadata.name.replace('trainyard-', '')
 
 /** Which pods and namespaces may open connections to which port. */
-async function listOpenPorts(values: object): Promise<Record<string, string[]>> {
-  const { pods, policies } = await readPods(values)
+async function listOpenPorts(values: object, ...options: string[]): Promise<Record<string, string[]>> {
+  const { pods, policies } = await readPods(values, ...options)
   const ports = Object.entries(pods).flatMap(([name, pod]) =>
     Object.keys(pod.ports).map((port) => ({ name, pod, port })),
   )
@@ -92,8 +95,50 @@ test('the API server accepts the policies', async () => {
   await stack.apply({ apiVersion: 'v1', kind: 'List', items }, '--dry-run=server')
 })
 
-test('there are none by default', async () => {
+const plugin = ['--api-versions', 'cilium.io/v2']
+
+test('there are none by default on a cluster without a plugin that enforces them, and where they are not wanted', async () => {
   expect(await helm.render(namespace, {})).not.toContain('NetworkPolicy')
+  expect(await helm.render(namespace, { networkPolicies: { enabled: false } }, ...plugin)).not.toContain(
+    'NetworkPolicy',
+  )
+  expect(await helm.notes(namespace, {})).not.toContain('NetworkPolicies')
+})
+
+describe('by default, with a plugin that enforces them', () => {
+  const byDefault = { networkPolicies: {}, metrics: {} }
+
+  test.each(['crd.projectcalico.org/v1', 'cilium.io/v2', 'crd.antrea.io/v1beta1', 'k8s.ovn.org/v1', 'kubeovn.io/v1'])(
+    'of %s, no pod is closed for connections that it opens',
+    async (version) => {
+      const bucket = { artifacts: { s3: { bucket: 'models', endpoint: 'http://minio:9000' } } }
+      const manifests = parseManifests(await render({ ...byDefault, ...bucket }, '--api-versions', version))
+      const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
+      expect(policies.length).toBeGreaterThan(5)
+      expect(policies.map(({ spec }) => (spec as NetworkPolicySpec).policyTypes)).toEqual(
+        policies.map(() => ['Ingress']),
+      )
+      expect(policies.filter(({ spec }) => 'egress' in (spec as object))).toEqual([])
+    },
+  )
+
+  test('ports are closed for those who do not need them, but those of metrics', async () => {
+    const open = await listOpenPorts(byDefault, ...plugin)
+    expect(open).toMatchObject({
+      'operator http': [],
+      'status-server http': made,
+      'engine http': control,
+      'colocated engine http': control,
+    })
+    const metrics = Object.keys(open).filter((port) => port.endsWith('metrics'))
+    expect(metrics.filter((port) => !open[port]!.includes('*'))).toEqual([])
+    const named = await listOpenPorts({ ...byDefault, metrics: { from: ['monitoring'] } }, ...plugin)
+    expect(named['operator metrics']).toEqual(['monitoring'])
+  })
+
+  test('they may be wanted for all connections', async () => {
+    expect(await helm.render(namespace, { networkPolicies: { enabled: true } }, ...plugin)).toContain('Egress')
+  })
 })
 
 test('no port is open but those that somebody uses', async () => {

@@ -43,7 +43,8 @@ export function createHelm(cluster: Cluster, folder = chart) {
       ),
     )
   return {
-    render: (namespace: string, values: object) => helm(['template'], namespace, values),
+    render: (namespace: string, values: object, ...options: string[]) =>
+      helm(['template', ...options], namespace, values),
     /** Only with the values of a file. */
     renderFile: (namespace: string, file: string) =>
       call(['template', 'trainyard', folder, '--namespace', namespace, '--values', file]),

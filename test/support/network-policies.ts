@@ -38,8 +38,7 @@ export class NetworkPolicies {
 
   /** Whether connections from and to the pod need a rule. */
   isIsolated(pod: PolicedPod): boolean {
-    const types = new Set(this.#policiesOf(pod).flatMap(({ policyTypes }) => policyTypes))
-    return types.has('Ingress') && types.has('Egress')
+    return this.#isBounded(pod, 'ingress') && this.#isBounded(pod, 'egress')
   }
 
   /** Whether a pod of the namespace may open a connection to a port of another one. */
@@ -66,7 +65,12 @@ export class NetworkPolicies {
     )
   }
 
+  #isBounded(pod: PolicedPod, direction: 'ingress' | 'egress'): boolean {
+    return this.#policiesOf(pod).some(({ policyTypes }) => policyTypes.some((type) => type.toLowerCase() === direction))
+  }
+
   #lets(pod: PolicedPod, direction: 'ingress' | 'egress', peer: PolicedPod, target: PolicedPod, port: string): boolean {
+    if (!this.#isBounded(pod, direction)) return true
     return this.#rulesOf(pod, direction).some(
       ({ peers, ports }) =>
         hasPort(ports, target, port) &&

@@ -1,3 +1,21 @@
+{{/*
+What NetworkPolicies close, as JSON: connections to pods and from them, only those to pods, or nothing. Without a setting,
+those to pods where the cluster has the API of a plugin that enforces policies: no default knows all addresses that pods
+connect to.
+*/}}
+{{- define "trainyard.policyTypes" -}}
+{{- $enabled := .Values.networkPolicies.enabled }}
+{{- if kindIs "bool" $enabled }}
+{{- toJson ($enabled | ternary (list "Ingress" "Egress") (list)) }}
+{{- else }}
+{{- $enforced := false }}
+{{- range list "crd.projectcalico.org/v1" "projectcalico.org/v3" "cilium.io/v2" "crd.antrea.io/v1beta1" "k8s.ovn.org/v1" "kubeovn.io/v1" }}
+{{- if $.Capabilities.APIVersions.Has . }}{{ $enforced = true }}{{ end }}
+{{- end }}
+{{- toJson ($enforced | ternary (list "Ingress") (list)) }}
+{{- end }}
+{{- end }}
+
 {{/* The selector of a control part's pods. Call with (dict "root" $ "component" "apiserver"). */}}
 {{- define "trainyard.peer" -}}
 podSelector: { matchLabels: {{ include "trainyard.selector" . | fromYaml | toJson }} }
@@ -17,6 +35,11 @@ podSelector: { matchLabels: {{ include "trainyard.selector" . | fromYaml | toJso
 {{- with .root.Values.metrics.from }}
 - from: [{ namespaceSelector: { matchExpressions: [{ key: kubernetes.io/metadata.name, operator: In, values: {{ toJson . }} }] } }]
   ports: [{{ range $index, $port := $.ports }}{{ if $index }}, {{ end }}{ port: {{ $port }} }{{ end }}]
+{{- else }}
+{{- if kindIs "invalid" .root.Values.networkPolicies.enabled }}
+# Nobody has asked for policies. Who reads metrics today goes on.
+- ports: [{{ range $index, $port := $.ports }}{{ if $index }}, {{ end }}{ port: {{ $port }} }{{ end }}]
+{{- end }}
 {{- end }}
 {{- end }}
 
