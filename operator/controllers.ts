@@ -47,7 +47,8 @@ const engineQueue = { name: 'engines', concurrency: 32, backoff: { baseMs: 1_000
 // An engine that loads adapters does not delay other engines.
 const adapterQueue = { name: 'adapters', concurrency: 32, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 // A foreign server may be slow or down for a while. Twelve tries take about seven minutes.
-const inputQueue = { name: 'inputs', concurrency: 4, backoff: { baseMs: 1_000, maxMs: 60_000 } }
+// The fetcher has turns of its own.
+const inputQueue = { name: 'inputs', concurrency: Infinity, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
 /**
  * The work queues of the controllers. Decides which change adds which key. Keys are names of resources, with the namespace

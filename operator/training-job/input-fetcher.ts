@@ -7,22 +7,26 @@ import { InputError } from '../../artifacts/inputs/address.ts'
 import { whileHoldingInput } from '../../artifacts/inputs/hold.ts'
 import { ResponseError } from '../../lib/outbound/errors.ts'
 import { obtainInput, type FetchDeps } from '../../artifacts/inputs/fetch.ts'
+import { FairSemaphore } from '../../lib/fair-semaphore.ts'
 import type { Logger } from '../../lib/log.ts'
 
 // With the queue's delays, these take about seven minutes.
 const maxTries = 12
+// A foreign server may take ten minutes for a file.
+const fetches = { permits: 4, permitsPerKey: 2 }
 
 interface Deps extends FetchDeps {
   log: Logger
 }
 
 /**
- * Fetches the inputs of jobs into the store. Reconciliations do not wait for it, because foreign servers may be slow. A
- * job is queued only when its row names a file of the store. A process that is killed between two steps repeats them.
+ * Fetches the inputs of jobs into the store, a few at a time for each entity. Reconciliations do not wait for it, because
+ * foreign servers may be slow. A job is queued only when its row names a file of the store. A process that is killed between two steps repeats them.
  */
 export class InputFetcher {
   readonly #deps: Deps
   readonly #stopping = new AbortController()
+  readonly #turns = new FairSemaphore(fetches)
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -35,6 +39,12 @@ export class InputFetcher {
 
   /** Fetches the input of one job, or fails the job permanently. @throws if another try may help */
   async fetch(jobId: string): Promise<void> {
+    const open = await findOpenInput(this.#deps.pool, jobId)
+    if (!open) return
+    await this.#turns.run({ key: open.entity, signal: this.#stopping.signal }, () => this.#fetchNow(jobId))
+  }
+
+  async #fetchNow(jobId: string): Promise<void> {
     const { pool, log } = this.#deps
     const open = await findOpenInput(pool, jobId)
     if (!open) return
