@@ -10,6 +10,7 @@ from threading import Lock
 from typing import Any
 
 from vllm.renderers import BaseRenderer
+from vllm.tokenizers.hf import ThreadSafeHFTokenizerMixin
 
 from trainyard_engine.fairness.stride import StrideScheduler
 from trainyard_engine.fairness.tenants import Tenant, tenant_now
@@ -22,9 +23,19 @@ class Task:
     future: Future[Any] = field(default_factory=Future)
 
 
+# No tenant has more than one of them, so that short texts of others do not wait for a long one.
+THREADS = 2
+
+
 def share_fairly(renderer: BaseRenderer) -> None:
     """Tasks of the renderer wait in a queue of their tenant. The tenant that had the least seconds is next."""
-    for executor in (renderer._executor, renderer._mm_executor):
+    texts = renderer._executor
+    # Other tokenizers are not safe for several threads, and neither is the cache of media of pooling models.
+    is_safe = isinstance(renderer.tokenizer, ThreadSafeHFTokenizerMixin)
+    if texts._max_workers < THREADS and is_safe and renderer.model_config.runner_type != "pooling":
+        texts._max_workers = THREADS
+        texts.replace_inner()
+    for executor in (texts, renderer._mm_executor):
         executor.submit = FairSubmission(executor.submit, executor._max_workers).submit
 
 
@@ -34,6 +45,7 @@ class FairSubmission:
     def __init__(self, submit: Callable[..., Any], threads: int) -> None:
         self.pass_on = submit
         self.free = threads
+        self.most_of_tenant = max(1, threads // 2)
         self.stride = StrideScheduler()
         self.lock = Lock()
         #: a tenant without waiting tasks has no entry
@@ -49,7 +61,7 @@ class FairSubmission:
         return task.future
 
     def serve(self) -> None:
-        while self.free > 0 and (tenant := self.stride.pick(self.lines)):
+        while self.free > 0 and (tenant := self.stride.pick(filter(self.may_have_thread, self.lines))):
             line = self.lines[tenant]
             task = line.popleft()
             if not line:
@@ -61,6 +73,9 @@ class FairSubmission:
             except RuntimeError as cause:  # the executor is shut down
                 self.return_thread(tenant, 0)
                 task.future.set_exception(cause)
+
+    def may_have_thread(self, tenant: Tenant) -> bool:
+        return self.running[tenant] < self.most_of_tenant
 
     def run(self, task: Task) -> None:
         started = time.perf_counter()

@@ -4,14 +4,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from trainyard_engine.fairness.executor import share_fairly
+from trainyard_engine.fairness.executor import FairSubmission, share_fairly
 from trainyard_engine.fairness.tenants import Tenant, tenant_now
 
 
 @pytest.fixture
 def executor():
     """With one thread, as vLLM's."""
-    renderer = SimpleNamespace(_executor=ThreadPoolExecutor(1), _mm_executor=ThreadPoolExecutor(1))
+    renderer = SimpleNamespace(_executor=ThreadPoolExecutor(1), _mm_executor=ThreadPoolExecutor(1), tokenizer=None)
     share_fairly(renderer)
     yield renderer._executor
     renderer._executor.shutdown()
@@ -35,6 +35,16 @@ def test_a_tenant_with_many_tasks_delays_others_by_one(executor):
     for task in tasks:
         task.result(10)
     assert done[:2] == ["few0", "few1"], "the first task took longer than two"
+
+
+def test_of_two_threads_a_tenant_has_one():
+    begin, executor = Event(), ThreadPoolExecutor(2)
+    executor.submit = FairSubmission(executor.submit, 2).submit
+    tasks = [submit_as(executor, "long", begin.wait) for _ in range(2)]
+    assert submit_as(executor, "short", sum, [1, 2]).result(10) == 3
+    begin.set()
+    assert all(task.result(10) for task in tasks)
+    executor.shutdown()
 
 
 def test_results_errors_and_cancelled_tasks(executor):
