@@ -166,7 +166,11 @@ export default defineConfig({
       {
         test: {
           name: 'hostile',
-          include: ['test/hostile/*.test.ts'],
+          // The second ones are small enough for each `npm test` too.
+          include: [
+            'test/hostile/*.test.ts',
+            'test/control/{hostile,hostile-answers,connection-shares,slow-data-hosts,model-races}.test.ts',
+          ],
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
           hookTimeout: 600_000,

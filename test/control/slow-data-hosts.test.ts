@@ -19,9 +19,12 @@ const row = JSON.stringify({
 /** Responses that get a byte now and then, and do not end. */
 const slow = new Set<ServerResponse>()
 const server = createServer((request, response) => {
-  if (request.url !== '/slow') return response.end(`${row}\n`)
-  slow.add(response)
-  response.on('close', () => slow.delete(response))
+  if (request.url === '/slow') {
+    slow.add(response)
+    response.on('close', () => slow.delete(response))
+  } else {
+    response.end(`${row}\n`)
+  }
 })
 const drip = setInterval(() => {
   for (const response of slow) response.write(' ')

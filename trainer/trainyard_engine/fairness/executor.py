@@ -45,7 +45,7 @@ class FairSubmission:
     def __init__(self, submit: Callable[..., Any], threads: int) -> None:
         self.pass_on = submit
         self.free = threads
-        self.most_of_tenant = max(1, threads // 2)
+        self.max_of_tenant = max(1, threads // 2)
         self.stride = StrideScheduler()
         self.lock = Lock()
         #: a tenant without waiting tasks has no entry
@@ -75,7 +75,7 @@ class FairSubmission:
                 task.future.set_exception(cause)
 
     def may_have_thread(self, tenant: Tenant) -> bool:
-        return self.running[tenant] < self.most_of_tenant
+        return self.running[tenant] < self.max_of_tenant
 
     def run(self, task: Task) -> None:
         started = time.perf_counter()
