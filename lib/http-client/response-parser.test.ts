@@ -55,7 +55,7 @@ test('the end of the connection completes only a body without a length', () => {
     expect(parse(text).close).toThrow(expect.objectContaining({ code: 'CLOSED' }))
 })
 
-test.each([
+const malformed = [
   'HTTP/2 200\r\n\r\n',
   'ICY 200 OK\r\n\r\n',
   `${head}content-length: 3\r\nContent-Length: 4\r\n\r\nabc`,
@@ -75,10 +75,15 @@ test.each([
   `${chunked}0\r\n\r\nmore`,
   `${head}x: ${'a'.repeat(17_000)}`,
   `${chunked}1;${'a'.repeat(17_000)}`,
-])('a text that is malformed or ambiguous is rejected: %j', (text) => {
-  for (const partLength of [1, 7, text.length])
-    expect(() => parse(text, partLength)).toThrow(expect.objectContaining({ code: 'MALFORMED_RESPONSE' }))
-})
+]
+
+test.each(malformed.map((text) => [text.slice(0, 100), text]))(
+  'a text that is malformed or ambiguous is rejected: %j',
+  (_, text) => {
+    for (const partLength of [1, 7, text.length])
+      expect(() => parse(text, partLength)).toThrow(expect.objectContaining({ code: 'MALFORMED_RESPONSE' }))
+  },
+)
 
 test('a parser that is stopped calls its reader no more', () => {
   const got: string[] = []
