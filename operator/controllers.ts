@@ -46,8 +46,7 @@ const nextJobMs = 2_500
 const engineQueue = { name: 'engines', concurrency: 32, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 // An engine that loads adapters does not delay other engines.
 const adapterQueue = { name: 'adapters', concurrency: 32, backoff: { baseMs: 1_000, maxMs: 60_000 } }
-// A foreign server may be slow or down for a while. Twelve tries take about seven minutes.
-// The fetcher has turns of its own.
+// A foreign server may be slow or down for a while. Twelve tries take about seven minutes. Each job waits for its entity's turn.
 const inputQueue = { name: 'inputs', concurrency: Infinity, backoff: { baseMs: 1_000, maxMs: 60_000 } }
 
 /**

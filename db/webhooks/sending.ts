@@ -36,16 +36,26 @@ export interface AttemptOutcome {
 // An attempt takes at most 10 s. The deliveries of a killed operator are sent again after this time.
 const claimSeconds = 20
 const atOncePerWebhook = 4
+// A quarter of what the deliverer has room for.
+const atOncePerEntity = 128
 
 /**
  * Claims at most `limit` due deliveries. Of each subject only the earliest is claimed, so that its deliveries stay in
  * order. Each webhook has a few at a time, but only one while its attempts fail, so that a dead endpoint takes no room
- * from others. Webhooks with the fewest running attempts come first.
+ * from others. Each entity has a share of all. Entities with the fewest running attempts come first, and of each entity its
+ * webhooks with the fewest.
  */
 export async function claimDeliveries(pool: Pool, limit: number): Promise<ClaimedDelivery[]> {
   const { rows } = await pool.query<ClaimedDelivery>(
-    `WITH due AS (
-       SELECT next.id FROM training.webhooks w
+    `WITH running AS (
+       SELECT w.entity, count(*) AS attempts
+       FROM training.webhook_deliveries c JOIN training.webhooks w ON w.id = c.webhook_id
+       WHERE c.claim IS NOT NULL AND c.claimed_until >= clock_timestamp()
+       GROUP BY w.entity
+     ), ranked AS (
+       SELECT next.id, next.next_attempt_at, w.entity,
+         under_way.attempts + row_number() OVER (PARTITION BY w.id ORDER BY next.next_attempt_at) AS place
+       FROM training.webhooks w
        CROSS JOIN LATERAL (
          SELECT count(*) AS attempts FROM training.webhook_deliveries c
          WHERE c.webhook_id = w.id AND c.claim IS NOT NULL AND c.claimed_until >= clock_timestamp()
@@ -61,8 +71,14 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
          LIMIT greatest(0, CASE WHEN w.failures > 0 THEN 1 ELSE ${atOncePerWebhook} END - under_way.attempts)
        ) next
        WHERE w.deleted_at IS NULL AND w.retry_at <= clock_timestamp()
-       ORDER BY under_way.attempts + row_number() OVER (PARTITION BY w.id ORDER BY next.next_attempt_at),
-         next.next_attempt_at
+     ), due AS (
+       SELECT id FROM (
+         SELECT id, next_attempt_at, coalesce(running.attempts, 0)
+           + row_number() OVER (PARTITION BY entity ORDER BY place, next_attempt_at) AS place
+         FROM ranked LEFT JOIN running USING (entity)
+       ) of_entities
+       WHERE place <= ${atOncePerEntity}
+       ORDER BY place, next_attempt_at
        LIMIT $1
      ), free AS (
        -- Whoever replays them at this moment is not waited for: the two could wait for each other.

@@ -12,21 +12,26 @@ import type { Logger } from '../../lib/log.ts'
 
 // With the queue's delays, these take about seven minutes.
 const maxTries = 12
-// A foreign server may take ten minutes for a file.
-const fetches = { permits: 4, permitsPerKey: 2 }
+// A foreign server may take ten minutes for each response.
+const permits = 16
+const permitsPerKey = 2
+// Jobs whose input is open may be many.
+const lookupsAtOnce = 4
 
 interface Deps extends FetchDeps {
   log: Logger
 }
 
 /**
- * Fetches the inputs of jobs into the store, a few at a time for each entity. Reconciliations do not wait for it, because
- * foreign servers may be slow. A job is queued only when its row names a file of the store. A process that is killed between two steps repeats them.
+ * Fetches the inputs of jobs into the store. Reconciliations do not wait for it, because foreign servers may be slow. A
+ * job is queued only when its row names a file of the store. A process that is killed between two steps repeats them.
  */
 export class InputFetcher {
   readonly #deps: Deps
   readonly #stopping = new AbortController()
-  readonly #turns = new FairSemaphore(fetches)
+  readonly #lookups = new FairSemaphore({ permits: lookupsAtOnce })
+  /** Entities take turns. */
+  readonly #turns = new FairSemaphore({ permits, permitsPerKey })
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -39,13 +44,14 @@ export class InputFetcher {
 
   /** Fetches the input of one job, or fails the job permanently. @throws if another try may help */
   async fetch(jobId: string): Promise<void> {
-    const open = await findOpenInput(this.#deps.pool, jobId)
-    if (!open) return
-    await this.#turns.run({ key: open.entity, signal: this.#stopping.signal }, () => this.#fetchNow(jobId))
+    const { signal } = this.#stopping
+    const found = await this.#lookups.run({ key: '', signal }, () => findOpenInput(this.#deps.pool, jobId))
+    if (found) await this.#turns.run({ key: found.entity, signal }, () => this.#fetchInTurn(jobId))
   }
 
-  async #fetchNow(jobId: string): Promise<void> {
+  async #fetchInTurn(jobId: string): Promise<void> {
     const { pool, log } = this.#deps
+    // The job may have ended while it waited for its turn.
     const open = await findOpenInput(pool, jobId)
     if (!open) return
     const tries = await countInputTry(pool, jobId)

@@ -12,6 +12,13 @@ const garbage = 'test/control/garbage.test.ts'
 
 export const databaseMutations: Mutation[] = [
   {
+    fault: 'an entity with silent endpoints gets all attempts of webhooks',
+    file: 'db/webhooks/sending.ts',
+    find: 'const atOncePerEntity = 128',
+    replace: 'const atOncePerEntity = 512',
+    test: 'test/control/slow-webhook-hosts.test.ts',
+  },
+  {
     fault: 'jobs of a paused entity are claimed',
     file: 'db/jobs/claims.ts',
     find: ' WHERE ordered.block IS NULL ORDER BY',

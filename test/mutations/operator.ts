@@ -2,6 +2,13 @@ import type { Mutation } from './mutation.ts'
 
 export const operatorMutations: Mutation[] = [
   {
+    fault: 'an entity with slow data hosts gets all fetches',
+    file: 'operator/training-job/input-fetcher.ts',
+    find: 'const permitsPerKey = 2',
+    replace: 'const permitsPerKey = permits',
+    test: 'test/control/slow-data-hosts.test.ts',
+  },
+  {
     fault: 'REST is not told why pods of a job do not start',
     file: 'operator/training-job/reconcile.ts',
     find: 'if (waitingReason !== job.waitingReason) await',
