@@ -169,7 +169,7 @@ export default defineConfig({
           // The second ones are small enough for each `npm test` too.
           include: [
             'test/hostile/*.test.ts',
-            'test/control/{hostile,hostile-answers,connection-shares,slow-data-hosts,model-races}.test.ts',
+            'test/control/{hostile,hostile-answers,connection-shares,slow-data-hosts,slow-webhook-hosts,model-races}.test.ts',
           ],
           globalSetup: ['test/support/global-setup.ts'],
           fileParallelism: false,
