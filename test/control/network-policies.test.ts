@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { buildEngineDeployment } from '../../operator/base-model/engine-deployment.ts'
 import { buildTrainerPod } from '../../operator/base-model/pods.ts'
@@ -95,50 +95,20 @@ test('the API server accepts the policies', async () => {
   await stack.apply({ apiVersion: 'v1', kind: 'List', items }, '--dry-run=server')
 })
 
-const plugin = ['--api-versions', 'cilium.io/v2']
-
-test('there are none by default on a cluster without a plugin that enforces them, and where they are not wanted', async () => {
-  expect(await helm.render(namespace, {})).not.toContain('NetworkPolicy')
-  expect(await helm.render(namespace, { networkPolicies: { enabled: false } }, ...plugin)).not.toContain(
-    'NetworkPolicy',
-  )
-  expect(await helm.notes(namespace, {})).not.toContain('NetworkPolicies')
-})
-
-describe('by default, with a plugin that enforces them', () => {
+test('by default, ports are closed for those who do not need them, but those of metrics', async () => {
+  const plugin = ['--api-versions', 'cilium.io/v2']
   const byDefault = { networkPolicies: {}, metrics: {} }
-
-  test.each(['crd.projectcalico.org/v1', 'cilium.io/v2', 'crd.antrea.io/v1beta1', 'k8s.ovn.org/v1', 'kubeovn.io/v1'])(
-    'of %s, no pod is closed for connections that it opens',
-    async (version) => {
-      const bucket = { artifacts: { s3: { bucket: 'models', endpoint: 'http://minio:9000' } } }
-      const manifests = parseManifests(await render({ ...byDefault, ...bucket }, '--api-versions', version))
-      const policies = manifests.filter(({ kind }) => kind === 'NetworkPolicy')
-      expect(policies.length).toBeGreaterThan(5)
-      expect(policies.map(({ spec }) => (spec as NetworkPolicySpec).policyTypes)).toEqual(
-        policies.map(() => ['Ingress']),
-      )
-      expect(policies.filter(({ spec }) => 'egress' in (spec as object))).toEqual([])
-    },
-  )
-
-  test('ports are closed for those who do not need them, but those of metrics', async () => {
-    const open = await listOpenPorts(byDefault, ...plugin)
-    expect(open).toMatchObject({
-      'operator http': [],
-      'status-server http': made,
-      'engine http': control,
-      'colocated engine http': control,
-    })
-    const metrics = Object.keys(open).filter((port) => port.endsWith('metrics'))
-    expect(metrics.filter((port) => !open[port]!.includes('*'))).toEqual([])
-    const named = await listOpenPorts({ ...byDefault, metrics: { from: ['monitoring'] } }, ...plugin)
-    expect(named['operator metrics']).toEqual(['monitoring'])
+  const open = await listOpenPorts(byDefault, ...plugin)
+  expect(open).toMatchObject({
+    'operator http': [],
+    'status-server http': made,
+    'engine http': control,
+    'colocated engine http': control,
   })
-
-  test('they may be wanted for all connections', async () => {
-    expect(await helm.render(namespace, { networkPolicies: { enabled: true } }, ...plugin)).toContain('Egress')
-  })
+  const metrics = Object.keys(open).filter((port) => port.endsWith('metrics'))
+  expect(metrics.filter((port) => !open[port]!.includes('*'))).toEqual([])
+  const named = await listOpenPorts({ ...byDefault, metrics: { from: ['monitoring'] } }, ...plugin)
+  expect(named['operator metrics']).toEqual(['monitoring'])
 })
 
 test('no port is open but those that somebody uses', async () => {

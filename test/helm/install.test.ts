@@ -113,3 +113,51 @@ test('an uninstallation keeps the definitions and takes the base models, and a r
     )
   })
 })
+
+test('an upgrade on a cluster that has the API of a network plugin closes ports, and says so', async () => {
+  const listPolicies = () => cluster.kubectl('get', 'networkpolicies', '-n', 'first', '-oname')
+  expect(await helm.upgrade('first', values())).toContain('There are no NetworkPolicies')
+  expect(await listPolicies()).toBe('')
+
+  await cluster.apply(pluginApi)
+  await cluster.kubectl('wait', '--for=condition=Established', 'crd/ciliumnodes.cilium.io', '--timeout=1m')
+  const asked = 'networkPolicies.enabled=false closes none. networkPolicies.enabled=true also closes those from them'
+  const closed =
+    'NetworkPolicies close connections to its pods, except those that it needs: the cluster has cilium.io/v2.'
+  const notes = await helm.upgrade('first', values())
+  expect(notes).toContain(`${closed} ${asked}.\n`)
+  expect(await listPolicies()).toContain('networkpolicy.networking.k8s.io/trainyard-engines\n')
+  const bucket = {
+    artifacts: { s3: { bucket: 'models', endpoint: 'http://minio:9000' } },
+  }
+  const { artifacts: _, ...others } = values()
+  expect(await helm.upgrade('first', { ...others, ...bucket })).toContain(
+    `${asked}, and needs networkPolicies.store.\n`,
+  )
+
+  await helm.upgrade('first', {
+    ...values(),
+    networkPolicies: { enabled: false },
+  })
+  expect(await listPolicies()).toBe('')
+})
+
+/** An API that Cilium brings. */
+const pluginApi = {
+  apiVersion: 'apiextensions.k8s.io/v1',
+  kind: 'CustomResourceDefinition',
+  metadata: { name: 'ciliumnodes.cilium.io' },
+  spec: {
+    group: 'cilium.io',
+    scope: 'Cluster',
+    names: { kind: 'CiliumNode', plural: 'ciliumnodes' },
+    versions: [
+      {
+        name: 'v2',
+        served: true,
+        storage: true,
+        schema: { openAPIV3Schema: { type: 'object' } },
+      },
+    ],
+  },
+}

@@ -23,6 +23,13 @@ export const chartPodMutations: Mutation[] = [
     test: 'test/control/network-policies.test.ts',
   },
   {
+    fault: 'policies that nobody asked for close connections from pods',
+    file: 'helm/trainyard/templates/_network.tpl',
+    find: 'ternary (list) (list "Ingress")',
+    replace: 'ternary (list) (list "Ingress" "Egress")',
+    test: 'test/control/default-network-policies.test.ts',
+  },
+  {
     fault: 'the operator may take any Lease',
     file: 'helm/trainyard/templates/operator.yaml',
     find: '    resources: [leases]\n    resourceNames: [trainyard-operator]\n',

@@ -1,18 +1,25 @@
 {{/*
+An API of a plugin that enforces NetworkPolicies unless it is told not to, if the cluster has one. EKS has networking.k8s.aws
+also where nobody has made it enforce them.
+*/}}
+{{- define "trainyard.policyApi" -}}
+{{- $found := "" }}
+{{- range list "crd.projectcalico.org/v1" "projectcalico.org/v3" "cilium.io/v2" "crd.antrea.io/v1beta1" "k8s.ovn.org/v1" "kubeovn.io/v1" "k3s.cattle.io/v1" }}
+{{- if and (not $found) ($.Capabilities.APIVersions.Has .) }}{{ $found = . }}{{ end }}
+{{- end }}
+{{- $found }}
+{{- end }}
+
+{{/*
 What NetworkPolicies close, as JSON: connections to pods and from them, only those to pods, or nothing. Without a setting,
-those to pods where the cluster has the API of a plugin that enforces policies: no default knows all addresses that pods
-connect to.
+those to pods where the cluster has the API of a plugin: no default knows all addresses that pods connect to.
 */}}
 {{- define "trainyard.policyTypes" -}}
 {{- $enabled := .Values.networkPolicies.enabled }}
 {{- if kindIs "bool" $enabled }}
 {{- toJson ($enabled | ternary (list "Ingress" "Egress") (list)) }}
 {{- else }}
-{{- $enforced := false }}
-{{- range list "crd.projectcalico.org/v1" "projectcalico.org/v3" "cilium.io/v2" "crd.antrea.io/v1beta1" "k8s.ovn.org/v1" "kubeovn.io/v1" }}
-{{- if $.Capabilities.APIVersions.Has . }}{{ $enforced = true }}{{ end }}
-{{- end }}
-{{- toJson ($enforced | ternary (list "Ingress") (list)) }}
+{{- toJson (include "trainyard.policyApi" . | empty | ternary (list) (list "Ingress")) }}
 {{- end }}
 {{- end }}
 
