@@ -1,7 +1,7 @@
 """Which running requests make room for one that waits."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from trainyard_engine.fairness.tenants import Tenant
@@ -60,9 +60,15 @@ class Shares:
         return share / tenant.weight
 
 
-def lacks_adapter(capacity: Capacity, running: Sequence[Held], claimant: Held) -> bool:
-    loaded = {held.adapter for held in running} - {0}
-    return claimant.adapter != 0 and claimant.adapter not in loaded and len(loaded) >= capacity.adapters
+def find_lack(
+    capacity: Capacity, claimant: Held, *, sequences: int, adapters: Set[int], free_blocks: int
+) -> str | None:
+    """What a request lacks to run beside so many sequences with these adapters: an adapter, a sequence, or blocks."""
+    if claimant.adapter and claimant.adapter not in adapters and len(adapters - {0}) >= capacity.adapters:
+        return "adapter"
+    if sequences >= capacity.sequences:
+        return "sequence"
+    return "blocks" if claimant.blocks > free_blocks else None
 
 
 @dataclass(frozen=True)
@@ -88,8 +94,8 @@ def choose_victims(claim: Claim) -> list[Held]:
     claimant, left, victims = claim.claimant, list(claim.running), []
     shares = Shares(claim.capacity, left)
     shares.add(claimant)
-    while lacks := find_lack(claim, left, sum(held.blocks for held in victims)):
-        chosen = choose_next(claim, shares, left, lacks == "adapter")
+    while lack := find_lack_beside(claim, left, sum(held.blocks for held in victims)):
+        chosen = choose_next(claim, shares, left, lack == "adapter")
         for held in chosen:
             shares.add(held, -1)
             left.remove(held)
@@ -99,13 +105,10 @@ def choose_victims(claim: Claim) -> list[Held]:
     return victims
 
 
-def find_lack(claim: Claim, left: Sequence[Held], freed_blocks: int) -> str | None:
+def find_lack_beside(claim: Claim, left: Sequence[Held], freed_blocks: int = 0) -> str | None:
     """What the claimant lacks beside the requests that are left."""
-    if lacks_adapter(claim.capacity, left, claim.claimant):
-        return "adapter"
-    if len(left) >= claim.capacity.sequences:
-        return "sequence"
-    return "blocks" if claim.claimant.blocks > claim.free_blocks + freed_blocks else None
+    adapters, free_blocks = {held.adapter for held in left}, claim.free_blocks + freed_blocks
+    return find_lack(claim.capacity, claim.claimant, sequences=len(left), adapters=adapters, free_blocks=free_blocks)
 
 
 def choose_next(claim: Claim, shares: Shares, left: Sequence[Held], adapter: bool) -> list[Held]:
@@ -128,7 +131,7 @@ def choose_adapter_to_drain(claim: Claim) -> int:
 
     Of the tenant that had the most tokens, it is the one with the fewest requests. 0 if the claimant waits for none.
     """
-    if not lacks_adapter(claim.capacity, claim.running, claim.claimant):
+    if find_lack_beside(claim, claim.running) != "adapter":
         return 0
     with_adapter = [held for held in claim.running if held.adapter]
     served_most = max(with_adapter, key=lambda held: claim.times[held.tenant]).tenant

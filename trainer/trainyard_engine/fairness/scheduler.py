@@ -12,7 +12,7 @@ from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.request import Request
 
 from trainyard_engine.fairness.queue import FairQueue
-from trainyard_engine.fairness.room import Capacity, Claim, Held, choose_adapter_to_drain, choose_victims
+from trainyard_engine.fairness.room import Capacity, Claim, Held, choose_adapter_to_drain, choose_victims, find_lack
 from trainyard_engine.fairness.stride import StrideScheduler
 from trainyard_engine.fairness.tenants import Tenant, tenant_of
 
@@ -75,30 +75,25 @@ class FairScheduler(Scheduler):
 
         Returns waiting requests that must not start in this step.
         """
-        claimant = next((request for request in self.waiting if can_start(request)), None)
-        if claimant is None or self.fits(claimant):
+        waiting = next((request for request in self.waiting if can_start(request)), None)
+        if waiting is None:
+            return []
+        claimant = self.describe(waiting, self.count_needed_blocks(waiting))
+        free_blocks = self.kv_cache_manager.block_pool.get_num_free_blocks()
+        adapters = set(map(adapter_of, self.running))
+        if not find_lack(
+            self.capacity, claimant, sequences=len(self.running), adapters=adapters, free_blocks=free_blocks
+        ):
             return []
         running = {request.request_id: request for request in self.running}
-        claim = Claim(
-            self.describe(claimant, self.count_needed_blocks(claimant)),
-            self.capacity,
-            [self.describe(request, self.count_blocks(name)) for name, request in running.items()],
-            self.kv_cache_manager.block_pool.get_num_free_blocks(),
-            self.stride.times,
-        )
+        held = [self.describe(request, self.count_blocks(name)) for name, request in running.items()]
+        claim = Claim(claimant, self.capacity, held, free_blocks, self.stride.times)
         victims = choose_victims(claim)
         for victim in victims:
             self.running.remove(running[victim.name])
             self._preempt_request(running[victim.name], time.monotonic(), drop_stale_output=self.requires_kv_delivery)
         drained = 0 if victims else choose_adapter_to_drain(claim)
         return [request for request in self.waiting if drained and adapter_of(request) == drained]
-
-    def fits(self, request: Request) -> bool:
-        has_place = len(self.running) < self.max_num_active_reqs
-        free_blocks = self.kv_cache_manager.block_pool.get_num_free_blocks()
-        loaded = {0, *map(adapter_of, self.running)}
-        has_adapter = adapter_of(request) in loaded or len(loaded) <= self.capacity.adapters
-        return has_place and has_adapter and self.count_needed_blocks(request) <= free_blocks
 
     def describe(self, request: Request, blocks: int) -> Held:
         return Held(request.request_id, self.tenants[request.request_id], blocks, adapter_of(request))
