@@ -1,21 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
-import { createLogger } from '../../lib/log.ts'
+import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { ModelRows } from '../support/model-rows.ts'
+import { useModelRows } from '../support/use-model-rows.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const rest = createRest(stack)
-let pool: Pool
-let rows: ModelRows
-beforeAll(() => {
-  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
-  rows = new ModelRows(pool, stack.artifacts)
-})
-afterAll(() => pool.end())
+const rows = useModelRows(stack)
+const { pool } = rows
 
 const pathOf = (id: string) => `/v1/preview/models/${id}`
 const stepsOf = async (id: string) => (await rest.listCheckpoints(id)).map(({ step }) => step)

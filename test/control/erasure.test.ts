@@ -2,23 +2,16 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
-import { createLogger } from '../../lib/log.ts'
+import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { ModelRows } from '../support/model-rows.ts'
+import { useModelRows } from '../support/use-model-rows.ts'
 import { createRest } from '../support/rest.ts'
 import { upsertRun } from '../support/wandb.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
-let pool: Pool
-let rows: ModelRows
-beforeAll(() => {
-  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
-  rows = new ModelRows(pool, stack.artifacts)
-})
-afterAll(() => pool.end())
+const rows = useModelRows(stack)
+const { pool } = rows
 
 interface Erasure {
   id: string

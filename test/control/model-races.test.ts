@@ -1,22 +1,14 @@
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
-import { createLogger } from '../../lib/log.ts'
+import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { ModelRows } from '../support/model-rows.ts'
+import { useModelRows } from '../support/use-model-rows.ts'
 import { chooseCases } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const rest = createRest(stack)
-let pool: Pool
-let rows: ModelRows
-beforeAll(() => {
-  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
-  rows = new ModelRows(pool, stack.artifacts)
-})
-afterAll(() => pool.end())
+const rows = useModelRows(stack)
 
 const steps = [1, 2, 3, 4, 5]
 

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
-import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { ModelRows } from '../support/model-rows.ts'
+import { useModelRows } from '../support/use-model-rows.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
@@ -98,14 +96,8 @@ describe('the status server', () => {
 
 describe('the file', () => {
   const rest = createRest(stack)
-  let pool: Pool
-  let rows: ModelRows
-
-  beforeAll(() => {
-    pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
-    rows = new ModelRows(pool, stack.artifacts)
-  })
-  afterAll(() => pool.end())
+  const rows = useModelRows(stack)
+  const { pool } = rows
 
   async function makeCheckpoint() {
     const model = await rest.createModel()

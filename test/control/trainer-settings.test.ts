@@ -1,20 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
-import { createLogger } from '../../lib/log.ts'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { ModelRows } from '../support/model-rows.ts'
+import { useModelRows } from '../support/use-model-rows.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const rest = createRest(stack)
-let pool: Pool
-let rows: ModelRows
-beforeAll(() => {
-  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 2)
-  rows = new ModelRows(pool, stack.artifacts)
-})
-afterAll(() => pool.end())
+const rows = useModelRows(stack)
 
 /** The object after the API server's validation and defaults. It is not stored. */
 async function check<T>(object: { kind: string; metadata?: object; spec: object }): Promise<T> {

@@ -2,24 +2,17 @@ import { createHash, randomUUID } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createPool, type Pool } from '../../db/pool.ts'
-import { createLogger } from '../../lib/log.ts'
+import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
 import { killPart } from '../support/kill.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
-import { ModelRows } from '../support/model-rows.ts'
+import { useModelRows } from '../support/use-model-rows.ts'
 
 const stack = useStack()
 const rest = createRest(stack)
-let pool: Pool
-let rows: ModelRows
-beforeAll(() => {
-  pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 4)
-  rows = new ModelRows(pool, stack.artifacts)
-})
-afterAll(() => pool.end())
+const rows = useModelRows(stack)
+const { pool } = rows
 
 const modelPath = (id: string) => `/v1/preview/models/${id}`
 const repeat = (retry: number, url: string) =>
