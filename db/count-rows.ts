@@ -1,6 +1,5 @@
 import pg from 'pg'
-import type { AnswerBytes } from '../lib/answer-bytes.ts'
-import { findRequest } from '../lib/request-scope.ts'
+import { findRequest, type AnswerBytes } from '../lib/request-scope.ts'
 import { bytesPerContainer, outlineJson } from '../lib/json/outline.ts'
 
 const jsonTypes: ReadonlySet<number> = new Set([pg.types.builtins.JSON, pg.types.builtins.JSONB])

@@ -38,11 +38,6 @@ export class PermitTimeout extends Error {
   override name = 'PermitTimeout'
 }
 
-export interface FairSemaphoreOptions {
-  permits: number
-  permitsPerKey?: number
-}
-
 /**
  * A counting semaphore for several keys. A key holds at most a share of the permits. Freed permits go to the waiting
  * keys in turn, so a key with many requests only delays itself.
@@ -62,7 +57,7 @@ export class FairSemaphore {
   #now = 0
   #free: number
 
-  constructor({ permits, permitsPerKey = Infinity }: FairSemaphoreOptions) {
+  constructor({ permits, permitsPerKey = Infinity }: { permits: number; permitsPerKey?: number }) {
     this.#permits = permits
     this.#permitsPerKey = permitsPerKey
     this.#free = permits

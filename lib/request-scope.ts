@@ -1,6 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { AnswerBytes } from './answer-bytes.ts'
 import type { Turn } from './fair-semaphore.ts'
+
+/** Counts the bytes of an answer. Both functions throw if it has no room for them. */
+export interface AnswerBytes {
+  /** Counts bytes that are read for the answer. */
+  read: (bytes: number) => void
+  /** Counts bytes that the answer consists of. */
+  write: (bytes: number) => void
+}
 
 /** What is known about a request, for everything that is done for it. */
 export interface RequestScope {

@@ -32,10 +32,16 @@ export function limitStrangers(server: Server, { most, trustedProxies }: Connect
       if (held.size === 0 && clients.get(client) === held) clients.delete(client)
     })
     if (held.size <= most) return
-    const oldest = [...held].find((each) => connections.isIdle(each)) ?? socket
+    const oldest = findIdle(held, connections) ?? socket
     held.delete(oldest)
     oldest.destroy()
   })
+}
+
+/** At the limit, each new connection looks for one. So it does not copy them. */
+function findIdle(held: ReadonlySet<Socket>, connections: ServerConnections): Socket | undefined {
+  for (const socket of held) if (connections.isIdle(socket)) return socket
+  return undefined
 }
 
 /** A request of this connection was authenticated. */

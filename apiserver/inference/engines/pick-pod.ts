@@ -19,9 +19,9 @@ export interface PodLoad {
 }
 
 /**
- * Chooses the pod for a request. Undefined if there is none. Full pods come last. Only pods with little more than the least load are
- * considered. Among these, pods that have the adapter come first. The score of pod and prefix decides between the rest
- * (rendezvous hashing), so that a pod that comes or goes moves no requests between the others.
+ * Chooses the pod for a request. Undefined if there is none. Full pods come last. Only pods with little more than the
+ * least load are considered. Among these, pods that have the adapter come first. The score of pod and prefix decides
+ * between the rest (rendezvous hashing), so that a pod that comes or goes moves no requests between the others.
  */
 export function pickPod<T extends PodLoad>(pods: readonly T[], prefixHash: number): T | undefined {
   const free = pods.filter(({ inFlight, maxInFlight }) => inFlight < maxInFlight)
