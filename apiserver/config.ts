@@ -7,10 +7,10 @@ import { createPublicBase, type FindPublicBase } from '../lib/http/public-base.t
 import { keySettings, withKeyFiles } from '../lib/key-files.ts'
 import { sealingKeySettings } from '../lib/sealing/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
+import { metricsSettings } from '../lib/metrics/metrics-server.ts'
 import { outboundSettings } from '../lib/outbound/settings.ts'
 import { groupNames } from './groups.ts'
 import { limitSettings } from './accounts/limits/settings.ts'
-import { processSettings } from './processes/config.ts'
 
 const schema = Type.Object({
   TRAINYARD_PORT: Type.Integer({ minimum: 1, maximum: 65535, default: 8080 }),
@@ -54,7 +54,11 @@ const schema = Type.Object({
   // Interactive clients wait this long for a chat.
   TRAINYARD_HOLD_SECONDS: Type.Integer({ minimum: 0, maximum: 3_600, default: 600 }),
   TRAINYARD_HOLD_REQUESTS: Type.Integer({ minimum: 0, maximum: 8_000, default: 1_000 }),
-  ...processSettings,
+  TRAINYARD_HOST: Type.String(),
+  ...metricsSettings,
+  // How long responses may continue after SIGTERM.
+  TRAINYARD_DRAIN_SECONDS: Type.Integer({ minimum: 1, maximum: 3_600, default: 8 }),
+  LOG_LEVEL: Type.String({ default: 'info' }),
 })
 
 export type Config = Readonly<Static<typeof schema>>

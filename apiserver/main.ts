@@ -1,12 +1,9 @@
-import cluster from 'node:cluster'
-import { loadProcessConfig } from './processes/config.ts'
+import { onShutdown } from '../lib/shutdown.ts'
+import { loadConfig } from './config.ts'
+import { closeMs, serve } from './serve.ts'
 
-// Only the needed part is loaded, so that the supervisor stays small.
-const config = loadProcessConfig()
-if (config.TRAINYARD_PROCESSES > 1 && cluster.isPrimary) {
-  const { superviseProcesses } = await import('./processes/supervise.ts')
-  superviseProcesses(config)
-} else {
-  const { run } = await import('./run.ts')
-  await run()
-}
+const config = loadConfig()
+const { log, migrated, close } = await serve(config)
+const drainMs = config.TRAINYARD_DRAIN_SECONDS * 1_000
+onShutdown(log, (beginStep) => close(drainMs, beginStep), drainMs + closeMs)
+await migrated

@@ -1,25 +1,47 @@
-import cluster from 'node:cluster'
 import type { Server } from 'node:http'
+import { openArtifactStore } from '../artifacts/store/settings.ts'
+import { waitForStore } from '../artifacts/store/wait-for-store.ts'
+import { recordKeyUses } from '../db/accounts/key-uses.ts'
+import { recordSessionUses } from '../db/accounts/sessions.ts'
+import { directUrlOf, readDatabases } from '../db/address.ts'
+import { ChangeFeed } from '../db/changes.ts'
+import { createIdempotencyStore } from '../db/idempotent-requests.ts'
 import { registerDatabaseMetrics } from '../db/metrics/register.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
-import { waitForStore } from '../artifacts/store/wait-for-store.ts'
+import { createPool, createTracePool, forRequests, forTraces } from '../db/pool.ts'
+import { Idempotency } from '../lib/http/idempotency.ts'
 import { startServer, stopServer } from '../lib/http/server.ts'
 import { createLogger, type Logger } from '../lib/log.ts'
+import { HttpMeter } from '../lib/metrics/http-meter.ts'
 import { startMetricsServer } from '../lib/metrics/metrics-server.ts'
+import { createRegistry } from '../lib/metrics/registry.ts'
 import type { BeginStep } from '../lib/shutdown.ts'
-import { createApp } from './app.ts'
+import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
+import { LastUsedTracker } from './accounts/keys/last-used.ts'
+import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
+import { openHeavyThreads } from './accounts/limits/heavy-threads.ts'
+import { RequestLimiter } from './accounts/limits/request-limiter.ts'
+import { RequestMemory } from './accounts/limits/request-memory.ts'
+import { createChatSlots, createEventSlots } from './accounts/limits/slots.ts'
+import { StorageUse } from './accounts/limits/storage.ts'
+import { TokenLimiter } from './accounts/limits/token-limiter.ts'
+import { UsageLedger } from './accounts/usage/ledger.ts'
+import { createApp, openGroups, type OpenGroups } from './app.ts'
 import { startBackground } from './background.ts'
-import { listTrustedProxies, type Config } from './config.ts'
+import { listEngineKeys, listTrustedProxies, openPublicBase, type Config } from './config.ts'
+import { createKube } from './kube.ts'
 import { registerGatewayMetrics } from './metrics/register-gateway.ts'
-import { openGroups, type OpenGroups } from './open-groups.ts'
 import { connectionsPerStranger, serverSettings } from './server-settings.ts'
-import { createSharedParts, type SharedParts } from './shared-parts.ts'
 
+/** How long a process may take to close everything after its last response. */
+export const closeMs = 5_000
 // The part of `closeMs` that remains for the traces of chats, even if the last response used the rest.
 const minTraceMs = 2_000
 // How long clients that keep a connection may leave it unused before an apiserver that ends closes it: 15 s of the default of
 // 300 s. A request that meets the end of its connection fails.
 const minIdleMs = 1_000
+// Proxies and users give up sooner. A connection that is not slow transfers a megabyte in a second.
+const answerTimes = { stallMs: 60_000, minBytesPerSecond: 1024 * 1024 }
 
 /** A server that answers requests. */
 export interface Serving {
@@ -72,8 +94,6 @@ function startMetrics(config: Config, shared: SharedParts, { inference }: OpenGr
   meter.register(registry)
   registerDatabaseMetrics(registry, { main: pool, tracing, trace_writes: traceWrites })
   if (inference) registerGatewayMetrics(registry, () => inference.listLoads())
-  // The supervisor serves the metrics of all its processes.
-  if (cluster.isWorker) return Promise.resolve(undefined)
   return startMetricsServer(config, () => registry.metrics(), log)
 }
 
@@ -106,4 +126,62 @@ async function migrate(shared: SharedParts, signal: AbortSignal, onMigrated: () 
     changes.start(databaseUrl, log)
   }
   await migrateWhenReady(tracingDatabaseUrl, log, { part: 'tracing', signal })
+}
+
+/** What the groups of a server share, and what its start and its shutdown need. */
+type SharedParts = Awaited<ReturnType<typeof createSharedParts>>
+
+/** Creates the parts. Nothing runs yet. @throws {ConfigError} */
+export async function createSharedParts(config: Config, log: Logger) {
+  const databases = readDatabases(config)
+  const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS, forRequests)
+  const traceWrites = createTracePool(databases.tracing, log, config.TRAINYARD_TRACE_WRITE_CONNECTIONS, forTraces)
+  const changes = new ChangeFeed()
+  return {
+    ...readValues(config),
+    ...createKeyParts(config, pool, changes),
+    log,
+    databaseUrl: directUrlOf(databases.main),
+    tracingDatabaseUrl: directUrlOf(databases.tracing),
+    pool,
+    tracing: createTracePool(databases.tracing, log, config.TRAINYARD_TRACING_CONNECTIONS, forTraces),
+    traceWrites,
+    changes,
+    registry: createRegistry(),
+    meter: new HttpMeter(),
+    idempotency: new Idempotency(createIdempotencyStore(pool), log),
+    kube: createKube(config),
+    artifacts: await openArtifactStore(config),
+    heavyThreads: openHeavyThreads(),
+    usage: new UsageLedger(pool),
+    requestLimiter: new RequestLimiter(pool),
+    tokenLimiter: new TokenLimiter(pool),
+    memory: new RequestMemory(),
+    chatSlots: createChatSlots(),
+    eventSlots: createEventSlots(),
+    storage: new StorageUse({ pool, tracing: traceWrites }),
+  }
+}
+
+function readValues(config: Config) {
+  return {
+    answerTimes,
+    limitDefaults: config,
+    engineKey: config.TRAINYARD_ENGINE_KEY,
+    engineKeys: listEngineKeys(config),
+    namespace: config.TRAINYARD_NAMESPACE,
+    bodyLimitBytes: config.TRAINYARD_BODY_LIMIT_BYTES,
+    uploadLimitBytes: config.TRAINYARD_UPLOAD_LIMIT_BYTES,
+    pricesFile: config.TRAINYARD_TRACING_PRICES,
+    findPublicBase: openPublicBase(config),
+  }
+}
+
+function createKeyParts(config: Config, pool: ReturnType<typeof createPool>, changes: ChangeFeed) {
+  const apiKeys = new ApiKeyLookup({ pool, lease: changes, limitDefaults: config })
+  const responses = new RevocableResponses(pool, changes)
+  for (const follower of [apiKeys.known, responses]) changes.follow(follower)
+  const lastUsed = new LastUsedTracker((ids) => recordKeyUses(pool, ids))
+  const sessionsLastUsed = new LastUsedTracker((ids) => recordSessionUses(pool, ids))
+  return { apiKeys, responses, lastUsed, sessionsLastUsed }
 }

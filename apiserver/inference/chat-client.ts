@@ -4,8 +4,8 @@ import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts
 import type { RequestContext } from '../accounts/context.ts'
 
 /** Takes one of the entity's slots for concurrent chats, until the response is sent or the client has left. */
-export async function holdPlace(ctx: RequestContext, chatSlots: Slots): Promise<void> {
-  await chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
+export function holdPlace(ctx: RequestContext, chatSlots: Slots): void {
+  chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
 }
 
 /**

@@ -121,8 +121,7 @@ export class Gateway {
     if (taking) await taking
     requireRole(caller, 'read')
     const { concurrentStreams } = limits
-    const release = deps.chatSlots.tryTake(caller.entity, concurrentStreams)
-    exchange.whenClosed(release ?? (await deps.chatSlots.take(caller.entity, concurrentStreams)))
+    exchange.whenClosed(deps.chatSlots.take(caller.entity, concurrentStreams))
     const project = readProject(exchange, caller.entity)
     const { tracedAs } = operation
     const trace = tracedAs && beginTrace(deps.traces, exchange, { operation: tracedAs, state, project })

@@ -49,7 +49,10 @@ export function openInference(config: Config, shared: SharedParts): Inference {
   const { answerTimes, changes, kube, log, pool, traces } = shared
   const enginePods = new EnginePods(kube, log)
   const loaded = new LoadedAdapters(pool, log)
-  const router = new EngineRouter(enginePods, loaded, planHold(config))
+  const router = new EngineRouter(enginePods, loaded, {
+    seconds: config.TRAINYARD_HOLD_SECONDS,
+    requests: config.TRAINYARD_HOLD_REQUESTS,
+  })
   const demand = new DemandReporter({ pool, router, namespace: config.TRAINYARD_NAMESPACE, log })
   const deleted = new DeletedBaseModels({ pool, router, log })
   const engines = new EngineClient(router, shared.engineKeys, log)
@@ -71,13 +74,5 @@ export function openInference(config: Config, shared: SharedParts): Inference {
       engines.close()
       await Promise.all([demand.close(), deleted.close(), enginePods.stop(), loaded.close(), modelUses.close()])
     },
-  }
-}
-
-/** Each process of a replica holds its share. */
-function planHold({ TRAINYARD_HOLD_REQUESTS, TRAINYARD_HOLD_SECONDS, TRAINYARD_PROCESSES }: Config) {
-  return {
-    seconds: TRAINYARD_HOLD_SECONDS,
-    requests: Math.ceil(TRAINYARD_HOLD_REQUESTS / TRAINYARD_PROCESSES),
   }
 }

@@ -4,7 +4,7 @@ import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
 import type { Contestant, EngineAddress } from './gateway/contestants/contestant.ts'
 import { withLitellm } from './gateway/contestants/litellm.ts'
 import { withNginx } from './gateway/contestants/nginx.ts'
-import { withOurs, withOursInTwo } from './gateway/contestants/ours.ts'
+import { withOurs } from './gateway/contestants/ours.ts'
 import { withPipe } from './gateway/contestants/pipe.ts'
 import { listGoals, medianOf } from './gateway/goals.ts'
 import { withLoadClient, type LoadClient } from './gateway/load.ts'
@@ -66,7 +66,6 @@ function withServers<T>({ options, engine, stack }: Place, work: Work<T>): Promi
     nginx: (next) => orWithout('nginx', next, (started) => withNginx(engine, started)),
     litellm: (next) => orWithout('litellm', next, (started) => withLitellm(engine, started)),
     ours: (next) => withOurs({ engine, stack, nodeOptions: profile || [] }, next),
-    ours_2_processes: (next) => withOursInTwo({ engine, stack }, next),
   }
   const start = (left: readonly ServerName[], before: Contestant[]): Promise<T> => {
     const [name, ...others] = left

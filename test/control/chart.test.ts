@@ -214,12 +214,6 @@ describe('invalid values are rejected with their location', () => {
       { metrics: { podMonitor: { interval: '30' } } },
       "at '/metrics/podMonitor/interval'",
     ],
-    ['zero processes', { apiserver: { processes: 0 } }, "at '/apiserver/processes'"],
-    [
-      'an invalid amount of memory for several processes',
-      { apiserver: { processes: 2, resources: { limits: { memory: 'much' } } } },
-      'apiserver.resources: much cannot be multiplied by apiserver.processes',
-    ],
     ['no time to shut down', { apiserver: { drainSeconds: 0 } }, "at '/apiserver/drainSeconds'"],
     ['an incomplete digest', { images: { control: { digest: 'sha256:1' } } }, "at '/images/control/digest'"],
     [
@@ -485,26 +479,6 @@ test.each([
   }).toEqual(expected)
 })
 
-test.each([
-  ['one process', {}, { processes: '1', requests: { cpu: '50m', memory: '192Mi' }, limits: { memory: '2Gi' } }],
-  [
-    'four processes',
-    { processes: 4 },
-    { processes: '4', requests: { cpu: '200m', memory: '768Mi' }, limits: { memory: '8Gi' } },
-  ],
-  [
-    'three processes with other resources',
-    { processes: 3, resources: { requests: { cpu: 1.5, memory: '0.5Gi' }, limits: { cpu: 2, memory: 2_147_483_648 } } },
-    { processes: '3', requests: { cpu: '4.5', memory: '1.5Gi' }, limits: { cpu: '6', memory: '6442450944' } },
-  ],
-])('the pod of the apiserver has the resources of all its processes: %s', async (_, apiserver, expected) => {
-  const manifests = parseManifests(await helm.render(namespace, { apiserver }))
-  const found = manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'trainyard-apiserver')
-  const [container] = (found!.spec as { template: { spec: ResourcefulPod } }).template.spec.containers
-  const processes = container!.env.find(({ name }) => name === 'TRAINYARD_PROCESSES')?.value
-  expect({ processes, ...container!.resources }).toEqual(expected)
-})
-
 test.each<[string, object, string[]]>([
   ['its default limit', {}, ['--max-old-space-size=384']],
   ['2Gi', { resources: { limits: { memory: '2Gi' } } }, ['--max-old-space-size=1536']],
@@ -577,7 +551,7 @@ interface PodWithPorts {
 }
 
 interface ResourcefulPod {
-  containers: { command: string[]; env: { name: string; value?: string }[]; resources: object }[]
+  containers: { command: string[] }[]
 }
 
 interface DrainedPod {

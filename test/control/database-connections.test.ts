@@ -39,7 +39,7 @@ async function addUp(values: object, surge = 0): Promise<number> {
     const env = new Map(spec.template.spec.containers[0]!.env.map(({ name, value }) => [name, Number(value)]))
     const ofPools = Object.keys(pools).map((name) => env.get(name) ?? 0)
     const ofProcess = ofPools.reduce((sum, count) => sum + count, others[manifest.metadata.name]!)
-    return ofProcess * (env.get('TRAINYARD_PROCESSES') ?? 1) * (spec.replicas + Math.ceil(spec.replicas * surge))
+    return ofProcess * (spec.replicas + Math.ceil(spec.replicas * surge))
   })
   expect(counts).toHaveLength(3)
   return counts.reduce((sum, count) => sum + count, 0)
@@ -56,9 +56,9 @@ test.each<[string, object]>([
   ['the defaults', {}],
   ['two replicas', two],
   [
-    'other pools and several processes',
+    'other pools and more replicas',
     {
-      apiserver: { replicas: 5, processes: 4 },
+      apiserver: { replicas: 20 },
       statusServer: { replicas: 0 },
       database: { connections: { apiserver: { main: 20, traceWrites: 4 }, operator: { traces: 5 } } },
     },

@@ -5,7 +5,6 @@ import { setPaused } from '../../db/accounts/pauses.ts'
 import { createPool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { listChildren } from '../support/child-processes.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
@@ -48,11 +47,10 @@ interface MeteredServer extends RunningApiServer {
   metricsPort: number
 }
 
-async function start(processes: number): Promise<MeteredServer> {
+async function start(): Promise<MeteredServer> {
   const metricsPort = await findFreePort()
   const env = {
     TRAINYARD_NAMESPACE: namespace,
-    TRAINYARD_PROCESSES: String(processes),
     TRAINYARD_METRICS_PORT: String(metricsPort),
     TRAINYARD_HOLD_SECONDS: '20',
   }
@@ -79,7 +77,7 @@ const chats = { group: 'inference', method: 'POST', route: '/v1/chat/completions
 describe('the metrics of an apiserver', () => {
   let server: MeteredServer
   beforeAll(async () => {
-    server = await start(1)
+    server = await start()
   })
   afterAll(() => server?.remove())
   const read = () => readMetrics(server.metricsPort)
@@ -166,26 +164,6 @@ describe('the metrics of an apiserver', () => {
   test('are not at the public address', async () => {
     const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${key}` } })
     expect(response.status).toBe(404)
-  })
-})
-
-describe('an apiserver with two processes', () => {
-  let server: MeteredServer
-  beforeAll(async () => {
-    server = await start(2)
-  })
-  afterAll(() => server?.remove())
-  const count = async () => valueOf(await readMetrics(server.metricsPort), requests, chats)
-
-  test('answers with the sum of both, which stays when one of them ends', async () => {
-    const answers = await Promise.all(Array.from({ length: 20 }, () => chat(server)))
-    expect(answers).toEqual(answers.map(() => 200))
-    expect(await count()).toBe(20)
-    const killed = listChildren(server.pid)[0]!
-    process.kill(killed, 'SIGKILL')
-    await eventually(() => expect(listChildren(server.pid)).not.toContain(killed))
-    await eventually(async () => expect(await chat(server)).toBe(200))
-    expect(await count()).toBeGreaterThan(20)
   })
 })
 

@@ -191,13 +191,6 @@ export const libMutations: Mutation[] = [
     test: 'test/control/metrics.test.ts',
   },
   {
-    fault: 'the counts of an ended process leave the sums of its replica',
-    file: 'apiserver/processes/metrics-of-processes.ts',
-    find: 'aggregate([await this.#ended, ...running])',
-    replace: 'aggregate([[], ...running])',
-    test: 'test/control/metrics.test.ts',
-  },
-  {
     fault: 'a shutdown that takes too long does not say what has not ended',
     file: 'lib/shutdown.ts',
     find: "log.error({ step, timeoutMs }, 'shutdown took too long')",

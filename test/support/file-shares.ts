@@ -34,7 +34,6 @@ export const fileGroups: readonly FileGroup[] = [
       'test/control/answers-from-memory.test.ts',
       'test/control/backup.test.ts',
       'test/control/other-secrets.test.ts',
-      'test/control/processes.test.ts',
       'test/control/readiness.test.ts',
       'test/control/step-down.test.ts',
       'test/control/tracing-database.test.ts',

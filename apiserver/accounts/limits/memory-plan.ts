@@ -3,9 +3,6 @@ const mib = 1024 * 1024
 /**
  * The maximum memory of each part of an apiserver process, for any requests. The sum fits into the memory of a pod in
  * the chart, and a test adds it up. A part may grow only if another one shrinks.
- *
- * With several processes, a pod has that multiple of the memory. Their supervisor needs about 40 MiB. It fits into the
- * 55 MiB of code that all processes share and that each of them counts as part of its program.
  */
 export const memoryPlan = {
   /** Requests and the values that they are parsed into. See request-memory.ts. */

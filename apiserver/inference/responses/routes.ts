@@ -78,7 +78,7 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
   )
 
   async function respond(ctx: RequestContext): Promise<string | void> {
-    await holdPlace(ctx, deps.chatSlots)
+    holdPlace(ctx, deps.chatSlots)
     const { caller } = ctx.state
     const [project, memory] = [readProject(ctx, caller.entity), deps.memory.open(ctx)]
     const client = watchClient(ctx, deps.responses)

@@ -42,7 +42,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
     '/completions/create',
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
-      await holdPlace(ctx, deps.gateway.chatSlots)
+      holdPlace(ctx, deps.gateway.chatSlots)
       return withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, incoming })
         return createCompletion(completion, ask)
@@ -58,7 +58,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
       otherAnswers: { 'application/jsonl': completionAnswer },
     },
     async ({ ctx, body }) => {
-      await holdPlace(ctx, deps.gateway.chatSlots)
+      holdPlace(ctx, deps.gateway.chatSlots)
       await withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, incoming })
         const chunks = streamCompletion(deps.log, completion, ask)

@@ -50,7 +50,7 @@ export function routeStream(api: RestApi, deps: ChangeStreamDeps): void {
       const named = ctx.get('Last-Event-ID') || query.after
       const cursor = named === undefined ? undefined : parseCursor(named)
       if (named !== undefined && !cursor) throw invalidCursor()
-      await deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
+      deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])
       ctx.type = eventStream
       ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })

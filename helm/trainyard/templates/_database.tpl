@@ -6,7 +6,7 @@ a rolling upgrade: of each part, a quarter of its pods (rounded up) may run besi
 {{- $of := .root.Values.database.connections -}}
 {{- $parts := .root.Values -}}
 {{- /* Besides its pools, a process has connections that listen, and one that migrates when it starts. */ -}}
-{{- $apiserver := add $of.apiserver.main $of.apiserver.traces $of.apiserver.traceWrites 2 1 | mul ($parts.apiserver.processes | int) -}}
+{{- $apiserver := add $of.apiserver.main $of.apiserver.traces $of.apiserver.traceWrites 2 1 -}}
 {{- $operator := add $of.operator.main $of.operator.traces 1 1 -}}
 {{- $statusServer := add $of.statusServer.main 1 1 -}}
 {{- $sum := 0 -}}

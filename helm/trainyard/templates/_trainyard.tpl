@@ -226,22 +226,6 @@ resources: {{ toJson . }}
 {{- end }}
 {{- end }}
 
-{{/* The resources of a pod whose processes each need `resources`, as JSON. Call with (dict "resources" ... "processes" 2). */}}
-{{- define "trainyard.resourcesOfProcesses" -}}
-{{- $processes := .processes | int64 -}}
-{{- $all := deepCopy (.resources | default dict) -}}
-{{- if gt $processes 1 -}}
-{{- range $amounts := list $all.requests $all.limits -}}
-{{- range $name := list "cpu" "memory" -}}
-{{- with index ($amounts | default dict) $name -}}
-{{- $_ := set $amounts $name (include "trainyard.multiply" (dict "amount" . "times" $processes)) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-{{ toJson $all }}
-{{- end }}
-
 {{/*
 V8's space for old objects, as a list of options: three quarters of a limit of memory in Mi or Gi. Without it, V8 lets garbage grow with the
 memory of the machine, where nothing limits a container. Call with the resources of a container.
@@ -254,17 +238,6 @@ memory of the machine, where nothing limits a container. Call with the resources
 {{- $options = append $options (printf "--max-old-space-size=%d" (div (mul $mebibytes 3) 4)) -}}
 {{- end -}}
 {{ toJson $options }}
-{{- end }}
-
-{{/* A quantity of Kubernetes, so many times. Call with (dict "amount" "1.5Gi" "times" 2). */}}
-{{- define "trainyard.multiply" -}}
-{{- $text := kindIs "float64" .amount | ternary (.amount | toJson) (.amount | toString) -}}
-{{- $number := regexFind "^[0-9]*[.]?[0-9]+" $text -}}
-{{- $unit := trimPrefix $number $text -}}
-{{- if not (regexMatch "^[0-9]*[.]?[0-9]+[a-zA-Z]*$" $text) -}}
-{{- fail (printf "apiserver.resources: %s cannot be multiplied by apiserver.processes. Write a number with a unit, such as 500m or 2Gi." $text) -}}
-{{- end -}}
-{{- if contains "." $number }}{{ mulf (float64 $number) .times }}{{ else }}{{ mul (int64 $number) .times }}{{ end }}{{ $unit }}
 {{- end }}
 
 {{/* Probes of a control part: it lives at `path`, and can do its work at `ready`. Call with (dict "path" ... "ready" ...). */}}

@@ -57,17 +57,6 @@ export function listGoals(samples: Samples, memory: ReadonlyMap<string, Memory>)
     '',
     compare(many, of('ours', '4kb', 16), ({ cpuUs }) => cpuUs),
   )
-  add(
-    'rps_2_processes_vs_one_4kb_at_16',
-    '',
-    compare(of('ours_2_processes', '4kb', 16), of('ours', '4kb', 16), ({ requestsPerS }) => requestsPerS),
-  )
-  // Two processes can only serve twice the chats on cores that nothing else uses. This shows the same on busy ones.
-  add(
-    'cpu_2_processes_vs_one_4kb_at_16',
-    'at most 1.1',
-    compare(of('ours_2_processes', '4kb', 16), of('ours', '4kb', 16), ({ cpuUs }) => cpuUs),
-  )
   const found = memory.get('ours')
   if (found) {
     add('idle_mb', 'at most 150', found.idleMb)

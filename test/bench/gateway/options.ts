@@ -1,9 +1,7 @@
 import { parseArgs } from 'node:util'
 import { sizes, type Size } from './sizes.ts'
 
-const defaultNames = ['pipe', 'nginx', 'litellm', 'ours'] as const
-/** The last one only where it is asked for: two processes beside all others need more than two cores. */
-const serverNames = [...defaultNames, 'ours_2_processes'] as const
+const serverNames = ['pipe', 'nginx', 'litellm', 'ours'] as const
 export type ServerName = (typeof serverNames)[number]
 
 /** The options of the command line. */
@@ -21,7 +19,7 @@ export function readOptions(args: string[]): GatewayOptions {
     options: {
       rounds: { type: 'string' },
       quick: { type: 'boolean', default: false },
-      only: { type: 'string', default: defaultNames.join(',') },
+      only: { type: 'string', default: serverNames.join(',') },
       profile: { type: 'string' },
     },
   })

@@ -22,7 +22,6 @@ export const fileGroups: Readonly<Record<string, FileGroup>> = {
       'test/control/limits.test.ts',
       'test/control/listen.test.ts',
       'test/control/metrics.test.ts',
-      'test/control/processes.test.ts',
       'test/control/spool.test.ts',
       'test/control/start-estimate.test.ts',
       'test/control/tracing-costs.test.ts',

@@ -43,7 +43,7 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
         throw unprocessable(valueError(['query', 'order'], 'events that are waited for come in the order asc'))
       const wanted = { jobId: params.training_job_id, after: lastEventId || query.after, order: query.order }
       const place = await findEvents(deps.pool, turnOf(caller), wanted)
-      if (wantsStream || query.wait) await deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
+      if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])
       if (wantsStream) return answerStream(ctx, deps.events, { place, left })
       return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)

@@ -22,22 +22,7 @@ interface OurPlace {
 type Work<T> = (found: Contestant[]) => Promise<T>
 
 /** The real apiserver with its Postgres, with a key, limits and usage, and one or a thousand trained models. */
-export function withOurs<T>(place: OurPlace, work: Work<T>): Promise<T> {
-  return withServer(place, 1, ([one, many]) => work([one, many]))
-}
-
-/** The same with two processes that share a port. A profile would show only one of them. */
-export function withOursInTwo<T>(place: Omit<OurPlace, 'nodeOptions'>, work: Work<T>): Promise<T> {
-  return withServer({ ...place, nodeOptions: [] }, 2, ([one]) =>
-    work([{ ...one, name: 'ours_2_processes', workloads: ['4kb'] }]),
-  )
-}
-
-async function withServer<T>(
-  { stack, engine, nodeOptions }: OurPlace,
-  processes: number,
-  work: (found: [Contestant, Contestant]) => Promise<T>,
-): Promise<T> {
+export async function withOurs<T>({ stack, engine, nodeOptions }: OurPlace, work: Work<T>): Promise<T> {
   const postgresPid = await readPostgresPid(stack)
   const measure = async (server: BenchServer) => {
     const { pool, namespace, kubectl, entity } = server
@@ -47,7 +32,7 @@ async function withServer<T>(
     return work(describe(server, postgresPid))
   }
   // The others do nothing else either.
-  const env = { TRAINYARD_GROUPS: 'inference', TRAINYARD_PROCESSES: String(processes) }
+  const env = { TRAINYARD_GROUPS: 'inference' }
   return withBenchServer(stack, measure, { nodeOptions, env })
 }
 
