@@ -106,16 +106,6 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'upgrade',
-          include: ['test/upgrade/*.test.ts'],
-          globalSetup: ['test/support/control-setup.ts'],
-          fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
           name: 'backup',
           include: ['test/backup/*.test.ts'],
           globalSetup: ['test/support/control-setup.ts'],

@@ -21,7 +21,7 @@ const patienceMs = 100
 export type Follower = Pick<LeasedCache<object>, 'drop' | 'clear'>
 
 /**
- * Tells caches what has changed in the database, and gives them a lease. Migration 0019 defines the notifications.
+ * Tells caches what has changed in the database, and gives them a lease. The migrations define the notifications.
  *
  * Notifications arrive on one connection, in the order of their commits. Before Postgres is ready for the next query,
  * it sends the notifications of all transactions that were acknowledged before the query was sent. This holds because a

@@ -54,8 +54,7 @@ export async function unloadAdapter(engine: Engine, id: string): Promise<void> {
 export async function keepAdapters(engine: Engine, ids: readonly string[]): Promise<void> {
   const request = { method: 'PUT', body: { names: ids }, signal: AbortSignal.timeout(requestMs) }
   const response = await requestEngine(engine, '/v1/kept_lora_adapters', request)
-  // An engine of an earlier version keeps none.
-  if (!response.ok && response.status !== 404) throw await readEngineError(response)
+  if (!response.ok) throw await readEngineError(response)
   await response.text()
 }
 

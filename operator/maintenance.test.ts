@@ -13,7 +13,7 @@ const rows = page
   .map(([, step = '', word = '', often = '', , , where = '']) => ({ step, word, often, where }))
 
 // They remove nothing.
-const others = new Set(['createTracePartitions', 'numberEarlierSteps', 'sealPlainSecrets', 'resealWebhookSecrets'])
+const others = new Set(['createTracePartitions', 'resealWebhookSecrets'])
 const words = ['deletion', 'erasure', 'gc', 'retention']
 const frequent = Object.keys({ ...databaseSteps.frequent, ...storeSteps.frequent })
 const hourly = Object.keys({ ...databaseSteps.hourly, ...storeSteps.hourly })

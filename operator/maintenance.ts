@@ -2,13 +2,12 @@ import { expireDownloads } from '../db/base-models/downloads.ts'
 import { removeOldDeletionAnswers } from '../db/deletion/answers.ts'
 import { expireAdapterUses } from '../db/engines/adapter-uses.ts'
 import { expireKeyedRequests } from '../db/idempotent-requests.ts'
-import { numberAllEarlierSteps } from '../db/model-metrics/number-steps.ts'
 import { expireResponses } from '../db/responses/retention.ts'
 import { expireRuns } from '../db/runs/expire.ts'
 import { removeDeletedRuns } from '../db/runs/remove.ts'
 import { expireHolds } from '../db/store/held-keys.ts'
 import { expireOutbox } from '../db/webhooks/outbox.ts'
-import { resealSecrets, sealPlainSecrets } from '../db/webhooks/sealing.ts'
+import { resealSecrets } from '../db/webhooks/sealing.ts'
 import { repeat } from '../lib/repeat.ts'
 import type { SealingKeys } from '../lib/sealing/sealing-keys.ts'
 import { removeDeletedCheckpoints } from './deletion/checkpoints.ts'
@@ -54,11 +53,9 @@ export const databaseSteps = {
     removeDeletedRuns: ({ pool }) => removeDeletedRuns(pool),
     expireIdempotencyKeys: ({ pool }) => expireKeyedRequests(pool),
     expireOutboxRows: ({ pool }) => expireOutbox(pool),
-    sealPlainSecrets: ({ pool, sealingKeys }) => sealPlainSecrets(pool, sealingKeys),
   },
   hourly: {
     createTracePartitions,
-    numberEarlierSteps: ({ pool }) => numberAllEarlierSteps(pool),
     expireKeyHolds,
     expireResponses: ({ pool }) => expireResponses(pool),
     expireAdapterUses: ({ pool }) => expireAdapterUses(pool),

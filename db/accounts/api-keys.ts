@@ -35,7 +35,7 @@ export const keyColumns = {
   entity: column<string>('entity', 'text'),
   name: column<string | null>('name', 'text'),
   role: column<KeyRole>('role', 'text'),
-  /** Null for keys that are older than this column. */
+  /** The first characters of the key. */
   prefix: column<string | null>('prefix', 'text'),
   createdAt: column<Date>('created_at', 'timestamptz'),
   expiresAt: column<Date | null>('expires_at', 'timestamptz'),

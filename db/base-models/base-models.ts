@@ -12,7 +12,7 @@ export const baseModelColumns = {
   /** When its resource was created. */
   createdAt: column<Date>('created_at', 'timestamptz'),
   updatedAt: column<Date>('updated_at', 'timestamptz'),
-  /** The maximum rank of its adapters. Null if the operator has not registered it since this column exists. */
+  /** The maximum rank of its adapters. */
   maxLoraRank: column<number | null>('max_lora_rank', 'integer'),
   /** Who trains jobs that do not say it. */
   defaultMode: column<JobMode>('default_mode', 'text'),

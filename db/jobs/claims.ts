@@ -22,11 +22,8 @@ export interface Claimant {
   podUid: string
   processId: string
   gpus: number
-  /**
-   * The jobs that the trainer works on. A trainer without this list works on one job at a time, and asks when it has
-   * none.
-   */
-  holding?: string[] | undefined
+  /** The jobs that the process works on. */
+  holding: string[]
   /** The only job that it may get: it is in a pod of this job. By default it gets jobs that have no pods of their own. */
   jobId?: string | undefined
 }
@@ -125,8 +122,7 @@ async function claimOnce(
 /**
  * Releases the jobs of the pod's earlier processes, and records which ended ones the pod no longer works on. Returns the
  * first job whose claim this process has never received. Jobs that the process names are not locked: reports on them go on.
- * If the process sends `holding` and does not name a running job, it may just be reporting the job's end, so that job
- * is left to its lease.
+ * If the process does not name a running job, it may just be reporting the job's end, so that job is left to its lease.
  */
 async function releaseOlderWork(connection: Connection, claimant: Claimant): Promise<string | undefined> {
   const { rows } = await connection.query<{ id: string; isOwn: boolean; lostAnswer: boolean }>(
@@ -134,10 +130,12 @@ async function releaseOlderWork(connection: Connection, claimant: Claimant): Pro
      SELECT id, holder_process = $2 AS "isOwn", state = 'Starting' AND id <> ALL ($3::uuid[]) AS "lostAnswer"
      FROM training.jobs WHERE holder_pod = $1 AND state ${held} AND (holder_process IS DISTINCT FROM $2 OR id <> ALL ($3::uuid[]))
      ORDER BY id FOR UPDATE`,
-    [claimant.podUid, claimant.processId, claimant.holding ?? []],
+    [claimant.podUid, claimant.processId, claimant.holding],
   )
-  const isLost = (row: (typeof rows)[number]) => !row.isOwn || (claimant.holding === undefined && !row.lostAnswer)
-  await releaseLostJobs(connection, rows.filter(isLost))
+  await releaseLostJobs(
+    connection,
+    rows.filter((row) => !row.isOwn),
+  )
   const given = rows.find((row) => row.isOwn && row.lostAnswer)?.id
   if (given !== undefined) await connection.query(renewSql('id = $1'), [given])
   return given

@@ -1,5 +1,4 @@
 import type { Pool } from '../pool.ts'
-import { storedOldSecret, storedSecret } from './sealing.ts'
 
 /** A delivery that this process has claimed for a while. */
 export interface ClaimedDelivery {
@@ -12,7 +11,7 @@ export interface ClaimedDelivery {
   url: string
   entity: string
   /** The secrets to sign with, as stored: two while a secret is being rotated, the current one first. */
-  storedSecrets: (string | null)[]
+  sealedSecrets: (string | null)[]
   /** Failed attempts to this webhook since its last success. */
   failures: number
   eventId: string
@@ -92,8 +91,8 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
      FROM free, training.webhooks w, training.outbox o
      WHERE d.id = free.id AND w.id = d.webhook_id AND o.position = d.position
      RETURNING d.id, d.webhook_id AS "webhookId", d.claim, d.attempts, w.url, w.entity, w.failures,
-       CASE WHEN w.old_secret_until > clock_timestamp() THEN ARRAY[${storedSecret('w')}, ${storedOldSecret('w')}]
-         ELSE ARRAY[${storedSecret('w')}] END AS "storedSecrets",
+       CASE WHEN w.old_secret_until > clock_timestamp() THEN ARRAY[w.sealed_secret, w.sealed_old_secret]
+         ELSE ARRAY[w.sealed_secret] END AS "sealedSecrets",
        o.event_id AS "eventId", o.kind, o.at, o.data`,
     [limit],
   )

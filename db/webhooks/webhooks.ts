@@ -2,7 +2,6 @@ import type { EventType } from './event-types.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
 import { withTransaction, type Pool } from '../pool.ts'
 import { recordAct } from '../accounts/audit-log.ts'
-import { storedSecret } from './sealing.ts'
 
 export const webhookColumns = {
   id: column<string>('id', 'uuid'),
@@ -17,10 +16,10 @@ export const webhookColumns = {
 
 export type WebhookRow = RowOf<typeof webhookColumns>
 
-/** A webhook with its secret as stored. */
+/** A webhook with its encrypted secret. */
 export interface WebhookWithSecret extends WebhookRow {
   entity: string
-  storedSecret: string | null
+  sealedSecret: string
 }
 
 export interface NewWebhook extends Pick<WebhookRow, 'id' | 'url' | 'events' | 'project' | 'description'> {
@@ -37,7 +36,7 @@ export interface WebhookChange {
 }
 
 const columns = selectColumns(webhookColumns)
-const columnsWithSecret = `${selectColumns(webhookColumns, 'w')}, w.entity, ${storedSecret('w')} AS "storedSecret"`
+const columnsWithSecret = `${columns}, entity, sealed_secret AS "sealedSecret"`
 
 /**
  * Creates a webhook. Returns undefined if the entity has `maxWebhooks`. If the id exists already, returns the existing
@@ -51,8 +50,8 @@ export async function insertWebhook(
   const { id, entity, project, url, events, description, sealedSecret, keyId } = webhook
   await withTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
-      `INSERT INTO training.webhooks (id, entity, project, url, events, description, secret, sealed_secret, key_id)
-       SELECT $1, $2, $3, $4, $5, $6, '', $7, $8
+      `INSERT INTO training.webhooks (id, entity, project, url, events, description, sealed_secret, key_id)
+       SELECT $1, $2, $3, $4, $5, $6, $7, $8
        WHERE (SELECT count(*) FROM training.webhooks WHERE entity = $2 AND deleted_at IS NULL) < $9
        ON CONFLICT (id) DO NOTHING`,
       [id, entity, project, url, events, description, sealedSecret, keyId, maxWebhooks],
@@ -102,15 +101,15 @@ async function findWebhookWithSecret(
   lock = '',
 ): Promise<WebhookWithSecret | undefined> {
   const { rows } = await pool.query<WebhookWithSecret>(
-    `SELECT ${columnsWithSecret} FROM training.webhooks w
-     WHERE w.id = $1 AND w.entity = $2 AND w.deleted_at IS NULL ${lock}`,
+    `SELECT ${columnsWithSecret} FROM training.webhooks
+     WHERE id = $1 AND entity = $2 AND deleted_at IS NULL ${lock}`,
     [id, entity],
   )
   return rows[0]
 }
 
 /**
- * Rotates a webhook's secret to the one that `reseal` returns for the stored one; undefined leaves it as it is.
+ * Rotates a webhook's secret to the one that `reseal` returns for it; undefined leaves it as it is.
  * Deliveries are signed with both secrets for a day.
  */
 export async function rotateWebhookSecret(
@@ -123,14 +122,13 @@ export async function rotateWebhookSecret(
     const sealed = webhook && reseal(webhook)
     if (!sealed) return webhook
     await connection.query(
-      `UPDATE training.webhooks w SET secret = '', sealed_secret = $2, old_secret_until = clock_timestamp() + interval '24 hours',
-         old_secret = CASE WHEN w.secret <> '' THEN w.secret END,
-         sealed_old_secret = CASE WHEN w.secret <> '' THEN NULL ELSE w.sealed_secret END
-       WHERE w.id = $1`,
+      `UPDATE training.webhooks SET sealed_secret = $2, sealed_old_secret = sealed_secret,
+         old_secret_until = clock_timestamp() + interval '24 hours'
+       WHERE id = $1`,
       [webhook.id, sealed],
     )
     await recordAct(connection, { entity, actor: by, action: 'webhook.secret_rotated', subject: webhook.id })
-    return { ...webhook, storedSecret: sealed }
+    return { ...webhook, sealedSecret: sealed }
   })
 }
 
@@ -138,7 +136,7 @@ export async function rotateWebhookSecret(
 export async function deleteWebhook(pool: Pool, { entity, id, by }: WebhookChange): Promise<boolean> {
   const isDeleted = await withTransaction(pool, async (connection) => {
     const { rowCount } = await connection.query(
-      `UPDATE training.webhooks SET deleted_at = clock_timestamp(), url = '', secret = '', old_secret = NULL,
+      `UPDATE training.webhooks SET deleted_at = clock_timestamp(), url = '',
          sealed_secret = NULL, sealed_old_secret = NULL
        WHERE id = $1 AND entity = $2 AND deleted_at IS NULL`,
       [id, entity],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { isSealed, SealError, SealingKeys } from './sealing-keys.ts'
+import { SealError, SealingKeys } from './sealing-keys.ts'
 
 const [first, second] = ['the first key of a test', 'the second key of a test']
 const place = ['webhook', 'w1', 'acme']
@@ -16,7 +16,6 @@ test('a sealed text is another one each time, and opens', () => {
   const [one, other] = [keys.seal('whsec_a', place), keys.seal('whsec_a', place)]
   expect(one).not.toBe(other)
   expect([one, other].map((sealed) => keys.open(sealed, place))).toEqual(['whsec_a', 'whsec_a'])
-  expect([isSealed(one), isSealed('whsec_a')]).toEqual([true, false])
   expect(one).not.toContain('whsec')
 })
 

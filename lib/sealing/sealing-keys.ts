@@ -60,18 +60,13 @@ export class SealingKeys {
 
   /** @throws {SealError} */
   open(sealed: string, place: readonly string[]): string {
-    const [, id, text = ''] = sealed.split('.')
+    const [way, id, text = ''] = sealed.split('.')
     const key = this.#keys.find((each) => each.id === id)
-    if (!key || !isSealed(sealed)) throw new SealError(`there is no key with the id ${id}`)
+    if (!key || way !== version) throw new SealError(`there is no key with the id ${id}`)
     const opened = decrypt(Buffer.from(text, 'base64url'), key.key, JSON.stringify(place))
     if (opened === undefined) throw new SealError('it was changed, or it belongs to another row')
     return opened
   }
-}
-
-/** Whether a stored text is sealed. Texts of earlier versions are not. */
-export function isSealed(text: string): boolean {
-  return text.startsWith(`${version}.`)
 }
 
 /** The key in a sealed text, as an expression of SQL. */

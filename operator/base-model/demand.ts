@@ -6,7 +6,7 @@ import type { Pod } from '../../lib/kube/objects.ts'
 import { isColocated } from './colocation.ts'
 import type { Scales } from './scales.ts'
 
-// The defaults of the schema, for resources that are older than the fields.
+// The defaults of the schema.
 const defaultMin = 1
 const defaultTarget = 64
 const defaultDelaySeconds = 300

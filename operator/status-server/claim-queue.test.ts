@@ -7,7 +7,7 @@ const longWaitMs = 5_000
 const stays = new AbortController().signal
 
 function trainer(baseModel = 'base'): Claimant {
-  return { baseModel, podUid: randomUUID(), processId: randomUUID(), gpus: 0 }
+  return { baseModel, podUid: randomUUID(), processId: randomUUID(), gpus: 0, holding: [] }
 }
 
 function job(): Claim {

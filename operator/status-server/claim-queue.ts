@@ -152,7 +152,7 @@ function isSameProcess(a: Claimant, b: Claimant): boolean {
 
 /** Sorting is stable: equal waiters stay in the order of arrival. */
 function compareLoad(a: Waiter, b: Waiter): number {
-  return (a.claimant.holding?.length ?? 0) - (b.claimant.holding?.length ?? 0)
+  return a.claimant.holding.length - b.claimant.holding.length
 }
 
 function isNew(waiter: Waiter): boolean {

@@ -87,7 +87,7 @@ function readClaimant(body: Static<typeof claimBody>, pod: CallingPod): Claimant
     baseModel: body.base_model,
     podUid: pod.uid,
     processId: body.process_id,
-    gpus: body.gpus ?? 0,
+    gpus: body.gpus,
     holding: body.holding,
     jobId: body.job_id,
   }

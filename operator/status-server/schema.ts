@@ -21,10 +21,9 @@ export const claimBody = Type.Object({
   base_model: Type.String({ minLength: 1, maxLength: 300 }),
   process_id: Type.String({ pattern: uuidPattern }),
   wait_seconds: Type.Number({ minimum: 0, maximum: 25 }),
-  // Older trainers do not send it. A trainer without GPUs sends 0.
-  gpus: Type.Optional(Type.Integer({ minimum: 0, maximum: 1_000_000 })),
-  // The jobs that this process works on. Older trainers do not send it: they work on one job at a time.
-  holding: Type.Optional(Type.Array(Type.String({ pattern: uuidPattern }), { maxItems: 1_000 })),
+  gpus: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
+  // The jobs that this process works on.
+  holding: Type.Array(Type.String({ pattern: uuidPattern }), { maxItems: 1_000 }),
   // The only job that it wants: it is in a pod of this job.
   job_id: Type.Optional(Type.String({ pattern: uuidPattern })),
 })

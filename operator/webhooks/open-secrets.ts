@@ -8,10 +8,11 @@ import { SealError, type SealingKeys } from '../../lib/sealing/sealing-keys.ts'
  * without the one before.
  */
 export function openSecrets(keys: SealingKeys, delivery: ClaimedDelivery, log: Logger): string[] | SealError {
-  const { webhookId, entity, storedSecrets } = delivery
-  const opened = storedSecrets.map((stored) => {
+  const { webhookId, entity, sealedSecrets } = delivery
+  const opened = sealedSecrets.map((sealed) => {
+    if (sealed === null) return undefined
     try {
-      return openSecret(keys, stored, { id: webhookId, entity })
+      return openSecret(keys, sealed, { id: webhookId, entity })
     } catch (error) {
       if (!(error instanceof SealError)) throw error
       log.error({ webhookId, reason: error.message }, 'a secret of a webhook cannot be decrypted')

@@ -129,7 +129,7 @@ export class TestRun {
   async claim(total: number): Promise<HeldJob> {
     const pool = this.#pool
     const podUid = randomUUID()
-    const trainer = { baseModel: this.#stack.baseModel, podUid, processId: randomUUID(), gpus: 0 }
+    const trainer = { baseModel: this.#stack.baseModel, podUid, processId: randomUUID(), gpus: 0, holding: [] }
     const claim = await claimJob(pool, trainer)
     if (!claim) throw new Error('nothing to claim')
     const attempt = { jobId: claim.id, attempt: claim.attempt, podUid }

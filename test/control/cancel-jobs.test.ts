@@ -170,7 +170,13 @@ test('a waiting trainer gets the next job of the model right after the cancelled
       fetch(`${statusServer.url}/v1/claims`, {
         method: 'POST',
         headers,
-        body: JSON.stringify({ base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: waitSeconds }),
+        body: JSON.stringify({
+          base_model: rows.baseModel,
+          process_id: randomUUID(),
+          wait_seconds: waitSeconds,
+          gpus: 0,
+          holding: [],
+        }),
       })
     await rows.claim()
     const waiting = claim(20)

@@ -158,6 +158,7 @@ test('over the status server contains GPUs, and no secrets', async () => {
       process_id: randomUUID(),
       wait_seconds: 5,
       gpus: 2,
+      holding: [],
     })
     expect(claimed.status).toBe(200)
     const { rows: jobs } = await database.pool.query('SELECT gpus FROM training.jobs WHERE id = $1', [id])

@@ -354,7 +354,7 @@ test('a trainer claims a second job, saves and returns it; reports on other jobs
       return { status: response.status, body: text && (JSON.parse(text) as Record<string, unknown>) }
     }
     const [first, second] = [await rows.addJob(await rows.addModel()), await rows.addJob(await rows.addModel())]
-    const asking = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0 }
+    const asking = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0, gpus: 0 }
     expect((await post('/v1/claims', { ...asking, holding: [] })).body).toMatchObject({ id: first, resume: null })
     expect((await post('/v1/claims', { ...asking, holding: [first] })).body).toMatchObject({ id: second })
     expect((await post('/v1/claims', { ...asking, holding: [first, second] })).status).toBe(204)

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { numberAllEarlierSteps } from '../../db/model-metrics/number-steps.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { useApiServer } from '../support/api-server.ts'
 import type { Rest } from '../support/rest.ts'
@@ -216,26 +215,4 @@ test('a job that is given to another trainer goes on with the numbers of its mod
     { seq: 2, index: 1 },
     { seq: 3, index: 2 },
   ])
-})
-
-test('gradient steps of an earlier version are numbered by the operator, or by the next report of their model', async () => {
-  const { pool } = own.database
-  const all = 'keys=loss,rare&points=300&x=index'
-  const forget = async () => {
-    await pool.query(
-      'UPDATE training.events SET model_id = NULL, model_step = NULL, model_index = NULL WHERE model_id = $1',
-      [modelId],
-    )
-    for (const table of ['metric_buckets', 'metric_heads'])
-      await pool.query(`DELETE FROM training.${table} WHERE model_id = $1`, [modelId])
-  }
-  const before = await read(all)
-  await forget()
-  expect(await read(all)).not.toEqual(before)
-  await numberAllEarlierSteps(pool)
-  expect(await read(all)).toEqual(before)
-  await forget()
-  await trainJob(1)
-  const { count, last } = await readOne('keys=loss&points=300&x=index')
-  expect([count.reduce((sum, each) => sum + each, 0), last.at(-1)]).toEqual([losses.length, losses.at(-1)])
 })

@@ -20,7 +20,7 @@ beforeEach(() => {
 })
 afterAll(() => database?.drop())
 
-const claim = (trainer: Claimant, holding?: string[]) => claimJob(database.pool, { ...trainer, holding })
+const claim = (trainer: Claimant, holding: string[]) => claimJob(database.pool, { ...trainer, holding })
 const addJobs = async (count: number) => {
   const jobs: string[] = []
   for (let place = 0; place < count; place++) jobs.push(await rows.addJob(await rows.addModel()))
@@ -155,16 +155,6 @@ describe('a trainer of several jobs', () => {
     // The second request looks like a retry after a lost answer.
     expect(got.map((each) => each?.id)).toEqual([jobs[0], jobs[0]])
   })
-})
-
-test('an older trainer, which does not send `holding`, works on one job at a time', async () => {
-  const trainer = rows.trainer()
-  const [first, second] = await addJobs(2)
-  expect(await claim(trainer)).toMatchObject({ id: first, attempt: 1 })
-  expect(await claim(trainer)).toMatchObject({ id: first, attempt: 1 })
-  await begin(first!, 1, trainer)
-  expect(await claim(trainer)).toMatchObject({ id: first, attempt: 2 })
-  expect(await stateOf(second!)).toBe('Queued 0')
 })
 
 test('a draining trainer keeps its jobs and gets no more', async () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { sealPlainSecrets } from '../../db/webhooks/sealing.ts'
+import { sealSecret } from '../../db/webhooks/sealing.ts'
 import { createLogger } from '../../lib/log.ts'
 import { createOutbound } from '../../lib/outbound/outbound.ts'
 import { SealingKeys } from '../../lib/sealing/sealing-keys.ts'
@@ -20,12 +20,12 @@ afterAll(() => database?.drop())
 
 async function addWebhooks(url: string, count: number): Promise<string> {
   const entity = `team-${randomUUID()}`
+  const ids = Array.from({ length: count }, () => randomUUID())
   await database.pool.query(
-    `INSERT INTO training.webhooks (id, entity, url, events, secret, key_id)
-     SELECT gen_random_uuid(), $1, $2, '{model.created}', 'whsec_' || n, gen_random_uuid() FROM generate_series(1, $3) n`,
-    [entity, url, count],
+    `INSERT INTO training.webhooks (id, entity, url, events, sealed_secret, key_id)
+     SELECT id, $1, $2, '{model.created}', sealed, id FROM unnest($3::uuid[], $4::text[]) AS each (id, sealed)`,
+    [entity, url, ids, ids.map((id) => sealSecret(sealingKeys, `whsec_${id}`, { id, entity }))],
   )
-  await sealPlainSecrets(database.pool, sealingKeys)
   return entity
 }
 

@@ -66,7 +66,7 @@ async function post(path: string, body: unknown, init: { token?: string; signal?
 }
 
 function claim(waitSeconds: number, processId: string = randomUUID(), signal?: AbortSignal) {
-  const body = { base_model: rows.baseModel, process_id: processId, wait_seconds: waitSeconds }
+  const body = { base_model: rows.baseModel, process_id: processId, wait_seconds: waitSeconds, gpus: 0, holding: [] }
   return post('/v1/claims', body, signal ? { signal } : {})
 }
 
@@ -139,7 +139,7 @@ test('the token of a pod that is gone is rejected', async () => {
   await makePod('short-lived', 'trainyard-trainer')
   const old = await makeToken('trainyard-trainer', 'trainyard-status', 'short-lived')
   await stack.kubectl('delete', 'pod', 'short-lived', `-n${server.namespace}`, '--force')
-  const body = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0 }
+  const body = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0, gpus: 0, holding: [] }
   expect(await post('/v1/claims', body, { token: old })).toEqual({
     status: 401,
     body: { detail: 'the token is rejected: its pod is gone' },

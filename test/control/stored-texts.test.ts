@@ -53,7 +53,7 @@ const decisions: Record<string, Record<string, string>> = {
     'training.run_key_sets': 'digest',
     'training.runs': 'entity project name state',
     'training.trajectories': 'split prompt_hash payload_uri',
-    'training.webhooks': 'entity project url events description secret old_secret sealed_secret sealed_old_secret',
+    'training.webhooks': 'entity project url events description sealed_secret sealed_old_secret',
     'tracing.calls': 'id trace_id parent_id thread_id turn_id op_name display_name wb_user_id wb_run_id',
     'tracing.costs': 'id llm_id provider_id prompt_token_cost_unit completion_token_cost_unit created_by',
     'tracing.feedback':

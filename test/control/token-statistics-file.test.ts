@@ -30,7 +30,8 @@ describe('the status server', () => {
     const model = await rows.addModel()
     const job = await rows.addJob(model)
     await rows.addTrajectories(model, job, [1])
-    const claimed = await post('/v1/claims', { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0 })
+    const trainer = { process_id: randomUUID(), gpus: 0, holding: [] }
+    const claimed = await post('/v1/claims', { base_model: rows.baseModel, ...trainer, wait_seconds: 0 })
     const claim = (await claimed.json()) as { checkpoint_id: string; token_statistics: string }
     expect(claim.token_statistics).toBe('sampled')
     checkpoint = claim.checkpoint_id

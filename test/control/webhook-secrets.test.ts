@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { errors } from '../../apiserver/errors/table.ts'
 import type { Pool } from '../../db/pool.ts'
-import { openSecret, resealSecrets, sealPlainSecrets } from '../../db/webhooks/sealing.ts'
+import { resealSecrets } from '../../db/webhooks/sealing.ts'
 import { createLogger } from '../../lib/log.ts'
 import { createOutbound } from '../../lib/outbound/outbound.ts'
 import { SealingKeys } from '../../lib/sealing/sealing-keys.ts'
@@ -37,26 +37,6 @@ async function dump(pool: Pool): Promise<string> {
     return rows.map(({ row }) => `${name} ${row}`).join('\n')
   })
   return (await Promise.all(texts)).join('\n')
-}
-
-/** Creates a webhook as the version before 0041 does. */
-async function addEarlierWebhook(pool: Pool, entity: string, url = 'http://127.0.0.1:9/'): Promise<Webhook> {
-  const webhook = { id: randomUUID(), secret: `whsec_${randomUUID()}` }
-  await pool.query(
-    `INSERT INTO training.webhooks (id, entity, url, events, secret, key_id) VALUES ($1, $2, $3, '{model.created}', $4, $1)`,
-    [webhook.id, entity, url, webhook.secret],
-  )
-  return webhook
-}
-
-/** Rotates as that version does. */
-async function rotateAsEarlier(pool: Pool, { id }: Webhook): Promise<Webhook> {
-  const secret = `whsec_${randomUUID()}`
-  await pool.query(
-    `UPDATE training.webhooks SET secret = $2, old_secret = secret, old_secret_until = now() + interval '1 day' WHERE id = $1`,
-    [id, secret],
-  )
-  return { id, secret }
 }
 
 /** Makes an event of an entity, and delivers until it has been tried. @returns the signed requests and the log */
@@ -134,52 +114,6 @@ test('the database never contains a secret, also not in answers of repeated requ
   expect(text).not.toContain('whsec_')
 })
 
-test('secrets of the earlier version are encrypted, also if the work was cut off, and deliveries keep their signature', async () => {
-  const { pool } = own.database
-  const receiver = await receive()
-  const webhook = await addEarlierWebhook(pool, 'earlier', receiver.url)
-  const others = await Promise.all(Array.from({ length: 120 }, () => addEarlierWebhook(pool, 'many')))
-  const sign = async () => {
-    const { requests } = await deliver(pool, 'earlier', { sealingKeys: keys, received: receiver.received })
-    return listSigners(requests.at(-1)!, [webhook.secret])
-  }
-  expect(await sign()).toEqual([true])
-  // The operator dies in the middle.
-  const { rows } = await pool.query<{ id: string }>('SELECT id FROM training.webhooks ORDER BY id LIMIT 50')
-  await pool.query(
-    `ALTER TABLE training.webhooks ADD CONSTRAINT cut CHECK (secret <> '' OR id <= '${rows[49]!.id}') NOT VALID`,
-  )
-  await expect(sealPlainSecrets(pool, keys)).rejects.toThrow('cut')
-  await pool.query('ALTER TABLE training.webhooks DROP CONSTRAINT cut')
-  expect(await dump(pool)).toContain('whsec_')
-  await sealPlainSecrets(pool, keys)
-  const text = await dump(pool)
-  expect(text).not.toContain('whsec_')
-  expect(text).toContain(others[0]!.id)
-  expect(await sign()).toEqual([true])
-  // The earlier version still runs: it rotates a secret that it cannot read.
-  const rotated = await rotateAsEarlier(pool, webhook)
-  const secrets = [webhook.secret, rotated.secret]
-  const signBoth = async () => {
-    const { requests } = await deliver(pool, 'earlier', { sealingKeys: keys, received: receiver.received })
-    return listSigners(requests.at(-1)!, secrets)
-  }
-  expect(await signBoth()).toEqual([true, true])
-  await sealPlainSecrets(pool, keys)
-  expect(await dump(pool)).not.toContain('whsec_')
-  expect(await signBoth()).toEqual([true, true])
-  // It deletes a webhook: nothing of its secret stays.
-  await pool.query(`UPDATE training.webhooks SET deleted_at = now(), secret = '', old_secret = NULL WHERE id = $1`, [
-    webhook.id,
-  ])
-  await sealPlainSecrets(pool, keys)
-  const { rows: left } = await pool.query(
-    'SELECT secret, sealed_secret, sealed_old_secret FROM training.webhooks WHERE id = $1',
-    [webhook.id],
-  )
-  expect(left).toEqual([{ secret: '', sealed_secret: null, sealed_old_secret: null }])
-})
-
 test('after a change of the key, everything is encrypted with the new one, and the earlier one can go', async () => {
   const { pool } = own.database
   const receiver = await receive()
@@ -255,12 +189,6 @@ test('an installation without a key says so, and creates no webhook', async () =
     const response = await keyless.send('POST', to, body)
     return [response.status, ((await response.json()) as { detail: string }).detail]
   }
-  // What the earlier version has stored is delivered as before, and stays as it is.
-  const webhook = await addEarlierWebhook(database.pool, 'acme', (await receive()).url)
-  const none = new SealingKeys([])
-  await sealPlainSecrets(database.pool, none)
   expect(await ask(path, { url: 'http://127.0.0.1:9/' })).toEqual([503, errors.webhook_key_missing.sentence])
-  expect(await ask(`${path}/${webhook.id}/rotate-secret`)).toEqual([503, errors.webhook_key_missing.sentence])
-  expect(openSecret(none, webhook.secret, { id: webhook.id, entity: 'acme' })).toBe(webhook.secret)
-  expect(await dump(database.pool)).toContain(webhook.secret)
+  expect(await ask(`${path}/${randomUUID()}/rotate-secret`)).toEqual([503, errors.webhook_key_missing.sentence])
 })

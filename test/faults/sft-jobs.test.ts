@@ -120,7 +120,8 @@ const storedAs = (text: string) => ({ uri: `artifact:///artifacts/${entity}/${sh
 async function claim(id: string): Promise<Record<string, unknown>> {
   const held: Claim[] = []
   for (;;) {
-    const claimant = { baseModel: stack.baseModel, podUid: randomUUID(), processId: randomUUID(), gpus: 0 }
+    const trainer = { podUid: randomUUID(), processId: randomUUID(), gpus: 0, holding: [] }
+    const claimant = { baseModel: stack.baseModel, ...trainer }
     const found = await claimJob(pool, claimant)
     if (!found) throw new Error('nothing to claim')
     held.push(found)

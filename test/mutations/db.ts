@@ -222,20 +222,6 @@ export const databaseMutations: Mutation[] = [
     test: foreignIds,
   },
   {
-    fault: 'the secret before one that an earlier version has rotated signs no more',
-    file: 'db/webhooks/sealing.ts',
-    find: "WHEN ${alias}.secret <> '' THEN ${alias}.sealed_secret",
-    replace: 'WHEN false THEN ${alias}.sealed_secret',
-    test: 'test/control/webhook-secrets.test.ts',
-  },
-  {
-    fault: 'secrets of the earlier version stay plain text',
-    file: 'db/webhooks/sealing.ts',
-    find: 'if (keys.canSeal) await sealRows',
-    replace: 'if (!keys.canSeal) await sealRows',
-    test: 'test/control/webhook-secrets.test.ts',
-  },
-  {
     fault: "another entity's erasure is found by its id",
     file: 'db/erasure/requests.ts',
     find: 'FROM training.erasures WHERE id = $1 AND entity = $2',
@@ -412,14 +398,14 @@ export const databaseMutations: Mutation[] = [
   },
   {
     fault: 'waiting trainers are not notified of a job',
-    file: 'db/migrations/0066_fewer_notifications.sql',
+    file: 'db/migrations/0002_training.sql',
     find: '  NOTIFY training_queue;\n',
     replace: '',
     test: 'test/control/status-server.test.ts',
   },
   {
     fault: 'the operator is notified of what it has done itself',
-    file: 'db/migrations/0066_fewer_notifications.sql',
+    file: 'db/migrations/0002_training.sql',
     find: "FOR EACH ROW WHEN (OLD.state <> 'Pending' OR NEW.state <> 'Queued')",
     replace: 'FOR EACH ROW',
     test: 'test/control/job-notifications.test.ts',
@@ -440,7 +426,7 @@ export const databaseMutations: Mutation[] = [
   },
   {
     fault: 'followers are not notified of an event',
-    file: 'db/migrations/0009_jobs.sql',
+    file: 'db/migrations/0002_training.sql',
     find: "PERFORM pg_notify('training_events', job_id::text)",
     replace: "PERFORM pg_notify('training_jobs', job_id::text)",
     test: 'test/control/events-stream.test.ts',

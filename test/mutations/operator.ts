@@ -284,8 +284,8 @@ export const operatorMutations: Mutation[] = [
   {
     fault: 'the trainer with the most jobs gets the next one',
     file: 'operator/status-server/claim-queue.ts',
-    find: '(a.claimant.holding?.length ?? 0) - (b.claimant.holding?.length ?? 0)',
-    replace: '(b.claimant.holding?.length ?? 0) - (a.claimant.holding?.length ?? 0)',
+    find: 'a.claimant.holding.length - b.claimant.holding.length',
+    replace: 'b.claimant.holding.length - a.claimant.holding.length',
     test: 'operator/status-server/claim-queue.test.ts',
   },
   {

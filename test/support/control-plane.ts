@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import path from 'node:path'
 import { expect, onTestFinished } from 'vitest'
 import { startApiServer } from './api-server.ts'
 import { eventually } from './eventually.ts'
@@ -9,7 +8,6 @@ import type { Stack } from './stack.ts'
 import { startStatusServer } from './status-server.ts'
 import { createNamespace } from './namespace.ts'
 
-const repository = path.resolve(import.meta.dirname, '../..')
 const message = { role: 'user', content: 'a' }
 const groups = [
   {
@@ -20,13 +18,12 @@ const groups = [
   },
 ]
 
-/** The control plane of a checkout, beside others on the same database. */
+/** A control plane, beside others on the same database. */
 export interface ControlPlane {
   rest: Rest
   restUrl: string
   baseModel: string
   statusUrl: string
-  stop: () => Promise<void>
 }
 
 export interface ControlPlaneSettings {
@@ -35,8 +32,6 @@ export interface ControlPlaneSettings {
   key: string
   namespace: string
   baseModel: string
-  /** The checkout whose code runs. */
-  root?: string
   /** Additional variables of all processes. */
   env?: Record<string, string>
 }
@@ -44,24 +39,19 @@ export interface ControlPlaneSettings {
 /** Starts an apiserver, a status server and an operator in a namespace of their own. They end with the test. */
 export async function startControlPlane(
   stack: Stack,
-  { databaseUrl, key, namespace, baseModel, root = repository, env = {} }: ControlPlaneSettings,
+  { databaseUrl, key, namespace, baseModel, env = {} }: ControlPlaneSettings,
 ): Promise<ControlPlane> {
-  const wrap = ([node, ...args]: [string, ...string[]]): [string, ...string[]] => {
-    const main = args.pop()!
-    return [node, ...args, path.join(root, main)]
-  }
-  const server = await startApiServer(stack, databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...env }, wrap)
+  const server = await startApiServer(stack, databaseUrl, { TRAINYARD_NAMESPACE: namespace, ...env })
   onTestFinished(server.remove)
-  const status = await startStatusServer(stack, databaseUrl, { namespace, root, env })
+  const status = await startStatusServer(stack, databaseUrl, { namespace, env })
   onTestFinished(status.remove)
-  const operator = await startOperator(stack, { databaseUrl, namespace, root, env })
+  const operator = await startOperator(stack, { databaseUrl, namespace, env })
   onTestFinished(operator.remove)
   return {
     rest: createRest({ ...stack, url: server.url, baseModel }, key),
     restUrl: server.url,
     baseModel,
     statusUrl: status.url,
-    stop: async () => void (await Promise.all([server.stop(), status.stop(), operator.stop()])),
   }
 }
 
@@ -80,7 +70,7 @@ interface TrainOptions {
 
 /** A model's job and its pretended trainer. No request may fail. */
 export async function trainOnce(
-  { rest, baseModel, statusUrl }: Omit<ControlPlane, 'stop' | 'restUrl'>,
+  { rest, baseModel, statusUrl }: Omit<ControlPlane, 'restUrl'>,
   { token, modelId, follow = async () => {} }: TrainOptions,
 ): Promise<void> {
   const post = async (url: string, body: object) => {
@@ -97,7 +87,7 @@ export async function trainOnce(
   const followed = follow(jobId)
   followed.catch(() => {})
   let claimed: Record<string, string> = {}
-  const claim = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20 }
+  const claim = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20, gpus: 0, holding: [] }
   while (claimed.id === undefined) claimed = await post('/v1/claims', claim)
   expect(claimed.id).toBe(jobId)
   const attempt = `/v1/jobs/${jobId}/attempts/1`

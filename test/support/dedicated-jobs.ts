@@ -151,7 +151,8 @@ export class DedicatedJobs {
   }
 
   claimAs(podUid: string, jobId?: string): Promise<Claim | undefined> {
-    return claimJob(this.pool, { baseModel, podUid, processId: randomUUID(), gpus: 2, ...(jobId && { jobId }) })
+    const trainer = { baseModel, podUid, processId: randomUUID(), gpus: 2, holding: [] }
+    return claimJob(this.pool, { ...trainer, ...(jobId && { jobId }) })
   }
 
   /** The job's pod claims it, and has reported its start and a step. */

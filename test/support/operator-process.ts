@@ -30,8 +30,6 @@ export const noImages = JSON.stringify({
 interface Wanted {
   databaseUrl: string
   namespace: string
-  /** The checkout whose code runs. */
-  root?: string
   /** Additional variables. */
   env?: Record<string, string>
 }
@@ -45,7 +43,7 @@ const pauseMs = 1_000
  */
 export async function startOperator(
   cluster: Pick<Stack, 'kubeconfig'>,
-  { databaseUrl, namespace, root, env }: Wanted,
+  { databaseUrl, namespace, env }: Wanted,
 ): Promise<RunningOperator> {
   const port = await findFreePort()
   const folder = await mkdtemp(path.join(tmpdir(), 'operator-'))
@@ -53,7 +51,6 @@ export async function startOperator(
   await mkdir(artifacts)
   const launch = () =>
     spawn(process.execPath, [...operatorFlags, 'operator/main.ts'], {
-      cwd: root,
       env: {
         ...nodeEnv,
         TRAINYARD_HOST: '127.0.0.1',

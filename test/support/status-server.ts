@@ -33,8 +33,6 @@ interface Cluster {
 
 interface Wanted {
   namespace?: string
-  /** The checkout whose code runs. */
-  root?: string
   /** Additional variables. */
   env?: Record<string, string>
 }
@@ -43,7 +41,7 @@ interface Wanted {
 export async function startStatusServer(
   stack: Stack,
   databaseUrl: string,
-  { namespace = `status-${randomUUID().slice(0, 8)}`, root, env }: Wanted = {},
+  { namespace = `status-${randomUUID().slice(0, 8)}`, env }: Wanted = {},
 ): Promise<RunningStatusServer> {
   await createNamespace(stack, namespace)
   for (const name of ['trainyard-status-server', 'trainyard-trainer', 'somebody']) {
@@ -63,7 +61,6 @@ export async function startStatusServer(
   ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
   const port = await findFreePort()
   const child = spawn(process.execPath, [...nodeFlags, 'operator/status-server/main.ts'], {
-    cwd: root,
     env: {
       ...nodeEnv,
       TRAINYARD_HOST: '127.0.0.1',

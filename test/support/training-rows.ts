@@ -150,7 +150,7 @@ export class TrainingRows {
   /**
    * A trainer process in a pod: in a new pod, or another process of the same pod. With `holding`, it holds other jobs.
    */
-  trainer(podUid: string = randomUUID(), holding?: string[]): Claimant {
+  trainer(podUid: string = randomUUID(), holding: string[] = []): Claimant {
     return { baseModel: this.baseModel, podUid, processId: randomUUID(), gpus: 0, holding }
   }
 

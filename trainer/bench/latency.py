@@ -69,6 +69,11 @@ class FakeStatusServer:
             "config": config,
             "checkpoint_id": str(uuid4()),
             "from_checkpoint": self.checkpoints.get(self.model),
+            "entity": "e",
+            "resume": None,
+            "reference": None,
+            "token_statistics": "off",
+            "model_name": "e/p/m",
             "lease_seconds": 15,
         }
 

@@ -97,6 +97,10 @@ class FakeStatusServer:
             "input": {"uri": f"artifact:///payloads/{digest}", "digest": digest},
             "config": config,
             "from_checkpoint": None,
+            "resume": None,
+            "reference": None,
+            "token_statistics": "off",
+            "model_name": "e/p/m",
             "lease_seconds": 15,
         }
         job = JobRow(claim | claimed)

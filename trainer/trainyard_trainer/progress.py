@@ -39,9 +39,8 @@ class Progress:
         return {name: value / self.steps_taken for name, value in self.sums.items()}
 
     def save(self, seed: str, folder: Path) -> None:
-        # The file's name for the extra state is older.
         content = {"seed": seed, "steps": self.steps, "steps_taken": self.steps_taken, "sums": self.sums}
-        (folder / PROGRESS).write_text(json.dumps(content | {"notes": self.extra_state}))
+        (folder / PROGRESS).write_text(json.dumps(content | {"extra_state": self.extra_state}))
 
 
 def digest_steps(steps: Steps) -> str:
@@ -65,4 +64,4 @@ def fetch_progress(store: ArtifactStore, saved: Artifact, seed: str, steps: Step
         raise ValueError(f"{saved.uri} is of another job")
     if content["steps"] != digest_steps(steps):
         raise ValueError(f"{saved.uri} is of a job that was cut in other steps")
-    return folder, Progress(extra_state=content.pop("notes"), **content)
+    return folder, Progress(**content)

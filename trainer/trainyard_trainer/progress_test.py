@@ -40,5 +40,5 @@ def test_progress_keeps_the_names_that_earlier_releases_wrote(tmp_path):
         "steps": "digest",
         "steps_taken": 3,
         "sums": {"loss": 1.5},
-        "notes": {"0/1": [2.0, 1.0]},
+        "extra_state": {"0/1": [2.0, 1.0]},
     }

@@ -43,6 +43,11 @@ class FakeStatusServer:
             "config": config,
             "checkpoint_id": "00000000-0000-4000-8000-000000000001",
             "from_checkpoint": None,
+            "entity": "e",
+            "resume": None,
+            "reference": None,
+            "token_statistics": "off",
+            "model_name": "e/p/m",
             "lease_seconds": 15,
         }
 

@@ -48,7 +48,7 @@ export function routeWebhooks(api: RestApi, deps: WebhookDeps): void {
       idempotent: 'handler',
     },
     async ({ caller, newId, body, answerOnce }) => {
-      const create = async () => sealAnswer(keys, await createWebhook(deps, { caller, newId }, body))
+      const create = async () => sealAnswer(await createWebhook(deps, { caller, newId }, body))
       return openAnswer(keys, await answerOnce(create), caller.entity)
     },
   )
@@ -88,7 +88,7 @@ function routeEach(api: RestApi, deps: WebhookDeps): void {
     },
     async ({ caller, params, newId, answerOnce }) => {
       const webhook = { entity: caller.entity, id: params.webhook_id, by: caller.keyId }
-      const rotate = async () => sealAnswer(keys, await rotateSecret(deps, webhook, newId))
+      const rotate = async () => sealAnswer(await rotateSecret(deps, webhook, newId))
       return openAnswer(keys, await answerOnce(rotate), caller.entity)
     },
   )

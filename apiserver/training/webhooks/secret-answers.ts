@@ -1,18 +1,15 @@
-import { openSecret, sealSecret } from '../../../db/webhooks/sealing.ts'
+import { openSecret } from '../../../db/webhooks/sealing.ts'
 import type { WebhookWithSecret } from '../../../db/webhooks/webhooks.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
-import { isSealed, SealError, type SealingKeys } from '../../../lib/sealing/sealing-keys.ts'
+import { SealError, type SealingKeys } from '../../../lib/sealing/sealing-keys.ts'
 import { errors } from '../../errors/table.ts'
 import { presentWebhook } from './present.ts'
 
 type SealedAnswer = ReturnType<typeof sealAnswer>
 
 /** The answer to whoever gets a new secret, as the database keeps it for repeated requests: the secret is encrypted. */
-export function sealAnswer(keys: SealingKeys, webhook: WebhookWithSecret) {
-  const { storedSecret: stored } = webhook
-  if (stored !== null && isSealed(stored)) return { ...presentWebhook(webhook), secret: stored }
-  const secret = reveal(() => openSecret(keys, stored, webhook))
-  return { ...presentWebhook(webhook), secret: sealSecret(keys, secret, webhook) }
+export function sealAnswer(webhook: WebhookWithSecret) {
+  return { ...presentWebhook(webhook), secret: webhook.sealedSecret }
 }
 
 /** The same answer, as its client sees it. @throws {HttpError} 409 if the key of the secret is lost */

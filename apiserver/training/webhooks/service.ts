@@ -160,7 +160,7 @@ function requireKey(keys: SealingKeys): void {
 
 function isSecret(keys: SealingKeys, webhook: WebhookWithSecret, secret: string): boolean {
   try {
-    return openSecret(keys, webhook.storedSecret, webhook) === secret
+    return openSecret(keys, webhook.sealedSecret, webhook) === secret
   } catch (error) {
     if (error instanceof SealError) return false
     throw error

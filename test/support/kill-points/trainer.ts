@@ -23,7 +23,7 @@ export async function pretendToTrain(deps: Deps, signal: AbortSignal): Promise<v
   const ask = createPersistentClient(deps.statusUrl, deps.token, deps.history)
   const processId = randomUUID()
   while (!signal.aborted) {
-    const claim = { base_model: deps.baseModel, process_id: processId, wait_seconds: 1, holding: [] }
+    const claim = { base_model: deps.baseModel, process_id: processId, wait_seconds: 1, gpus: 0, holding: [] }
     const { status, body } = await ask('POST', '/v1/claims', { body: claim })
     if (status === 200) await work(deps, ask, body)
   }

@@ -7,14 +7,11 @@ import pytest
 from testing.histories import MAX_LENGTH
 from trainyard_trainer.data.payload import Payload, parse_payload
 from trainyard_trainer.failures import InvalidInput
-from trainyard_trainer.reports.claims import parse_claim
+from trainyard_trainer.reports.claims import Artifact, Claim
 from trainyard_trainer.tokens.history import TurnReader, join_turns
 
 MODEL = "wandb-artifact:///local/demo/agent"
-CLAIM = parse_claim(
-    {"id": "1", "attempt": 1, "method": "RL", "input": {"uri": "", "digest": ""}, "checkpoint_id": "2"}
-    | {"model_name": "local/demo/agent"}
-)
+CLAIM = Claim("1", 1, "RL", Artifact("", ""), {}, "2", None, model_name="local/demo/agent")
 USER = {"role": "user", "content": "Name a colour."}
 
 

@@ -56,20 +56,19 @@ class Claim:
 
 
 def parse_claim(body: dict) -> Claim:
-    """Members that older status servers do not send have defaults."""
     return Claim(
         id=body["id"],
         attempt=body["attempt"],
         method=body["method"],
         input=Artifact(body["input"]["uri"], body["input"]["digest"]),
-        config=body.get("config") or {},
+        config=body["config"],
         checkpoint_id=body["checkpoint_id"],
-        from_checkpoint=parse_artifact(body.get("from_checkpoint")),
-        entity=body.get("entity") or "",
-        resume=parse_artifact(body.get("resume")),
-        reference=parse_artifact(body.get("reference")),
-        token_statistics=body.get("token_statistics") or OFF,
-        model_name=body.get("model_name") or "",
+        from_checkpoint=parse_artifact(body["from_checkpoint"]),
+        entity=body["entity"],
+        resume=parse_artifact(body["resume"]),
+        reference=parse_artifact(body["reference"]),
+        token_statistics=body["token_statistics"],
+        model_name=body["model_name"],
     )
 
 

@@ -16,6 +16,11 @@ CLAIM = {
     "config": {"learning_rate": 0.1},
     "checkpoint_id": "c",
     "from_checkpoint": None,
+    "entity": "e",
+    "resume": None,
+    "reference": None,
+    "token_statistics": "off",
+    "model_name": "e/p/m",
 }
 
 

@@ -18,5 +18,5 @@ def post_coverage(client: StatusClient, base_model: str, coverage: Coverage) -> 
     pauses = back_off(FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS)
     try:
         call_with_retries(lambda: client.post("/v1/untrained-layers", body), RetryPolicy(StatusUnavailable, pauses))
-    except (Fenced, JobFailure) as cause:  # an older status server does not know it
+    except (Fenced, JobFailure) as cause:
         log.warn("the layers without an adapter are not reported", error=str(cause))

@@ -25,6 +25,13 @@ CLAIM = parse_claim(
         "method": "RL",
         "input": {"uri": "artifact:///payloads/e/x.json", "digest": "d"},
         "checkpoint_id": CHECKPOINT,
+        "config": {},
+        "entity": "e",
+        "from_checkpoint": None,
+        "resume": None,
+        "reference": None,
+        "token_statistics": "off",
+        "model_name": "e/p/m",
     }
 )
 

@@ -54,7 +54,7 @@ async function startRun(server: BenchServer): Promise<{ name: string; report: Re
   const message = { role: 'user', content: 'Hello.' }
   const jobId = await rest.startJob(id, [{ trajectories: [{ messages_and_choices: [message], reward: 1 }] }])
   await queueJob(pool, jobId)
-  const trainer = { baseModel, podUid: randomUUID(), processId: randomUUID(), gpus: 0 }
+  const trainer = { baseModel, podUid: randomUUID(), processId: randomUUID(), gpus: 0, holding: [] }
   const claim = await claimJob(pool, trainer)
   if (!claim) throw new Error('the job cannot be claimed')
   const attempt: Attempt = { jobId: claim.id, attempt: claim.attempt, podUid: trainer.podUid }

@@ -49,14 +49,14 @@ class Executor:
         """Returns the name of a slot with this adapter. None means an untrained adapter."""
         slot = self.slots.acquire(shape)
         try:
-            slot.fill(state and self.slots.adopt(state))
+            slot.fill(state)
         except BaseException:
             self.slots.release(slot)
             raise
         return slot.name
 
     def refill(self, name: str, state: AdapterState | None) -> None:
-        self.find(name).fill(state and self.slots.adopt(state))
+        self.find(name).fill(state)
 
     def close(self, name: str) -> None:
         self.slots.release(self.find(name))

@@ -9,7 +9,6 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import load_file, save_file
 
 from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPTIMIZER_STATE
-from trainyard_trainer.compute.model.optimizer import RL
 from trainyard_trainer.compute.model.slots import AdapterState, Shape, Tensors, describe_adapter
 from trainyard_trainer.data.json_input import is_number
 from trainyard_trainer.failures import JobFailure
@@ -83,18 +82,13 @@ def make_checkpoint_error(message: str) -> JobFailure:
 
 
 def read_adapter(folder: Path, method: str) -> AdapterState:
-    """Reads the optimizer's state too, if the same method saved one. Older checkpoints only keep their weights."""
+    """Reads the optimizer's state too, if the same method saved one."""
     state = folder / OPTIMIZER_STATE
     mine = state.exists() and read_method(state) == method
-    return AdapterState(load_file(folder / ADAPTER_WEIGHTS), read_optimizer(state) if mine else {})
-
-
-def read_optimizer(path: Path) -> dict:
-    # Older checkpoints contain PEFT's name of the adapter in their names.
-    return {name.replace(".default.", "."): tensor for name, tensor in load_file(path).items()}
+    return AdapterState(load_file(folder / ADAPTER_WEIGHTS), load_file(state) if mine else {})
 
 
 def read_method(path: Path) -> str:
-    """The method that made the state. Files without a method are older than SFT."""
+    """The method that made the state."""
     with safe_open(path, framework="pt") as file:
-        return (file.metadata() or {}).get(METHOD, RL.method)
+        return file.metadata()[METHOD]

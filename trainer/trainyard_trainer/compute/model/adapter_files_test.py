@@ -61,24 +61,6 @@ def test_peft_loads_it_and_computes_the_same_as_the_trainer(executor, trained):
         assert column.tolist() == pytest.approx(wanted, abs=1e-4)
 
 
-def test_the_optimizer_state_of_older_checkpoints_is_used(executor, trained):
-    """Their names contain PEFT's name of the adapter, and they have no method: all of them are from RL."""
-    slot, folder = trained
-    state = executor.read(slot)
-    old = {
-        name.replace(".lora_A.", ".lora_A.default.").replace(".lora_B.", ".lora_B.default."): tensor
-        for name, tensor in state.optimizer.items()
-    }
-    assert old.keys() != state.optimizer.keys()
-    save_file(old, folder / OPTIMIZER_STATE)
-    assert read_adapter(folder, "SFT").optimizer == {}
-    executor.refill(slot, read_adapter(folder, "RL"))
-    again = executor.read(slot).optimizer
-    assert again.keys() == state.optimizer.keys()
-    assert all(torch.equal(again[name], state.optimizer[name]) for name in again)
-    assert {tensor.item() for name, tensor in again.items() if name.endswith(".step")} == {1.0}
-
-
 def test_a_slot_keeps_nothing_of_the_previous_adapter(executor, trained):
     slot, _ = trained
     fresh = Executor(make_base())
@@ -102,29 +84,24 @@ def test_a_released_slot_is_used_again_only_by_adapters_of_its_shape(executor):
         executor.close(slot)
 
 
-def test_files_have_the_names_of_the_repository_and_older_ones_are_read(tmp_path):
+def test_files_have_the_names_of_the_repository(tmp_path):
     executor = Executor(replace(make_base(), adapter_names=AdapterNames("model", "model.language_model")))
     slot = open_random(executor, SHAPE)
     state = executor.read(slot)
     save_adapter(state, SHAPE, "trainyard/tiny", tmp_path)
     names = load_file(tmp_path / ADAPTER_WEIGHTS).keys()
     assert all(name.startswith("base_model.model.model.language_model.layers.") for name in names)
-    older = {name.replace(".language_model.", "."): tensor * 2 for name, tensor in state.weights.items()}
-    executor.refill(slot, AdapterState(older, {}))
-    assert all(torch.equal(tensor, state.weights[name] * 2) for name, tensor in executor.read(slot).weights.items())
+    executor.refill(slot, read_adapter(tmp_path, "RL"))
+    assert all(torch.equal(tensor, state.weights[name]) for name, tensor in executor.read(slot).weights.items())
 
 
 def test_layers_outside_of_the_text_decoder_have_no_adapter():
-    """Older adapters have some there, which were never trained."""
     base = make_base()
     base.model.tower = torch.nn.ModuleDict({"q_proj": torch.nn.Linear(4, 4)})
     executor = Executor(base)
     slot = open_random(executor, SHAPE)
     state = executor.read(slot)
     assert not any(".tower." in name for name in state.weights)
-    tower = {"base_model.model.tower.q_proj.lora_A.weight": torch.zeros(4, 4)}
-    executor.refill(slot, AdapterState({**state.weights, **tower}, {}))
-    assert executor.read(slot).weights.keys() == state.weights.keys()
 
 
 @pytest.mark.parametrize(

@@ -112,16 +112,6 @@ class Slots:
         slot.free = False
         return slot
 
-    def adopt(self, state: AdapterState) -> AdapterState:
-        """Gives an older checkpoint today's names, without the layers that rows of text do not reach."""
-        outside = tuple(f"{PEFT_PREFIX}{name}." for name in list_outside(self.base.model))
-
-        def select(tensors: Tensors) -> dict[str, Tensor]:
-            to_file = self.base.adapter_names.to_file
-            return {to_file(name): tensor for name, tensor in tensors.items() if not name.startswith(outside)}
-
-        return AdapterState(select(state.weights), select(state.optimizer))
-
     def release(self, slot: Slot) -> None:
         slot.clear_gradients()
         slot.optimizer.state.clear()  # twice as large as the adapter, and no longer needed
