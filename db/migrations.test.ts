@@ -22,7 +22,8 @@ const removing: readonly [string, RegExp][] = [
 
 // Migrations that match all the same, and why that is right.
 const exceptions: Record<string, string> = {
-  'tracing/0001_tracing.sql': 'its table is locked by a function that adds a partition',
+  'main/0001_auth.sql': 'it forbids to truncate the audit log',
+  'tracing/0001_tracing.sql': 'a function of it locks the calls to add a partition',
 }
 
 const folders = { main: 'migrations', tracing: 'tracing/migrations' }
@@ -34,10 +35,8 @@ function findRemovals(sql: string): string[] {
 
 test.each(['main', 'tracing'] as const)('migrations of the part %s only add', (part) => {
   const folder = path.join(import.meta.dirname, folders[part])
-  const files = readdirSync(folder)
-  const found = files
-    .filter((name) => !(`${part}/${name}` in exceptions))
-    .map((name) => [name, findRemovals(readFileSync(path.join(folder, name), 'utf8'))])
+  const files = readdirSync(folder).filter((name) => !(`${part}/${name}` in exceptions))
+  const found = files.map((name) => [name, findRemovals(readFileSync(path.join(folder, name), 'utf8'))])
   expect(found).toEqual(files.map((name) => [name, []]))
 })
 

@@ -12,7 +12,6 @@ from torch import Tensor
 from torch.nn import Linear
 from torch.optim import AdamW
 
-from trainyard_base_model.names import PEFT_PREFIX
 from trainyard_base_model.targets import list_outside
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.optimizer import build_optimizer, load_state, read_state
