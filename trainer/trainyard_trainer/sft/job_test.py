@@ -5,12 +5,11 @@ from dataclasses import replace
 
 import pytest
 import torch
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file
 
 from testing.jobs import Jobs
 from testing.tiny_models import make_base
 from trainyard_trainer.compute.execution.executor import Executor
-from trainyard_trainer.compute.model.adapter_files import read_method
 from trainyard_trainer.compute.model.optimizer import RL, SFT, build_optimizer, step_optimizer
 from trainyard_trainer.compute.scheduling.policy import Policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
@@ -207,11 +206,6 @@ def test_the_optimizer_state_is_kept_within_a_method_and_reset_for_another(train
     fifth = train(DIALOGUES, start=fourth.checkpoint)
     states = [jobs.count_optimizer_steps(job) for job in (first, second, third, fourth, fifth)]
     assert states == [{2.0}, {4.0}, {1.0}, {2.0}, {2.0}]
-
-
-def test_a_state_without_a_method_belongs_to_rl(tmp_path):
-    save_file({"x": torch.zeros(1)}, tmp_path / "optimizer.safetensors")
-    assert read_method(tmp_path / "optimizer.safetensors") == "RL"
 
 
 def test_only_rl_decays_weights():
