@@ -31,13 +31,15 @@ export interface BenchServerOptions {
   /** A server with some ends by itself, so that it writes its profiles. */
   nodeOptions?: string[]
   env?: Record<string, string>
+  /** The folder of the code. Default: this repository. */
+  root?: string
 }
 
 /** Runs `work` with an apiserver on a running stack. */
 export async function withBenchServer<T>(
   stack: StackHandle,
   work: (server: BenchServer) => Promise<T>,
-  { nodeOptions = [], env = {} }: BenchServerOptions = {},
+  { nodeOptions = [], env = {}, root = process.cwd() }: BenchServerOptions = {},
 ): Promise<T> {
   const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
   await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)
@@ -47,7 +49,7 @@ export async function withBenchServer<T>(
   }
   await createNamespace(stack, name)
   const pool = createPool(databaseUrl, log, 2)
-  const { url, child } = await startServer(stack, { databaseUrl, namespace: name, nodeOptions, env })
+  const { url, child } = await startServer(stack, { databaseUrl, namespace: name, nodeOptions, env, root })
   try {
     const [entity, apiKey] = ['bench', `ty_${randomUUID().replaceAll('-', '')}`]
     await pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [
@@ -67,9 +69,10 @@ interface ServerStart extends Required<BenchServerOptions> {
   namespace: string
 }
 
-async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions, env }: ServerStart) {
+async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions, env, root }: ServerStart) {
   const port = await findFreePort()
   const child = spawn(process.execPath, [...apiServerFlags, ...nodeOptions, 'apiserver/main.ts'], {
+    cwd: root,
     env: {
       TRAINYARD_HOST: '127.0.0.1',
       TRAINYARD_PORT: String(port),

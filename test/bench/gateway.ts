@@ -65,7 +65,13 @@ function withServers<T>({ options, engine, stack }: Place, work: Work<T>): Promi
     pipe: (next) => withPipe(engine, (found) => next([found])),
     nginx: (next) => orWithout('nginx', next, (started) => withNginx(engine, started)),
     litellm: (next) => orWithout('litellm', next, (started) => withLitellm(engine, started)),
-    ours: (next) => withOurs({ engine, stack, nodeOptions: profile || [] }, next),
+    ours: (next) => withOurs({ engine, stack, nodeOptions: profile || [] }, (found) => withBeside(found, next)),
+  }
+  const withBeside = (found: Contestant[], next: Work<T>) => {
+    const { beside: root } = options
+    if (root === undefined) return next(found)
+    const add: Work<T> = ([one]) => next([...found, { ...one!, name: 'ours_beside' }])
+    return withOurs({ engine, stack, nodeOptions: [], root }, add)
   }
   const start = (left: readonly ServerName[], before: Contestant[]): Promise<T> => {
     const [name, ...others] = left

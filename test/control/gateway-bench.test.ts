@@ -19,7 +19,7 @@ const size = {
 // `npm run bench` is a command of its own, and nothing else needs what this tests.
 it.runIf(isDeep())('measures our server and a plain pipe', async () => {
   const only = ['pipe', 'ours'] as const
-  const { report, result } = await benchOnStack(useStack(), { size, only, profile: undefined })
+  const { report, result } = await benchOnStack(useStack(), { size, only, profile: undefined, beside: undefined })
   const { ratios, figures } = result
   const missing = Object.entries({ ...ratios, ...figures }).filter(([, value]) => !Number.isFinite(value))
   expect(missing).toEqual([])

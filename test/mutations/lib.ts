@@ -170,13 +170,6 @@ export const libMutations: Mutation[] = [
     test: 'lib/tagged-entries.test.ts',
   },
   {
-    fault: 'a response changes when another connection reads',
-    file: 'lib/http-client/connection.ts',
-    find: 'Buffer.from(readBuffer.subarray(0, size))',
-    replace: 'readBuffer.subarray(0, size)',
-    test: 'lib/http-client/connections.test.ts',
-  },
-  {
     fault: 'a connection keeps a listener of each stream of events',
     file: 'apiserver/inference/reply/chunk-frames.ts',
     find: "exchange.whenClosed(() => target.off('drain', onDrain))",

@@ -1,8 +1,10 @@
+import { Readable } from 'node:stream'
+
 // If an engine closes an idle connection at the moment of its reuse, the failure is noticed within this time. A later
 // failure is an error of the request.
 const defaultKeepMs = 2_000
-// For a small body, tracking when it is sent costs more than it saves.
-const maxUnfollowedBytes = 128 * 1024
+// A larger body is sent in parts, so that it is known when an engine has received it.
+const partBytes = 128 * 1024
 
 /**
  * The body of a request to an engine. A large body is released soon after an engine has received it, because a reply
@@ -23,18 +25,26 @@ export class EngineBody {
     return this.#kept !== undefined
   }
 
+  /** The length of its bytes. */
+  get length(): number {
+    return this.#bytes.length
+  }
+
   /** The bytes, to send them to one engine. */
-  open(): Buffer {
+  open(): Buffer | Readable {
+    const bytes = this.#bytes
+    return bytes.length > partBytes ? Readable.from(this.#sendParts(bytes), { highWaterMark: 1 }) : bytes
+  }
+
+  get #bytes(): Buffer {
     if (!this.#kept) throw new Error('the body of a request was let go already')
     return this.#kept.bytes
   }
 
-  /** The callback for the moment when the bytes are sent. Undefined if that need not be tracked. */
-  get onSent(): (() => void) | undefined {
-    if (!this.#kept || this.#kept.bytes.length <= maxUnfollowedBytes) return undefined
-    return () => {
-      this.#timer ??= setTimeout(() => this.letGo(), this.#keepMs).unref()
-    }
+  /** The next part is requested when the operating system has accepted the one before. */
+  async *#sendParts(bytes: Buffer): AsyncGenerator<Buffer> {
+    for (let at = 0; at < bytes.length; at += partBytes) yield bytes.subarray(at, at + partBytes)
+    this.#timer ??= setTimeout(() => this.letGo(), this.#keepMs).unref()
   }
 
   /** Releases the bytes, because an engine has begun to answer. */

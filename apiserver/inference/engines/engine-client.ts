@@ -1,7 +1,6 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { createHmac } from 'node:crypto'
-import { engineOrigin } from '../../../crds/engine-address.ts'
 import type { Logger } from '../../../lib/log.ts'
 import type { Turn } from '../../accounts/limits/turn.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
@@ -128,11 +127,13 @@ export class EngineClient {
   }
 
   #send(pod: EnginePod, { turn, path, body, client }: EngineRequest, key: string): Promise<EngineResponse> {
-    const head =
-      `POST ${path} HTTP/1.1\r\nhost: ${engineOrigin(pod.ip).slice('http://'.length)}\r\nconnection: keep-alive\r\n` +
-      `authorization: Bearer ${key}\r\ncontent-type: application/json\r\n` +
-      `x-trainyard-tenant: ${this.#disguise(turn.key)}\r\nx-trainyard-weight: ${turn.weight}\r\n`
-    return this.#transport.send({ host: pod.ip, head, body, client })
+    const headers = {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+      'x-trainyard-tenant': this.#disguise(turn.key),
+      'x-trainyard-weight': String(turn.weight),
+    }
+    return this.#transport.send({ host: pod.ip, path, headers, body, client })
   }
 
   /**

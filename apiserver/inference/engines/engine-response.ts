@@ -1,5 +1,4 @@
-import type { Connection, ResponseHandler } from '../../../lib/http-client/connection.ts'
-import type { ResponseHead } from '../../../lib/http-client/response-head.ts'
+import type { Dispatcher } from 'undici'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 
 // Bytes that arrive before a receiver is set usually belong to the same read of the connection. More arrive only if the
@@ -13,12 +12,18 @@ export interface ResponseReceiver {
   onError: (error: Error) => void
 }
 
-type Settle = { resolve: (response: EngineResponse) => void; reject: (error: Error) => void }
+interface Settle {
+  resolve: (response: EngineResponse) => void
+  reject: (error: Error) => void
+}
+
+type Connection = Dispatcher.DispatchController
 
 /** An engine's response, passed on as it arrives, without a stream around it. */
-export class EngineResponse implements ResponseHandler {
+export class EngineResponse implements Dispatcher.DispatchHandler {
   statusCode = 0
-  headers: ResponseHead['headers'] = {}
+  headers: Readonly<Record<string, string | string[] | undefined>> = {}
+  readonly #client: ClientWatch
   readonly #settle: Settle
   /** Undefined when the response is over, because the connection may then carry the next request. */
   #connection: Connection | undefined
@@ -30,22 +35,25 @@ export class EngineResponse implements ResponseHandler {
   #whenOver: (() => void)[] = []
 
   constructor(client: ClientWatch, settle: Settle) {
+    this.#client = client
     this.#settle = settle
     client.whenLeft(() => this.abort())
   }
 
-  /** Sets the connection that the response arrives over. */
-  follow(connection: Connection): void {
+  onRequestStart(connection: Connection): void {
     this.#connection = connection
+    if (this.#client.hasLeft) this.abort()
   }
 
-  onHead({ statusCode, headers }: ResponseHead): void {
+  onResponseStart(_: Connection, statusCode: number, headers: EngineResponse['headers']): void {
+    // An informational response. The final one follows it.
+    if (statusCode < 200) return
     this.statusCode = statusCode
     this.headers = headers
     this.#settle.resolve(this)
   }
 
-  onData(chunk: Buffer): void {
+  onResponseData(_: Connection, chunk: Buffer): void {
     if (this.#receiver) {
       this.#receiver.onData(chunk)
       return
@@ -55,11 +63,11 @@ export class EngineResponse implements ResponseHandler {
     if (this.#earlyBytes > maxEarlyBytes) this.pause()
   }
 
-  onEnd(): void {
+  onResponseEnd(): void {
     this.#end(undefined)
   }
 
-  onError(error: Error): void {
+  onResponseError(_: Connection, error: Error): void {
     if (this.statusCode === 0) this.#settle.reject(error)
     this.#end(error)
   }

@@ -1,5 +1,5 @@
-import { enginePort } from '../../../crds/engine-address.ts'
-import { Connections } from '../../../lib/http-client/connections.ts'
+import { Agent } from 'undici'
+import { engineOrigin } from '../../../crds/engine-address.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { EngineBody } from './engine-body.ts'
 import { EngineResponse } from './engine-response.ts'
@@ -7,44 +7,50 @@ import { EngineResponse } from './engine-response.ts'
 // The same limit as in OpenAI's clients. A long reply that is not streamed sends nothing until it is complete.
 const replyTimeoutMs = 1_200_000
 const connectTimeoutMs = 2_000
+// Less than the time that servers keep an idle connection (uvicorn: 5 s), so that no request is sent while the server
+// closes the connection.
+const keepIdleMs = 4_000
 
 /** A request to one engine. */
 export interface EngineSending {
   /** The address of its pod. */
   host: string
-  /** The request line and the headers, without the body's length. */
-  head: string
+  path: string
+  headers: Record<string, string>
   body: EngineBody
   /** The request ends when this client leaves. */
   client: ClientWatch
 }
 
-/** The connections to engines. */
+/** The connections to engines. There are as many as concurrent requests. */
 export class EngineTransport {
-  readonly #connections = new Connections({ connectMs: connectTimeoutMs, responseMs: replyTimeoutMs })
+  readonly #agent = new Agent({
+    allowH2: false,
+    connect: { timeout: connectTimeoutMs },
+    headersTimeout: replyTimeoutMs,
+    bodyTimeout: replyTimeoutMs,
+    keepAliveTimeout: keepIdleMs,
+    keepAliveMaxTimeout: keepIdleMs,
+  })
 
   /** Sends a request. Resolves when the response begins. @throws {Error} if the engine sends no response */
-  send({ host, head, body, client }: EngineSending): Promise<EngineResponse> {
+  send({ host, path, headers, body, client }: EngineSending): Promise<EngineResponse> {
     return new Promise((resolve, reject) => {
       const response = new EngineResponse(client, { resolve, reject })
-      if (client.hasLeft) {
-        reject(new Error('nobody waits for the response'))
-        return
-      }
-      const bytes = body.open()
-      const request = { head: `${head}content-length: ${bytes.length}\r\n\r\n`, body: bytes, onSent: body.onSent }
-      response.follow(this.#connections.send({ host, port: enginePort }, request, response))
+      const request = { origin: engineOrigin(host), path, method: 'POST', body: body.open() } as const
+      this.#agent.dispatch({ ...request, headers: { ...headers, 'content-length': String(body.length) } }, response)
     })
   }
 
+  /** Closes all connections, and ends their requests. */
   close(): void {
-    this.#connections.close()
+    void this.#agent.destroy()
   }
 }
 
 // Failures that the content of a request cannot cause.
-const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'CONNECT_TIMEOUT']
-const connectionFailures = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'CLOSED'])
+const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
+const connectionFailures = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'])
 
 /** Whether no connection to the engine was possible. */
 export function isUnreachable(error: unknown): boolean {

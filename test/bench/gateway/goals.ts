@@ -51,6 +51,14 @@ export function listGoals(samples: Samples, memory: ReadonlyMap<string, Memory>)
     add(`p50_beyond_pipe_${workload}_ms`, 'at most 0.2', median(subtract(ours, pipe)))
     add(`p99_vs_pipe_${workload}`, 'at most 1.5', medianOf(ours, 'p99Ms') / medianOf(pipe, 'p99Ms'))
   }
+  for (const workload of [...plain, 'stream'] as const) {
+    const [ours, beside] = [of('ours', workload, 16), of('ours_beside', workload, 16)]
+    add(
+      `cpu_vs_beside_${workload}`,
+      '',
+      compare(ours, beside, ({ cpuUs }) => cpuUs),
+    )
+  }
   const many = of('ours_1000_models', '4kb', 16)
   add(
     'cpu_1000_models_vs_one',

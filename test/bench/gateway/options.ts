@@ -10,6 +10,8 @@ export interface GatewayOptions {
   only: readonly ServerName[]
   /** The folder for a profile of our server's processor time. Profiling makes the server slower. */
   profile: string | undefined
+  /** The folder of another revision, which is measured as `ours_beside`. */
+  beside: string | undefined
 }
 
 /** @throws {Error} for an unknown option, and for an invalid value */
@@ -21,12 +23,14 @@ export function readOptions(args: string[]): GatewayOptions {
       quick: { type: 'boolean', default: false },
       only: { type: 'string', default: serverNames.join(',') },
       profile: { type: 'string' },
+      beside: { type: 'string' },
     },
   })
+  const { profile, beside } = values
   const size = values.quick ? sizes.quick : sizes.full
   const rounds = Number(values.rounds ?? size.rounds)
   if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds must be a whole number from 1 on')
-  return { size: { ...size, rounds }, only: values.only.split(',').map(readName), profile: values.profile }
+  return { size: { ...size, rounds }, only: values.only.split(',').map(readName), profile, beside }
 }
 
 function readName(name: string): ServerName {

@@ -17,12 +17,13 @@ interface OurPlace {
   stack: StackHandle
   engine: EngineAddress
   nodeOptions: string[]
+  root?: string
 }
 
 type Work<T> = (found: Contestant[]) => Promise<T>
 
 /** The real apiserver with its Postgres, with a key, limits and usage, and one or a thousand trained models. */
-export async function withOurs<T>({ stack, engine, nodeOptions }: OurPlace, work: Work<T>): Promise<T> {
+export async function withOurs<T>({ stack, engine, nodeOptions, root }: OurPlace, work: Work<T>): Promise<T> {
   const postgresPid = await readPostgresPid(stack)
   const measure = async (server: BenchServer) => {
     const { pool, namespace, kubectl, entity } = server
@@ -33,7 +34,7 @@ export async function withOurs<T>({ stack, engine, nodeOptions }: OurPlace, work
   }
   // The others do nothing else either.
   const env = { TRAINYARD_GROUPS: 'inference' }
-  return withBenchServer(stack, measure, { nodeOptions, env })
+  return withBenchServer(stack, measure, { nodeOptions, env, ...(root && { root }) })
 }
 
 function describe(server: BenchServer, postgresPid: number): [Contestant, Contestant] {
