@@ -9,7 +9,7 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const all = { known: Infinity, made: 300, eightfold: 100, mixed: 50, calmMs: 60_000 }
-// The time limit for compiling a grammar. An entity waits no longer for another entity's grammars.
+// An entity waits for at most one grammar of another entity, which ends after eight seconds.
 const grammarMs = 10_000
 
 test('hostile requests of one key do not stop the service for others', { timeout: 5_400_000 }, async () => {

@@ -2,9 +2,11 @@
 
 import asyncio
 from argparse import Namespace
+from functools import partial
 from typing import cast
 
 import uvloop
+from vllm import envs
 from vllm.entrypoints.launchers.api_server.entry import build_async_engine_client
 from vllm.entrypoints.launchers.cli_args import make_arg_parser, validate_parsed_serve_args
 from vllm.entrypoints.launchers.launcher import create_server_socket, setup_server
@@ -18,13 +20,15 @@ from trainyard_artifacts.store import ArtifactStore
 from trainyard_engine.arguments import build_arguments
 from trainyard_engine.config import ConfigError, Settings, leave_hub
 from trainyard_engine.engine_forks import fork_engine_process
-from trainyard_engine.grammars.checker import Checker
+from trainyard_engine.grammars.checker import GrammarChecker
+from trainyard_engine.grammars.compiler import Tokenizer, open_check
+from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.metrics import serve_metrics
 from trainyard_engine.parsers.choice import choose_parsers
 from trainyard_engine.reasoning_content import write_reasoning_content
 from trainyard_engine.resolver import CheckpointResolver
 from trainyard_engine.retirement import unload_over_http
-from trainyard_engine.serving import build_and_serve, open_checker
+from trainyard_engine.serving import build_and_serve
 from trainyard_engine.warm_up import warm_up
 
 # Settings that would change the process, its port, or plain HTTP on it.
@@ -40,6 +44,8 @@ OTHER_SERVERS = (
     "headless",
     "api_server_count",
 )
+# Of the engine's cache of grammars, which measures sizes a little differently.
+CACHE_SHARE = 0.8
 
 
 def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> None:
@@ -52,9 +58,14 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
     LoRAResolverRegistry.register_resolver("trainyard", CheckpointResolver(store, unload))
     validate_parsed_serve_args(parsed)
     fork_engine_process()
-    checker = Checker()
-    checker.fork()
-    uvloop.run(serve(parsed, settings, checker))
+    uvloop.run(serve(parsed, settings, open_checker(parsed)))
+
+
+def open_checker(parsed: Namespace) -> GrammarChecker:
+    name, revision = parsed.tokenizer or parsed.model, parsed.tokenizer_revision or parsed.revision
+    tokenizer = Tokenizer(name, revision, parsed.trust_remote_code)
+    known = KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE))
+    return GrammarChecker(partial(open_check, tokenizer), known)
 
 
 def sleep_arguments(settings: Settings) -> list[str]:
@@ -84,20 +95,20 @@ def reject_other_servers(parser: FlexibleArgumentParser, parsed: Namespace) -> N
             )
 
 
-async def serve(arguments: Namespace, settings: Settings, checker: Checker) -> None:
+async def serve(arguments: Namespace, settings: Settings, checker: GrammarChecker) -> None:
     """Binds the sockets first, so that a port in use fails at once. They listen after the warm-up."""
     _, listener = setup_server(arguments, reuse_port=False)
     metrics_listener = create_server_socket((arguments.host, settings.metrics_port), reuse_port=False)
     metrics = asyncio.create_task(serve_metrics(get_prometheus_registry(), metrics_listener))
     try:
         async with build_async_engine_client(arguments) as engine:
-            open_checker(checker, engine, arguments)
             if "generate" in await engine.get_supported_tasks():
                 await warm_up(engine, settings.lora)
             leave_hub()
             ended = await build_and_serve(engine, checker, listener, arguments, settings)
         await ended
     finally:
+        checker.close()
         metrics.cancel()
         listener.close()
         metrics_listener.close()

@@ -2,7 +2,6 @@
 
 from argparse import Namespace
 from collections.abc import Awaitable
-from functools import partial
 from socket import socket
 
 from fastapi import FastAPI
@@ -23,13 +22,8 @@ from trainyard_engine.dead_engine import DeadEngineMiddleware
 from trainyard_engine.device_turns import divide_time, lend_device
 from trainyard_engine.fairness.executor import share_fairly
 from trainyard_engine.fairness.tenants import TenantMiddleware, name_tenants
-from trainyard_engine.grammars.checker import Checker
-from trainyard_engine.grammars.compiler import Recipe, open_check
-from trainyard_engine.grammars.gate import GrammarGate
-from trainyard_engine.grammars.guard import guard_engine
-from trainyard_engine.grammars.known import KnownGrammars
-from trainyard_engine.grammars.middleware import GrammarMiddleware
-from trainyard_engine.grammars.verdict import SETTING
+from trainyard_engine.grammars.checker import GrammarChecker
+from trainyard_engine.grammars.middleware import GrammarMiddleware, guard_engine
 from trainyard_engine.kept_adapters import add_kept_route
 from trainyard_engine.loaded_adapters import LoadedAdapters, count_running
 from trainyard_engine.parsers.tolerant import make_tolerant
@@ -39,41 +33,24 @@ from trainyard_engine.wanted_adapters import load_wanted_adapters
 # At a shutdown, responses have had their time when the engine ends. Complete ones get this long to be sent. Others
 # would wait for the dead engine until the pod is killed.
 SEND_SECONDS = 10
-# The engine's cache measures sizes a little differently.
-CACHE_SHARE = 0.8
-
-
-def open_checker(checker: Checker, engine: EngineClient, arguments: Namespace) -> None:
-    parser = {
-        "tool_parser_name": arguments.tool_call_parser,
-        "reasoning_parser_name": arguments.structured_outputs_config.reasoning_parser,
-        "enable_auto_tools": arguments.enable_auto_tool_choice,
-        "tool_strict_level": arguments.tool_strict_level,
-        "model_name": engine.model_config.model,
-        "is_harmony": engine.model_config.hf_config.model_type == "gpt_oss",
-    }
-    checker.open(partial(open_check, Recipe(engine.vllm_config, parser)))
 
 
 async def build_and_serve(
-    engine: EngineClient, checker: Checker, listener: socket, arguments: Namespace, settings: Settings
+    engine: EngineClient, checker: GrammarChecker, listener: socket, arguments: Namespace, settings: Settings
 ) -> Awaitable[None]:
     """Loads the adapters that clients use, and starts to serve. Returns an awaitable that ends after SIGTERM."""
-    gate = GrammarGate(checker, KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE)))
     name_tenants(engine)
-    guard_engine(engine, gate)
+    guard_engine(engine, checker)
     share_fairly(engine.renderer)
     app = await build_vllm_app(engine, arguments)
     adapters = await load_adapters(engine, app.state.openai_serving_models, settings)
     add_kept_route(app, adapters.keep)
-    chat = getattr(app.state, "openai_serving_chat", None)  # an engine that makes embeddings has no chats
-    if chat is not None:
+    if getattr(app.state, "openai_serving_chat", None):  # an engine that makes embeddings has no chats
         tolerate_broken_calls(app.state)
         extend_replies(app.state)
-    setting = [name for name in SETTING if (chat and chat.parser_cls) or name != "tools"]
     # vLLM has already built its middleware stack. These come before all of it.
     stack = app.middleware_stack or app.build_middleware_stack()
-    marked = DeadEngineMiddleware(TenantMiddleware(GrammarMiddleware(stack, gate, setting)), engine)
+    marked = DeadEngineMiddleware(TenantMiddleware(GrammarMiddleware(stack)), engine)
     guarded = AccessMiddleware(marked, settings.keys)
     app.middleware_stack = CapacityMiddleware(guarded, count_max_requests(engine))
     if settings.device_socket:

@@ -96,12 +96,6 @@ test.each([
   ['a path that our engine does not serve', 404, '{"error":"Not found"}', { status: 400 }],
   ['a path that the model does not support', 501, error('The model does not support Embeddings API'), { status: 400 }],
   ['too many requests', 429, '', { status: 503, headers: { 'Retry-After': '2' } }],
-  [
-    "too many of a client's grammars",
-    429,
-    JSON.stringify({ error: { message: 'wait', type: 'RateLimitError', param: 'response_format', code: 429 } }),
-    { status: 429, detail: 'wait', headers: { 'Retry-After': '2' } },
-  ],
   ['clients do not see that the engine key is wrong', 401, '{"error":"Unauthorized"}', { status: 502 }],
   [
     'clients do not see the message of a crash',

@@ -49,9 +49,6 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
   if (status === 500 && tooDeep.test(message)) return unprocessable(deepNesting)
   if (isMissingPath(status, message)) return new HttpError(errors.unsupported_operation, unsupported)
   if (status === 404) return new HttpError(errors.engine_unavailable, cannotLoad, later)
-  // A client that sends one new grammar after the other gets this error. The engine has room for other clients.
-  if (status === 429 && type === 'RateLimitError')
-    return new HttpError(errors.concurrency_limit_exceeded, message, { retryAfterSeconds: 2 })
   if (status === 429 || status === 503)
     return new HttpError(errors.engine_unavailable, "The engine's queue is full. Send this request again later.", {
       retryAfterSeconds: 2,

@@ -1,117 +1,83 @@
-"""The engine's side of the compiling process."""
+"""Admits only grammars to the engine that were compiled within the limits."""
 
-import asyncio
 import logging
 import multiprocessing
+from asyncio import wrap_future
 from collections.abc import Callable
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkContext, SpawnContext
-from multiprocessing.process import BaseProcess
+from concurrent.futures import ThreadPoolExecutor
+from http import HTTPStatus
+from typing import Literal
 
-from trainyard_engine.grammars.order import NESTED, Order
-from trainyard_engine.grammars.template import Check, Limits, run_template
-from trainyard_engine.grammars.verdict import GrammarError, Verdict
+from vllm.exceptions import GracefulHTTPError
+
+from trainyard_engine.fairness.executor import FairSubmission
+from trainyard_engine.grammars.grammar import Grammar, Verdict
+from trainyard_engine.grammars.known import KnownGrammars
+from trainyard_engine.grammars.process import Check, Limits, run_checks
 
 logger = logging.getLogger("vllm.trainyard")
 
-# The compiling process ends its children in time. If it is this much later, it hangs itself.
-PATIENCE_SECONDS = 10.0
-# The start-up time of the process, which imports vLLM and reads the tokenizer.
-START_SECONDS = 120.0
+# The compiling process ends its children in time. If it does not answer this long, not even after its start, it hangs.
+PATIENCE_SECONDS = 120.0
 AWAY = "The engine cannot check grammars at the moment."
 
 
-class Checker:
-    """Compiles grammars in another process, which it restarts after a crash."""
+class GrammarError(GracefulHTTPError):
+    """The engine does not get the request because of its grammar."""
 
-    def __init__(self, limits: Limits | None = None) -> None:
-        self.limits = limits or Limits()
-        self.open_check: Callable[[], Check] | None = None
-        self.process: BaseProcess | None = None
-        self.connection: Connection | None = None
-        self.ready = asyncio.Event()
-        self.waiting: dict[int, asyncio.Future[Verdict]] = {}
-        self.count = 0
 
-    def fork(self) -> None:
-        """Starts the process early. It has what this process has imported: an import of vLLM takes ten seconds. Later
-        this process has threads, and a fork would inherit their locks."""
-        self.begin(multiprocessing.get_context("fork"))
+class GrammarChecker:
+    """Has the compiling process, and starts it again when it is gone. `open_check` is called in it."""
 
-    def open(self, open_check: Callable[[], Check]) -> None:
+    def __init__(self, open_check: Callable[[], Check], known: KnownGrammars, limits: Limits | None = None) -> None:
         self.open_check = open_check
-        self.start()
+        self.known = known
+        self.limits = limits or Limits()
+        # One at a time. The engine then compiles it again, which takes about as long, beside the next one here.
+        self.thread = ThreadPoolExecutor(1)
+        self.submit = FairSubmission(self.thread.submit, 1).submit
+        # A fork shares what this process has imported. Later, this process has threads, and a fork would inherit their
+        # locks.
+        self.start("fork")
 
-    def start(self) -> None:
-        if self.connection is None:
-            self.begin(multiprocessing.get_context("spawn"))
-        assert self.connection is not None
-        self.connection.send(self.open_check)
-        asyncio.get_running_loop().add_reader(self.connection.fileno(), self.receive)
+    async def admit(self, grammar: Grammar) -> None:
+        """Returns when the engine may have the grammar. Tenants take turns.
 
-    def begin(self, context: ForkContext | SpawnContext) -> None:
+        Raises GrammarError when it may not.
+        """
+        verdict = self.known.find(grammar) or await wrap_future(self.submit(self.check, grammar))
+        if verdict.error:
+            raise GrammarError(verdict.error, HTTPStatus.BAD_REQUEST)
+
+    def check(self, grammar: Grammar) -> Verdict:
+        # Of requests with the same grammar that have waited, the first one has compiled it.
+        verdict = self.known.find(grammar)
+        if verdict is None:
+            verdict = self.compile(grammar)
+            self.known.record(grammar, verdict)
+        return verdict
+
+    def compile(self, grammar: Grammar) -> Verdict:
+        if not self.process.is_alive():
+            self.start("spawn")
+        try:
+            self.connection.send(grammar)
+            if self.connection.poll(PATIENCE_SECONDS):
+                return self.connection.recv()
+        except (EOFError, OSError):
+            logger.exception("The process that compiles grammars is gone; the next grammar starts another")
+        self.close()
+        raise GrammarError(AWAY, HTTPStatus.SERVICE_UNAVAILABLE)
+
+    def start(self, method: Literal["fork", "spawn"]) -> None:
+        context = multiprocessing.get_context(method)
         self.connection, theirs = context.Pipe()
-        # A fork has this end too. The connection would stay open.
-        ours = self.connection if isinstance(context, ForkContext) else None
-        args = (theirs, ours, self.limits)
-        self.process = context.Process(target=run_template, args=args, daemon=True)
+        arguments = (theirs, self.open_check, self.limits)
+        self.process = context.Process(target=run_checks, args=arguments, daemon=True)
         self.process.start()
         theirs.close()
 
-    async def wait_until_ready(self) -> None:
-        """Kills a process that hangs during its start. The next grammar starts another one."""
-        try:
-            await asyncio.wait_for(self.ready.wait(), START_SECONDS)
-        except TimeoutError as cause:
-            self.close()
-            raise GrammarError(503, AWAY) from cause
-
-    async def compile(self, order: Order) -> Verdict:
-        if self.connection is None:
-            self.start()
-        await self.wait_until_ready()
-        if self.connection is None:
-            raise GrammarError(503, AWAY)
-        self.count += 1
-        number = self.count
-        answer = self.waiting[number] = asyncio.get_running_loop().create_future()
-        try:
-            self.connection.send((number, order))
-            return await asyncio.wait_for(answer, self.limits.wall_seconds + PATIENCE_SECONDS)
-        except RecursionError as cause:
-            raise GrammarError(400, NESTED) from cause
-        except (TimeoutError, OSError) as cause:
-            self.close()
-            raise GrammarError(503, AWAY) from cause
-        finally:
-            self.waiting.pop(number, None)
-
-    def receive(self) -> None:
-        assert self.connection is not None
-        try:
-            message = self.connection.recv()
-        except (EOFError, OSError):
-            logger.exception("The process that compiles grammars is gone; the next grammar starts another")
-            self.close()
-            return
-        if message == "ready":
-            self.ready.set()
-            return
-        number, verdict = message
-        if (answer := self.waiting.get(number)) and not answer.done():
-            answer.set_result(verdict)
-
     def close(self) -> None:
-        """Kills the process. Waiting requests get an error."""
-        if self.connection is None:
-            return
-        asyncio.get_running_loop().remove_reader(self.connection.fileno())
-        self.connection.close()
-        self.connection = None
-        if self.process:
-            self.process.kill()
-        for answer in self.waiting.values():
-            if not answer.done():
-                answer.set_exception(GrammarError(503, AWAY))
-        self.ready.set()  # a waiter finds that the process is gone
-        self.ready = asyncio.Event()
+        """Kills the process. A request that waits for it gets an error."""
+        self.process.kill()
+        self.process.join()
