@@ -1,12 +1,12 @@
 """Admits only grammars to the engine that were compiled within the limits."""
 
 import logging
-import multiprocessing
 from asyncio import wrap_future
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from http import HTTPStatus
-from typing import Literal
+from multiprocessing import get_context
+from multiprocessing.context import ForkContext, SpawnContext
 
 from vllm.exceptions import GracefulHTTPError
 
@@ -38,7 +38,7 @@ class GrammarChecker:
         self.submit = FairSubmission(self.thread.submit, 1).submit
         # A fork shares what this process has imported. Later, this process has threads, and a fork would inherit their
         # locks.
-        self.start("fork")
+        self.start(get_context("fork"))
 
     async def admit(self, grammar: Grammar) -> None:
         """Returns when the engine may have the grammar. Tenants take turns.
@@ -59,7 +59,7 @@ class GrammarChecker:
 
     def compile(self, grammar: Grammar) -> Verdict:
         if not self.process.is_alive():
-            self.start("spawn")
+            self.start(get_context("spawn"))
         try:
             self.connection.send(grammar)
             if self.connection.poll(PATIENCE_SECONDS):
@@ -69,8 +69,7 @@ class GrammarChecker:
         self.close()
         raise GrammarError(AWAY, HTTPStatus.SERVICE_UNAVAILABLE)
 
-    def start(self, method: Literal["fork", "spawn"]) -> None:
-        context = multiprocessing.get_context(method)
+    def start(self, context: ForkContext | SpawnContext) -> None:
         self.connection, theirs = context.Pipe()
         arguments = (theirs, self.open_check, self.limits)
         self.process = context.Process(target=run_checks, args=arguments, daemon=True)
