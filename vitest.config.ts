@@ -1,171 +1,94 @@
-import { defineConfig } from 'vitest/config'
+import { defaultExclude, defineConfig, type TestProjectInlineConfiguration } from 'vitest/config'
 import { countRuns, ensureSeed } from './test/support/random-cases.ts'
 
-// Control tests share a running stack that has no engine and no trainer. They use only what they make there, so that three
-// files run at a time. Tests of faults have such a stack too; they end parts of it, or change what holds for all, so their
-// files run one at a time. So do integration and client tests, whose stack has engine and trainer (test/support/global-setup.ts).
-// Time limits end a test that hangs. They are long, so that a loaded machine fails none.
 // The processes of the tests inherit the seed.
 ensureSeed()
 
+const minute = 60_000
+
+interface Project {
+  include: string[]
+  /** A file in test/support that brings up what all files of the project share. */
+  setup?: string
+  /** No file leaves anything behind in its process that another one would see, so that modules are loaded once. */
+  sharesModules?: boolean
+  /** Files that run at a time. */
+  workers?: number
+  minutes?: number
+}
+
+/** Time limits end a test that hangs. They are long, so that a loaded machine fails none. */
+function project(name: string, options: Project): TestProjectInlineConfiguration {
+  const { include, setup, sharesModules = false, workers, minutes = 10 } = options
+  return {
+    test: {
+      name,
+      include,
+      exclude: defaultExclude,
+      isolate: !sharesModules,
+      ...(setup !== undefined && { globalSetup: [`test/support/${setup}.ts`] }),
+      ...(workers === 1 && { fileParallelism: false }),
+      ...(workers !== undefined && { maxWorkers: workers }),
+      testTimeout: minutes * minute * countRuns(),
+      // What a test needs may have to be built first.
+      hookTimeout: 60 * minute,
+      expect: { poll: { timeout: minute } },
+    },
+  }
+}
+
 export default defineConfig({
   test: {
+    // Imports do not lead from a test to these files.
+    forceRerunTriggers: ['**/*.{sql,yaml,yml,tpl,sh}', '**/package-lock.json', '**/vitest.config.ts'],
     projects: [
-      {
-        test: {
-          name: 'unit',
-          // No file leaves anything behind in its process that another one would see, so that modules are loaded once.
-          isolate: false,
-          include: [
-            '{console,lib,crds,db,artifacts,apiserver,operator,local,test/support,test/newest-clients}/**/*.test.ts',
-          ],
-          testTimeout: 120_000 * countRuns(),
-        },
-      },
-      {
-        test: {
-          name: 'store',
-          include: ['test/store/*.test.ts'],
-          testTimeout: 300_000,
-          // An S3 server may have to be built first.
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          name: 'control',
-          isolate: false,
-          include: ['test/control/*.test.ts', 'test/clients/tracing/*.test.ts'],
-          globalSetup: ['test/support/control-setup.ts'],
-          maxWorkers: 3,
-          testTimeout: 600_000 * countRuns(),
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          // What the build of the console weighs and contains.
-          name: 'console',
-          include: ['test/console/*.test.ts'],
-          globalSetup: ['test/support/console-setup.ts'],
-          testTimeout: 120_000,
-        },
-      },
-      {
-        test: {
-          // The console in a real browser. Its files share the browser, whose pages compute more than the tests do.
-          name: 'browser',
-          isolate: false,
-          include: ['test/browser/*.test.ts'],
-          globalSetup: ['test/support/browser-setup.ts'],
-          fileParallelism: false,
-          expect: { poll: { timeout: 60_000 } },
-          testTimeout: 300_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          name: 'faults',
-          include: ['test/faults/*.test.ts'],
-          globalSetup: ['test/support/control-setup.ts'],
-          fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          name: 'integration',
-          include: ['test/integration/*.test.ts', 'test/clients/*.test.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
-          fileParallelism: false,
-          expect: { poll: { timeout: 60_000 } },
-          testTimeout: 600_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          name: 'images',
-          include: ['test/images/*.test.ts'],
-          fileParallelism: false,
-          testTimeout: 600_000,
-          hookTimeout: 3_600_000,
-        },
-      },
-      {
-        test: {
-          name: 'postgres',
-          include: ['test/postgres/*.test.ts'],
-          globalSetup: ['test/support/control-setup.ts'],
-          fileParallelism: false,
-          testTimeout: 300_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          name: 'backup',
-          include: ['test/backup/*.test.ts'],
-          globalSetup: ['test/support/control-setup.ts'],
-          fileParallelism: false,
-          // Two stacks with an engine and a trainer start, one after the other.
-          testTimeout: 1_800_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          name: 'helm',
-          include: ['test/helm/*.test.ts'],
-          fileParallelism: false,
-          testTimeout: 900_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          // Run it by test/kubelet.ts, which builds what it needs.
-          name: 'kubelet',
-          include: ['test/kubelet/*.test.ts'],
-          fileParallelism: false,
-          testTimeout: 1_800_000,
-          hookTimeout: 1_800_000,
-        },
-      },
-      {
-        test: {
-          name: 'rollout',
-          include: ['test/rollout/*.test.ts'],
-          fileParallelism: false,
-          testTimeout: 900_000,
-          hookTimeout: 600_000,
-        },
-      },
-      {
-        test: {
-          name: 'kueue',
-          include: ['test/kueue/*.test.ts'],
-          globalSetup: ['test/support/control-setup.ts'],
-          testTimeout: 600_000,
-          // Kueue's controller may have to be built first.
-          hookTimeout: 3_600_000,
-        },
-      },
-      {
-        test: {
-          name: 'hostile',
-          // The second ones are small enough for each `npm test` too.
-          include: [
-            'test/hostile/*.test.ts',
-            'test/control/{hostile,hostile-answers,connection-shares,slow-data-hosts,slow-webhook-hosts,model-races}.test.ts',
-          ],
-          globalSetup: ['test/support/global-setup.ts'],
-          fileParallelism: false,
-          hookTimeout: 600_000,
-        },
-      },
+      project('unit', {
+        include: [
+          '{console,lib,crds,db,artifacts,apiserver,operator,local,test/support,test/newest-clients}/**/*.test.ts',
+        ],
+        sharesModules: true,
+      }),
+      // Postgres alone.
+      project('db', { include: ['test/db/*.test.ts'], setup: 'postgres-setup', sharesModules: true }),
+      // An API server in the process of the test, and Postgres.
+      project('api', { include: ['test/api/*.test.ts'], setup: 'postgres-setup', sharesModules: true }),
+      // A kube-apiserver, Postgres, API servers and operators. Nodes, engines and trainers are missing. Files use only what they
+      // make there.
+      project('cluster', {
+        include: ['test/cluster/*.test.ts'],
+        setup: 'cluster-setup',
+        sharesModules: true,
+        workers: 3,
+      }),
+      // The same with an engine and a trainer.
+      project('engine', {
+        include: ['test/engine/*.test.ts', 'test/clients/*.test.ts'],
+        setup: 'global-setup',
+        workers: 1,
+      }),
+      // The console in a real browser. Its files share the browser, whose pages compute more than the tests do.
+      project('browser', {
+        include: ['test/browser/*.test.ts'],
+        setup: 'browser-setup',
+        sharesModules: true,
+        workers: 1,
+      }),
+      // The artifact store, on a folder and on an S3 server.
+      project('store', { include: ['test/store/*.test.ts'] }),
+      // Tests that end parts of their stack, or change what holds for all of it.
+      project('faults', { include: ['test/faults/*.test.ts'], setup: 'cluster-setup', workers: 1 }),
+
+      // Nightly, each alone on the machine.
+      project('hostile', { include: ['test/hostile/*.test.ts'], setup: 'global-setup', workers: 1, minutes: 30 }),
+      // Two stacks with an engine and a trainer start, one after the other.
+      project('backup', { include: ['test/backup/*.test.ts'], setup: 'cluster-setup', workers: 1, minutes: 30 }),
+      project('helm', { include: ['test/helm/*.test.ts'], workers: 1, minutes: 15 }),
+      project('rollout', { include: ['test/rollout/*.test.ts'], workers: 1, minutes: 15 }),
+      project('postgres', { include: ['test/postgres/*.test.ts'], setup: 'cluster-setup', workers: 1 }),
+      project('kueue', { include: ['test/kueue/*.test.ts'], setup: 'cluster-setup' }),
+      project('images', { include: ['test/images/*.test.ts'], workers: 1 }),
+      // `npm test -- kubelet` builds what it needs.
+      project('kubelet', { include: ['test/kubelet/*.test.ts'], workers: 1, minutes: 30 }),
     ],
   },
 })

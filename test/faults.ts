@@ -19,7 +19,7 @@ const { values } = parseArgs({
 if (!/^[1-9]\d*$/.test(values.kills)) throw new Error(`--kills is "${values.kills}"; it must be a whole number above 0`)
 
 const file = path.resolve(values.file)
-const env = { TRAINYARD_TEST_KILLS: values.kills, TRAINYARD_TEST_KILLS_FILE: file, TRAINYARD_TEST_DEEP: '1' }
+const env = { TRAINYARD_TEST_KILLS: values.kills, TRAINYARD_TEST_KILLS_FILE: file, TRAINYARD_TEST_NIGHTLY: '1' }
 
 const runTest = (suite: Parameters<Suite['run']>[0], project: string, test: string) =>
   runVitest(suite, { project, files: [test], env })
@@ -32,7 +32,7 @@ const parts: Record<string, Suite['run']> = {
     const test = 'test_an_rl_job_that_is_killed_at_every_point_has_the_same_result'
     return runPytest(suite, { python, env, paths: [`trainyard_trainer/survival_test.py::${test}`] })
   },
-  engine: (suite) => runTest(suite, 'integration', 'test/integration/engine-kills.test.ts'),
+  engine: (suite) => runTest(suite, 'engine', 'test/engine/engine-kills.test.ts'),
 }
 const run = parts[values.part]
 if (run === undefined) throw new Error(`--part is "${values.part}"; it must be one of ${Object.keys(parts).join(', ')}`)

@@ -18,7 +18,7 @@ async function runTrainer(suite: SuiteContext): Promise<Outcome> {
 
 /** Chats with vLLM and trains on the answers, on a stack of its own whose engine and trainer share the GPU. */
 function runMainJob(suite: SuiteContext): Promise<Outcome> {
-  return runVitest(suite, { project: 'integration', files: ['test/integration/main-job.test.ts'], env })
+  return runVitest(suite, { project: 'engine', files: ['test/engine/main-job.test.ts'], env })
 }
 
 const gpus = listGpus()

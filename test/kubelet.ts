@@ -7,12 +7,13 @@ import { makeNodeParts, shareParts } from './support/kubelet/parts.ts'
 import { installRuntime } from './support/kubelet/runtime.ts'
 import { noTests } from './support/reports.ts'
 import type { SuiteContext } from './support/suite.ts'
-import { runSuites, runVitest } from './support/suites.ts'
+import { runVitest } from './support/suites.ts'
 
 // The node and its tests share a network namespace, which reaches nothing outside.
 const ownNetwork = ['unshare', '--net', 'sh', '-c', 'ip link set lo up && exec "$@"', 'sh']
 
-async function runOnNode(suite: SuiteContext) {
+/** Runs the tests of a real kubelet, where this machine can have one. */
+export async function runOnNode(suite: SuiteContext) {
   const obstacle = findObstacle(await observeMachine()) ?? (await tryNamespaces(await installRuntime()))
   if (obstacle === undefined) return withMachine(() => runTests(suite))
   return { ...noTests(), skipped: [`A real kubelet cannot run on this machine. ${obstacle}`] }
@@ -22,11 +23,8 @@ async function runTests(suite: SuiteContext) {
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-parts-'))
   try {
     const env = await shareParts(await makeNodeParts(), path.join(folder, 'parts.json'))
-    const files = process.argv.slice(2)
-    return await runVitest(suite, { project: 'kubelet', env, through: ownNetwork, files })
+    return await runVitest(suite, { project: 'kubelet', env, through: ownNetwork })
   } finally {
     await rm(folder, { recursive: true })
   }
 }
-
-await runSuites([[{ name: 'kubelet', run: runOnNode }]])

@@ -1,19 +1,27 @@
 import { writeFile } from 'node:fs/promises'
 import path from 'node:path'
-import { runningStack } from './support/control-setup.ts'
+import { runningStack } from './support/cluster-setup.ts'
 import { createHelm, parseManifests } from './support/helm.ts'
-import { installHelm3, installOldestKubernetes, type OtherProgram } from './support/other-versions.ts'
+import { installHelm3, installOldestKubernetes } from './support/other-versions.ts'
 import { startOwnCluster, type OwnCluster } from './support/own-cluster.ts'
 import type { Suite, SuiteContext } from './support/suite.ts'
-import { runSuites, runVitest } from './support/suites.ts'
+import { runVitest } from './support/suites.ts'
 
 // Each rendering in a server-side dry run, installations and upgrades of the objects, rules of custom resources, Roles.
-const files = ['chart', 'base-model-schema', 'roles'].map((name) => `test/control/${name}.test.ts`)
+const files = ['chart', 'base-model-schema', 'roles'].map((name) => `test/cluster/${name}.test.ts`)
 
 const namespace = 'trainyard'
 
+/** Which of the two is the oldest that is supported, and not the newest. */
+interface Versions {
+  isOldest?: boolean
+  isHelm3?: boolean
+}
+
 /** Runs the tests of the chart on a cluster of their own, where no pod of Trainyard runs. */
-async function runOnCluster(suite: SuiteContext, kubernetes: OtherProgram | undefined, env: NodeJS.ProcessEnv) {
+async function runOnCluster(suite: SuiteContext, { isOldest, isHelm3 }: Versions) {
+  const kubernetes = isOldest ? await installOldestKubernetes() : undefined
+  const env = isHelm3 ? { TRAINYARD_TEST_HELM: (await installHelm3()).file } : {}
   const cluster = await startOwnCluster(kubernetes?.file)
   try {
     if (kubernetes) await requireVersion(cluster, kubernetes.version)
@@ -21,7 +29,7 @@ async function runOnCluster(suite: SuiteContext, kubernetes: OtherProgram | unde
     const stackFile = path.join(suite.reports, 'stack.json')
     const { kubeconfig, kubectlPath, helmPath } = cluster
     await writeFile(stackFile, JSON.stringify({ kubeconfig, kubectlPath, helmPath }))
-    return await runVitest(suite, { project: 'control', files, env: { ...env, [runningStack]: stackFile } })
+    return await runVitest(suite, { project: 'cluster', files, env: { ...env, [runningStack]: stackFile } })
   } finally {
     await cluster.remove()
   }
@@ -43,20 +51,14 @@ async function addDefinitions(cluster: OwnCluster): Promise<void> {
   await cluster.kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=60s')
 }
 
-const oldest = await installOldestKubernetes()
-const helm3 = await installHelm3()
-const withHelm3 = { TRAINYARD_TEST_HELM: helm3.file }
-
-const suite = (name: string, kubernetes: OtherProgram | undefined, env: NodeJS.ProcessEnv = {}): Suite => ({
+const suite = (name: string, versions: Versions): Suite => ({
   name,
-  run: (context) => runOnCluster(context, kubernetes, env),
+  run: (context) => runOnCluster(context, versions),
 })
 
-// npm test runs the newest versions of both.
-await runSuites([
-  [
-    suite(`Kubernetes ${oldest.version}`, oldest),
-    suite(`Kubernetes ${oldest.version}, Helm ${helm3.version}`, oldest, withHelm3),
-    suite(`Helm ${helm3.version}`, undefined, withHelm3),
-  ],
-])
+/** The tests of the chart with the oldest versions. `npm test` runs them with the newest. */
+export const kubernetesVersions: readonly Suite[] = [
+  suite('oldest-kubernetes', { isOldest: true }),
+  suite('oldest-kubernetes-helm-3', { isOldest: true, isHelm3: true }),
+  suite('helm-3', { isHelm3: true }),
+]

@@ -38,7 +38,7 @@ async function runProject(copy: string, root: string, project: string): Promise<
   const report = path.join(root, `${project}.json`)
   const files = [...testFiles[project]!]
   const args = ['run', '--project', project, '--reporter=default', '--reporter=json', `--outputFile.json=${report}`]
-  const env = { [newestClients]: root, TRAINYARD_TEST_DEEP: '1' }
+  const env = { [newestClients]: root, TRAINYARD_TEST_NIGHTLY: '1' }
   const program = path.join(repository, 'node_modules/.bin/vitest')
   await runCommand({ program, args: [...args, ...files], cwd: copy, env, prefix: project })
   const { testResults } = JSON.parse(await readFile(report, 'utf8')) as {

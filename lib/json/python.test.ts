@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { toPythonJson } from './python.ts'
 import { parseValue } from './value.ts'
 
-// Written by Python 3.11. test/control/tracing-digests.test.ts compares with the installed Python.
+// Written by Python 3.11. test/api/tracing-digests.test.ts compares with the installed Python.
 describe('the text that Python writes', () => {
   test.each([
     ['integers of any size', '[1, -0, 123456789012345678901234567890]', '[1, 0, 123456789012345678901234567890]'],

@@ -12,7 +12,7 @@ interface Amounts {
 /**
  * What a process needs for any base model. The memory was measured: tiny-chat's engine had at most 1,376 MiB on two cores, and
  * its trainer 688 MiB (the PSS in /proc/PID/smaps_rollup of all processes of the pod, every five seconds during
- * test/integration/main-job.test.ts). Processors have no such bound: the share is what a pod keeps on a busy node.
+ * test/engine/main-job.test.ts). Processors have no such bound: the share is what a pod keeps on a busy node.
  */
 const needs: Record<Component, Amounts> = {
   engine: { milliCpus: 100, mebibytes: 1400 },

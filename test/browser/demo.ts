@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { prompts } from '../../local/demo/rewards.ts'
 import { ModelRows } from '../support/model-rows.ts'
-import type { Stack } from '../support/stack.ts'
+import type { ApiStack } from '../support/services.ts'
 import { upsertRun } from '../support/wandb.ts'
 import { createRun, type Rollout, type TestRun, type World } from './world.ts'
 
@@ -142,7 +142,7 @@ async function traceCalls(world: World, project: string): Promise<Demo['calls']>
 }
 
 /** Fills a project as the demo would, with some more runs. */
-export async function makeDemo(world: World, stack: Stack, project = 'demo'): Promise<Demo> {
+export async function makeDemo(world: World, stack: ApiStack, project = 'demo'): Promise<Demo> {
   const run = await createRun(world, stack, project, 'warm-20261121041007')
   const jobs = await trainRun(run, 12)
   await world.rest.call('PUT', `/v1/preview/models/${run.id}/aliases/prod`, { step: 9 })
@@ -172,7 +172,7 @@ export async function makeDemo(world: World, stack: Stack, project = 'demo'): Pr
 }
 
 /** Trains a run whose checkpoint has token statistics. Returns its name and its trajectories. */
-export async function trainMeasured(world: World, stack: Stack, project: string) {
+export async function trainMeasured(world: World, stack: ApiStack, project: string) {
   const run = await createRun(world, stack, project, 'measured')
   const rollout = (prompt: string, answer: string, reward: number): Rollout => ({ prompt, answer, reward })
   // The file has statistics of as many tokens.

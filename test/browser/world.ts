@@ -12,7 +12,7 @@ import { repeat } from '../../lib/repeat.ts'
 import { addKey, useApiServer, type OwnApi } from '../support/api-server.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { createRest, type Rest } from '../support/rest.ts'
-import type { Stack } from '../support/stack.ts'
+import type { ApiStack } from '../support/services.ts'
 
 /** A server with the console, and an entity whose data clients and a trainer have written. */
 export interface World extends OwnApi {
@@ -22,8 +22,8 @@ export interface World extends OwnApi {
 }
 
 /** Starts a server with a database of its own. No operator changes its jobs; its changes are numbered here. */
-export function useWorld(stack: Stack, entity = `team-${randomUUID().slice(0, 8)}`): World {
-  const own = useApiServer(stack)
+export function useWorld(stack: ApiStack, entity = `team-${randomUUID().slice(0, 8)}`): World {
+  const own = useApiServer()
   const world = Object.assign(own, { entity }) as World
   const ending = new AbortController()
   let numbering: Promise<void>
@@ -103,9 +103,9 @@ export class TestRun {
   readonly name: string
   readonly #world: World
   readonly #pool: Pool
-  readonly #stack: Stack
+  readonly #stack: ApiStack
 
-  constructor(world: World, stack: Stack, { id, name }: { id: string; name: string }) {
+  constructor(world: World, stack: ApiStack, { id, name }: { id: string; name: string }) {
     this.#world = world
     this.#pool = world.database.pool
     this.#stack = stack
@@ -179,7 +179,7 @@ function listPushes(rollouts: readonly Rollout[]): Record<string, number> {
 }
 
 /** Creates a run. */
-export async function createRun(world: World, stack: Stack, project: string, name: string): Promise<TestRun> {
+export async function createRun(world: World, stack: ApiStack, project: string, name: string): Promise<TestRun> {
   const body = { project, name, base_model: stack.baseModel }
   const { id } = await world.rest.call<{ id: string }>('POST', '/v1/preview/models', body)
   return new TestRun(world, stack, { id, name })

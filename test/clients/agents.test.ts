@@ -1,16 +1,16 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientTimeoutMs, runNode, runPython } from '../support/client-scripts.ts'
 import { isNewest } from '../support/newest-clients.ts'
-import { chooseShare, isDeep } from '../support/random-cases.ts'
+import { limitCases, isNightly } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { teachModel } from '../support/taught-model.ts'
 import { agentConversations, loopsInTwoTurns } from './agents/conversations.ts'
 
 // Each framework loads a large library for seconds, to do what others in this file do too.
-const deepTest = test.runIf(isDeep())
+const nightlyTest = test.runIf(isNightly())
 const frameworks = ['pydantic-ai', 'LangChain', 'openai-agents', 'Strands', 'Instructor'] as const
-const chosen = chooseShare(frameworks, 2)
+const chosen = limitCases(frameworks, 2)
 const testOf = (framework: (typeof frameworks)[number]) => test.runIf(chosen.includes(framework))
 
 const stack = useStack()
@@ -58,7 +58,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  deepTest('by openai-agents over chats', async ({ expect: expectIt }) => {
+  nightlyTest('by openai-agents over chats', async ({ expect: expectIt }) => {
     expectIt(await runAgent('openai_agents_agent')).toEqual({
       calls: [['garden'], ['garden']],
       texts: [sunny, sunny],
@@ -81,7 +81,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  deepTest('by openai-agents in two turns, which the server or references join', async ({ expect: expectIt }) => {
+  nightlyTest('by openai-agents in two turns, which the server or references join', async ({ expect: expectIt }) => {
     const items = ['tool_call_item', 'tool_call_output_item', 'message_output_item']
     const turn = { text: sunny, items, prompt_tokens: expectIt.any(Number) as number }
     const model = await rest.createModel()
@@ -110,7 +110,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  deepTest('by LiteLLM, which raises its own classes', async ({ expect: expectIt }) => {
+  nightlyTest('by LiteLLM, which raises its own classes', async ({ expect: expectIt }) => {
     expectIt(await runAgentOnOpenai2('litellm_calls')).toEqual({
       calls: [['garden'], ['garden']],
       used_tokens: [true, true],
@@ -151,7 +151,7 @@ describe.concurrent('chats, streams, tools and errors', { timeout: clientTimeout
     ['2.54.0', 'agents-openai-2'],
   ]
 
-  test.each([...oldestAndNewest, ...(isDeep() ? between : [])])(
+  test.each([...oldestAndNewest, ...(isNightly() ? between : [])])(
     'by the openai SDK of Python %s',
     async (version, packages) => {
       expect(await runPython(stack, 'chats', { packages, scripts: 'openai-python', env })).toEqual({

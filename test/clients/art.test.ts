@@ -6,7 +6,7 @@ import path from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ensureClientPython, ensurePeersPython, listArtFolders } from '../support/client-python.ts'
-import { isDeep } from '../support/random-cases.ts'
+import { isNightly } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const run = promisify(execFile)
@@ -84,7 +84,7 @@ const trainedTokens = (folder: string) =>
   `data/step_${folder === newest ? 'trainable_assistant_tokens' : 'trainer_tokens'}`
 
 describe.each(folders)('ART of %s without wandb', (folder) => {
-  const steps = isDeep() ? 6 : 1
+  const steps = isNightly() ? 6 : 1
   let seen: MainJob
   let tools: ToolRollouts
 
@@ -107,7 +107,7 @@ describe.each(folders)('ART of %s without wandb', (folder) => {
     expect(seen.early_text).not.toBe('')
   })
 
-  test(`has an agent that learns which tool to call${isDeep() ? '' : ', and trains all tokens of its turns'}`, () => {
+  test(`has an agent that learns which tool to call${isNightly() ? '' : ', and trains all tokens of its turns'}`, () => {
     const { rewards, jobs } = tools
     expect(jobs.map(({ step }) => step)).toEqual(Array.from({ length: steps }, (_, index) => index + 1))
     for (const { step, metrics, called, sampled_tokens: sampled } of jobs) {
@@ -119,7 +119,7 @@ describe.each(folders)('ART of %s without wandb', (folder) => {
       expect(Number.isFinite(metrics['loss/train'])).toBe(true)
     }
     // One step teaches less than chance moves the mean of its rollouts.
-    if (isDeep()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! + 0.2)
+    if (isNightly()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! + 0.2)
   })
 })
 
@@ -212,16 +212,16 @@ describe.runIf(folders.includes(newest))("what only ART's newest release sends",
   })
 })
 
-test.each(folders)(`the program of README.md ${isDeep() ? 'learns' : 'trains'} with ART of %s`, async (folder) => {
+test.each(folders)(`the program of README.md ${isNightly() ? 'learns' : 'trains'} with ART of %s`, async (folder) => {
   const readme = await readFile(path.join(import.meta.dirname, '..', '..', 'README.md'), 'utf8')
   const [, program = ''] = /^```python\n(import asyncio.*?)^```/ms.exec(readme)!
   const unique = program.replaceAll('"agent"', `"agent-${randomUUID()}"`)
-  const text = isDeep() ? unique : unique.replace('range(10)', 'range(1)')
+  const text = isNightly() ? unique : unique.replace('range(10)', 'range(1)')
   const lines = await runProgram(folder, ['-c', text], withKey)
   const steps = lines.map((line) => line.split(' ').map(Number)).filter(([step]) => step! > 0)
-  expect(steps.map(([step]) => step)).toEqual(Array.from({ length: isDeep() ? 10 : 1 }, (_, index) => index + 1))
+  expect(steps.map(([step]) => step)).toEqual(Array.from({ length: isNightly() ? 10 : 1 }, (_, index) => index + 1))
   const rewards = steps.map(([, reward]) => reward!)
-  if (isDeep()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! * 0.8)
+  if (isNightly()) expect((rewards.at(-2)! + rewards.at(-1)!) / 2).toBeGreaterThan(rewards[0]! * 0.8)
 })
 
 const lora = ['adapter_config.json', 'adapter_model.safetensors']
@@ -260,11 +260,11 @@ test.each(folders)(
   },
 )
 
-test.runIf(isDeep())('so does 0.5.18 with the wandb SDK that it pins', async () => {
+test.runIf(isNightly())('so does 0.5.18 with the wandb SDK that it pins', async () => {
   expect(await runArt('art-pinned', 'whole_life.py', { wandb: withKey })).toEqual(seenLife)
 })
 
-test.runIf(isDeep()).each(folders)(
+test.runIf(isNightly()).each(folders)(
   "ART's main job runs with WANDB_API_KEY set, with the packages of %s",
   async (folder) => {
     expect(await runArt(folder, 'main_job.py', { wandb: withKey })).toMatchObject({ step: 2, trained_steps: [1, 2] })

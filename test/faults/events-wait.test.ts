@@ -17,7 +17,7 @@ interface Page {
 }
 
 const stack = useStack()
-const { own, access, addJob, startJob, follow } = useFollowedJobs(stack, useApiServerProcess(stack))
+const { own, access, addJob, startJob, follow } = useFollowedJobs(stack, useApiServerProcess())
 const typesOf = (events: TrainingEvent[]) => events.map(({ type }) => type)
 const readPage = (id: string, query: string) => access.api.call<Page>('GET', `${eventsOf(id)}?${query}`)
 

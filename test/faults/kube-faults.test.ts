@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { openKubeFront, type KubeFront } from '../support/kube-front.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
-import { isDeep } from '../support/random-cases.ts'
+import { isNightly } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -93,7 +93,7 @@ test('a 403 on one kind: the others go on, the operator says what it lacks, and 
 })
 
 // It takes the time of a watch.
-test.runIf(isDeep())(
+test.runIf(isNightly())(
   'a watch that is silently dead is replaced within its time, and what it missed is done',
   async () => {
     front.silenceWatches()

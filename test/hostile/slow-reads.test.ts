@@ -3,9 +3,8 @@ import { expect, test } from 'vitest'
 import { percentile } from '../bench/result.ts'
 import { useApiServerProcess } from '../support/api-server.ts'
 import type { Rest } from '../support/rest.ts'
-import { useStack } from '../support/stack.ts'
 
-const own = useApiServerProcess(useStack())
+const own = useApiServerProcess()
 const goalMs = 300
 const rows = 500_000
 const attackers = 14

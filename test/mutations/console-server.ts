@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts'
 
-const sessionsTest = 'test/control/sessions.test.ts'
+const sessionsTest = 'test/api/sessions.test.ts'
 
 export const consoleServerMutations: Mutation[] = [
   {
@@ -43,7 +43,7 @@ export const consoleServerMutations: Mutation[] = [
     file: 'apiserver/console/open-console.ts',
     find: "ctx.get('Accept')) && isConsolePage",
     replace: "'text/html') && isConsolePage",
-    test: 'test/control/console-files.test.ts',
+    test: 'test/api/console-files.test.ts',
   },
   {
     fault: 'the page does not find its files below the path of a proxy',
@@ -57,7 +57,7 @@ export const consoleServerMutations: Mutation[] = [
     file: 'apiserver/training/projects/routes.ts',
     find: 'if (!isDatabaseUnavailable(error)) throw error',
     replace: 'throw error',
-    test: 'test/control/tracing-database.test.ts',
+    test: 'test/cluster/tracing-database.test.ts',
   },
   {
     fault: 'an envelope loses spikes',
@@ -78,14 +78,14 @@ export const consoleServerMutations: Mutation[] = [
     file: 'db/jobs/reports.ts',
     find: 'WHERE NOT EXISTS (SELECT FROM training.events e WHERE e.job_id = $1 AND e.seq = reported.seq)',
     replace: 'WHERE true',
-    test: 'test/control/model-metrics.test.ts',
+    test: 'test/api/model-metrics.test.ts',
   },
   {
     fault: 'a stream shows the changes of other entities',
     file: 'apiserver/training/stream/hub.ts',
     find: 'this.#byEntity.get(change.entity) ?? []',
     replace: '[...this.#byEntity.values()][0] ?? []',
-    test: 'test/control/change-stream.test.ts',
+    test: 'test/api/change-stream.test.ts',
   },
   {
     fault: 'a client that does not read fills the memory',

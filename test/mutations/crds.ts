@@ -34,14 +34,14 @@ export const crdMutations: Mutation[] = [
     file: 'helm/trainyard/templates/crds/basemodels.yaml',
     find: '&immutable\n                        - rule: self == oldSelf',
     replace: '&immutable\n                        - rule: self == self',
-    test: 'test/control/trainer-settings.test.ts',
+    test: 'test/cluster/trainer-settings.test.ts',
   },
   {
     fault: 'a cancelled TrainingJob can be taken back',
     file: 'helm/trainyard/templates/crds/trainingjobs.yaml',
     find: "(has(self.cancel) && self.cancel)'",
     replace: "has(self.cancel)'",
-    test: 'test/integration/custom-resources.test.ts',
+    test: 'test/engine/custom-resources.test.ts',
   },
   {
     fault: 'a name can pretend to be the hash of another one',

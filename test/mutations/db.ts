@@ -1,14 +1,14 @@
 import type { Mutation } from './mutation.ts'
 
-const foreignIds = 'test/control/foreign-ids.test.ts'
-const lifeCycle = 'test/control/job-life-cycle.test.ts'
-const reports = 'test/control/job-reports.test.ts'
-const severalJobs = 'test/control/several-jobs.test.ts'
-const fairOrder = 'test/control/fair-order.test.ts'
-const startEstimate = 'test/control/start-estimate.test.ts'
-const keys = 'test/control/keys.test.ts'
-const checkpoints = 'test/control/checkpoints.test.ts'
-const garbage = 'test/control/garbage.test.ts'
+const foreignIds = 'test/api/foreign-ids.test.ts'
+const lifeCycle = 'test/db/job-life-cycle.test.ts'
+const reports = 'test/db/job-reports.test.ts'
+const severalJobs = 'test/db/several-jobs.test.ts'
+const fairOrder = 'test/db/fair-order.test.ts'
+const startEstimate = 'test/api/start-estimate.test.ts'
+const keys = 'test/api/keys.test.ts'
+const checkpoints = 'test/cluster/checkpoints.test.ts'
+const garbage = 'test/db/garbage.test.ts'
 
 export const databaseMutations: Mutation[] = [
   {
@@ -16,70 +16,70 @@ export const databaseMutations: Mutation[] = [
     file: 'db/webhooks/sending.ts',
     find: 'const atOncePerEntity = 128',
     replace: 'const atOncePerEntity = 512',
-    test: 'test/control/slow-webhook-hosts.test.ts',
+    test: 'test/db/slow-webhook-hosts.test.ts',
   },
   {
     fault: 'jobs of a paused entity are claimed',
     file: 'db/jobs/claims.ts',
     find: ' WHERE ordered.block IS NULL ORDER BY',
     replace: ' ORDER BY',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'a claim of one of several jobs says that it was the last one',
     file: 'db/jobs/claims.ts',
     find: 'FROM ordered WHERE ordered.id <> begun.id',
     replace: 'FROM ordered WHERE false',
-    test: 'test/control/several-jobs.test.ts',
+    test: 'test/db/several-jobs.test.ts',
   },
   {
     fault: 'a pause of all entities is of none',
     file: 'db/jobs/queue-blocks.ts',
     find: "(SELECT block FROM blocked WHERE entity = '${everyEntity}')",
     replace: 'NULL',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'paused jobs have places before others',
     file: 'db/jobs/fair-order.ts',
     find: '`ordered.block IS NOT NULL, ${fairFirst}`',
     replace: 'fairFirst',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'an admin of an entity ends a pause of the administrator',
     file: 'db/accounts/pauses.ts',
     find: 'WHERE entity = $1 AND by_administrator = $2',
     replace: 'WHERE entity = $1 AND (by_administrator OR NOT $2)',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'the GPU seconds of earlier days count for the limit of a day',
     file: 'db/jobs/queue-blocks.ts',
     find: " AND u.hour >= date_trunc('day', now(), 'UTC')",
     replace: '',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'the default limit of GPU seconds of a day concerns nobody',
     file: 'db/jobs/queue-blocks.ts',
     find: 'coalesce(e.gpu_seconds_per_day, ${literal(defaultSeconds)})',
     replace: 'e.gpu_seconds_per_day',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'running attempts do not count for the GPU seconds of a day',
     file: 'db/jobs/queue-blocks.ts',
     find: 'SELECT r.entity, r.seconds FROM',
     replace: 'SELECT r.entity, 0 * r.seconds FROM',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'a later active job of its model is not before a waiting job',
     file: 'db/jobs/queue.ts',
     find: 'OVER whole > e.arrival, false)',
     replace: 'OVER whole < 0, false)',
-    test: 'test/control/queue-blocks.test.ts',
+    test: 'test/api/queue-blocks.test.ts',
   },
   {
     fault: 'past jobs of other base models tell when a job starts',
@@ -121,35 +121,35 @@ export const databaseMutations: Mutation[] = [
     file: 'db/preparing-client.ts',
     find: 'if (seen.number >= maxStatements) return text',
     replace: '',
-    test: 'test/control/database-connections.test.ts',
+    test: 'test/cluster/database-connections.test.ts',
   },
   {
     fault: 'the hold of a key lasts when its process is dead',
     file: 'db/store/held-keys.ts',
     find: 'WHERE key = $1 AND expires_at >= clock_timestamp() LIMIT 1',
     replace: 'WHERE key = $1 LIMIT 1',
-    test: 'test/control/store-races.test.ts',
+    test: 'test/db/store-races.test.ts',
   },
   {
     fault: 'the hold of a living process ends',
     file: 'db/store/held-keys.ts',
     find: 'SET expires_at = clock_timestamp() + ${holdFor}',
     replace: 'SET expires_at = expires_at',
-    test: 'test/control/store-races.test.ts',
+    test: 'test/db/store-races.test.ts',
   },
   {
     fault: 'of several holds, those that were not renewed do not count',
     file: 'db/store/held-keys.ts',
     find: 'rowCount === keys.length ? asked : never',
     replace: 'rowCount !== 0 ? asked : never',
-    test: 'test/control/store-races.test.ts',
+    test: 'test/db/store-races.test.ts',
   },
   {
     fault: 'a row is committed although the hold of its key has ended',
     file: 'db/store/held-keys.ts',
     find: 'this.#requireHeld()\n',
     replace: '',
-    test: 'test/control/store-races.test.ts',
+    test: 'test/db/store-races.test.ts',
   },
   {
     fault: 'keys of the store are locked through a pooler',
@@ -170,35 +170,35 @@ export const databaseMutations: Mutation[] = [
     file: 'db/migrate.ts',
     find: 'lock_timeout: lockTimeoutMs',
     replace: 'lock_timeout: 0',
-    test: 'test/control/migrations.test.ts',
+    test: 'test/db/migrations.test.ts',
   },
   {
     fault: 'one entity may have all connections of a pool',
     file: 'db/fair-pool.ts',
     find: 'isShared ? Math.ceil(permits / 2) : permits',
     replace: 'permits',
-    test: 'test/control/fair-pool.test.ts',
+    test: 'test/api/fair-pool.test.ts',
   },
   {
     fault: 'a connection that cannot be opened keeps its permit',
     file: 'db/fair-pool.ts',
     find: '      release()\n      throw error',
     replace: '      throw error',
-    test: 'test/control/fair-pool.test.ts',
+    test: 'test/api/fair-pool.test.ts',
   },
   {
     fault: 'a request does not wait in the turn of its entity',
     file: 'apiserver/accounts/keys/authenticate.ts',
     find: '  setTurn(turnOf(caller))\n',
     replace: '',
-    test: 'test/control/fair-pool.test.ts',
+    test: 'test/api/fair-pool.test.ts',
   },
   {
     fault: 'a pool opens more connections than its setting says',
     file: 'db/pool.ts',
     find: 'directConfig(url, more), max }',
     replace: 'directConfig(url, more), max: max * 4 }',
-    test: 'test/control/database-connections.test.ts',
+    test: 'test/cluster/database-connections.test.ts',
   },
   {
     fault: "another entity's model is found by its id",
@@ -233,21 +233,21 @@ export const databaseMutations: Mutation[] = [
     file: 'db/accounts/audit-log.ts',
     find: 'WHERE entity = $1 AND ($2::text IS NULL OR action',
     replace: "WHERE $1 <> '' AND ($2::text IS NULL OR action",
-    test: 'test/control/audit-log.test.ts',
+    test: 'test/api/audit-log.test.ts',
   },
   {
     fault: "the report has another entity's usage",
     file: 'db/accounts/usage-report.ts',
     find: 'WHERE u.entity = $1 AND',
     replace: "WHERE $1 <> '' AND",
-    test: 'test/control/usage.test.ts',
+    test: 'test/api/usage.test.ts',
   },
   {
     fault: 'chats of a batch that is sent again are charged twice',
     file: 'db/accounts/chat-usage.ts',
     find: 'WHERE usage_writers.batch < excluded.batch',
     replace: 'WHERE usage_writers.batch <= excluded.batch',
-    test: 'test/control/usage.test.ts',
+    test: 'test/api/usage.test.ts',
   },
   {
     fault: 'a key that has expired is accepted',
@@ -338,7 +338,7 @@ export const databaseMutations: Mutation[] = [
     file: 'db/jobs/reference-steps.ts',
     find: "${start} - (${job}.config->>'kl_penalty_step_lag')::integer",
     replace: "${start} - 0 * (${job}.config->>'kl_penalty_step_lag')::integer",
-    test: 'test/control/job-progress.test.ts',
+    test: 'test/cluster/job-progress.test.ts',
   },
   {
     fault: 'of the jobs of a model, the last runs first',
@@ -394,49 +394,49 @@ export const databaseMutations: Mutation[] = [
     file: 'db/jobs/holders.ts',
     find: "'state', ${phaseOf(row)})",
     replace: "'state', ${row}.state)",
-    test: 'test/control/jobs.test.ts',
+    test: 'test/api/jobs.test.ts',
   },
   {
     fault: 'waiting trainers are not notified of a job',
     file: 'db/migrations/0002_training.sql',
     find: '  NOTIFY training_queue;\n',
     replace: '',
-    test: 'test/control/status-server.test.ts',
+    test: 'test/cluster/status-server.test.ts',
   },
   {
     fault: 'the operator is notified of what it has done itself',
     file: 'db/migrations/0002_training.sql',
     find: "FOR EACH ROW WHEN (OLD.state <> 'Pending' OR NEW.state <> 'Queued')",
     replace: 'FOR EACH ROW',
-    test: 'test/control/job-notifications.test.ts',
+    test: 'test/db/job-notifications.test.ts',
   },
   {
     fault: 'all jobs of an entity wait for each other, however far its limit is',
     file: 'db/accounts/quota-use.ts',
     find: '  if (count + connections <= limit) return true\n',
     replace: '',
-    test: 'test/control/limits.test.ts',
+    test: 'test/api/limits.test.ts',
   },
   {
     fault: 'lists of the files of artifacts do not count as stored bytes',
     file: 'db/accounts/stored-texts.ts',
     find: "columns: ['files', 'metadata', 'description', 'tags'],\n    more: rowBytes,",
     replace: "columns: ['metadata', 'description', 'tags'],\n    more: rowBytes,",
-    test: 'test/control/stored-texts.test.ts',
+    test: 'test/db/stored-texts.test.ts',
   },
   {
     fault: 'followers are not notified of an event',
     file: 'db/migrations/0002_training.sql',
     find: "PERFORM pg_notify('training_events', job_id::text)",
     replace: "PERFORM pg_notify('training_jobs', job_id::text)",
-    test: 'test/control/events-stream.test.ts',
+    test: 'test/cluster/events-stream.test.ts',
   },
   {
     fault: 'an alias stays at its older step',
     file: 'db/models/aliases.ts',
     find: 'DO UPDATE SET step = excluded.step,',
     replace: 'DO UPDATE SET step = least(aliases.step, excluded.step),',
-    test: 'test/control/aliases.test.ts',
+    test: 'test/cluster/aliases.test.ts',
   },
   {
     fault: 'a deleted step is served',
@@ -492,7 +492,7 @@ export const databaseMutations: Mutation[] = [
     file: 'db/retention/traces.ts',
     find: 'c.project = $2 AND c.started_at <',
     replace: 'c.project = $2 AND c.ended_at <',
-    test: 'test/control/tracing-retention.test.ts',
+    test: 'test/db/tracing-retention.test.ts',
   },
   {
     fault: 'an Idempotency-Key answers another request',
@@ -513,62 +513,62 @@ export const databaseMutations: Mutation[] = [
     file: 'db/listen.ts',
     find: 'await Promise.race([client.connect(), ended])',
     replace: 'await client.connect()',
-    test: 'test/control/listen.test.ts',
+    test: 'test/db/listen.test.ts',
   },
   {
     fault: 'a process ends when its connection breaks while it migrates',
     file: 'db/migrate.ts',
     find: "client.on('error', (error) => log.debug({ error }, 'database connection broken'))",
     replace: '',
-    test: 'test/control/readiness.test.ts',
+    test: 'test/cluster/readiness.test.ts',
   },
   {
     fault: 'another attempt of a job begins from the newest checkpoint',
     file: 'db/jobs/claims.ts',
     find: 'coalesce(candidate.reserved_step, model.last_step + 1) AS step',
     replace: 'model.last_step + 1 AS step',
-    test: 'test/control/client-checkpoints.test.ts',
+    test: 'test/db/client-checkpoints.test.ts',
   },
   {
     fault: "a client's checkpoint gets the step that a running job has reserved",
     file: 'db/checkpoints/add.ts',
     find: 'return Math.max(rows[0].step, reserved.rows[0]?.step ?? 0)',
     replace: 'return rows[0].step',
-    test: 'test/control/client-checkpoints.test.ts',
+    test: 'test/db/client-checkpoints.test.ts',
   },
   {
     fault: 'a claim does not lock its model',
     file: 'db/jobs/claims.ts',
     find: ' FOR SHARE OF model',
     replace: '',
-    test: 'test/control/client-checkpoints.test.ts',
+    test: 'test/db/client-checkpoints.test.ts',
   },
   {
     fault: 'triggers of a restored database stay off',
     file: 'db/backup/load.ts',
     find: 'ENABLE TRIGGER USER',
     replace: 'DISABLE TRIGGER USER',
-    test: 'test/control/backup.test.ts',
+    test: 'test/db/backup.test.ts',
   },
   {
     fault: 'rows of a backup are not compared with its digests',
     file: 'db/backup/load.ts',
     find: "if (hash.digest('hex') !== digest)",
     replace: 'if (digest === undefined)',
-    test: 'test/control/backup.test.ts',
+    test: 'test/db/backup.test.ts',
   },
   {
     fault: 'the newest events of a job are listed from the oldest on',
     file: 'db/jobs/events.ts',
     find: "['<', 'DESC']",
     replace: "['>', 'DESC']",
-    test: 'test/control/openai-paging.test.ts',
+    test: 'test/api/openai-paging.test.ts',
   },
   {
     fault: 'runs are not found by their names',
     file: 'db/runs/rest-list.ts',
     find: 'AND ($6::text IS NULL OR r.name = $6)',
     replace: 'AND ($6::text IS NULL OR r.name IS NOT NULL)',
-    test: 'test/control/wandb-runs.test.ts',
+    test: 'test/api/wandb-runs.test.ts',
   },
 ]

@@ -181,7 +181,7 @@ export const libMutations: Mutation[] = [
     file: 'lib/metrics/measure-requests.ts',
     find: '? { method, route } : { method: unknown, route: unknown }',
     replace: '? { method, route } : { method: unknown, route: ctx.path }',
-    test: 'test/control/metrics.test.ts',
+    test: 'test/cluster/metrics.test.ts',
   },
   {
     fault: 'a shutdown that takes too long does not say what has not ended',

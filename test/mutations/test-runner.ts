@@ -4,7 +4,7 @@ import path from 'node:path'
 import { readLocalConfig } from '../../local/config.ts'
 import { installTrainerEnvironment } from '../../local/install/python-environment.ts'
 import { Board } from '../../local/terminal/board.ts'
-import { runningStack } from '../support/control-setup.ts'
+import { runningStack } from '../support/cluster-setup.ts'
 import { installS3Server } from '../support/s3-build.ts'
 import { readJunitCounts, readVitestCounts, type Counts } from './test-report.ts'
 

@@ -1,6 +1,6 @@
 import type { Mutation } from './mutation.ts'
 
-const isolation = 'test/control/tracing-isolation.test.ts'
+const isolation = 'test/api/tracing-isolation.test.ts'
 
 export const traceDatabaseMutations: Mutation[] = [
   {
@@ -8,7 +8,7 @@ export const traceDatabaseMutations: Mutation[] = [
     file: 'apiserver/tracing/projects.ts',
     find: 'if (entity !== caller.entity) throw',
     replace: 'if (entity === name) throw',
-    test: 'test/control/tracing-foreign-ids.test.ts',
+    test: 'test/api/tracing-foreign-ids.test.ts',
   },
   {
     fault: 'calls of a foreign project are read',
@@ -36,14 +36,14 @@ export const traceDatabaseMutations: Mutation[] = [
     file: 'db/tracing/objects.ts',
     find: 'THEN created_at ELSE clock_timestamp() END',
     replace: 'THEN created_at ELSE created_at END',
-    test: 'test/control/tracing-objects.test.ts',
+    test: 'test/api/tracing-objects.test.ts',
   },
   {
     fault: 'a version that is published again after its deletion keeps its old user',
     file: 'db/tracing/objects.ts',
     find: 'THEN wb_user_id ELSE $7 END',
     replace: 'THEN wb_user_id ELSE coalesce(wb_user_id, $7) END',
-    test: 'test/control/tracing-objects.test.ts',
+    test: 'test/api/tracing-objects.test.ts',
   },
   {
     fault: 'an object of a foreign project is read',
@@ -78,6 +78,6 @@ export const traceDatabaseMutations: Mutation[] = [
     file: 'db/tracing/threads.ts',
     find: 'WHERE project = $1 AND thread_id IS NOT NULL',
     replace: 'WHERE project <> -$1::int AND thread_id IS NOT NULL',
-    test: 'test/control/tracing-threads.test.ts',
+    test: 'test/api/tracing-threads.test.ts',
   },
 ]

@@ -33,24 +33,23 @@ export const npmCompanions = ['@opentelemetry/api', '@opentelemetry/resources', 
 
 /** The test files, by their vitest project. Each is run whole. */
 export const testFiles: Record<string, readonly string[]> = {
-  integration: [
+  engine: [
     'test/clients/agents.test.ts',
     'test/clients/art.test.ts',
     'test/clients/openai-endpoints.test.ts',
     'test/clients/openai-python.test.ts',
     'test/clients/openai.test.ts',
     'test/clients/weave-completions.test.ts',
-    'test/integration/console-snippets.test.ts',
+    'test/engine/console-snippets.test.ts',
   ],
-  control: [
-    'test/clients/tracing/opentelemetry.test.ts',
-    'test/clients/tracing/weave-calls.test.ts',
-    'test/clients/tracing/weave-feedback.test.ts',
-    'test/clients/tracing/weave-npm.test.ts',
-    'test/clients/tracing/weave-objects.test.ts',
-    'test/clients/tracing/weave-oldest.test.ts',
-    'test/control/openai-error-classes.test.ts',
-    'test/control/wandb-artifacts-sdk.test.ts',
-    'test/control/wandb-runs-sdk.test.ts',
+  api: [
+    'test/api/opentelemetry.test.ts',
+    'test/api/weave-calls.test.ts',
+    'test/api/weave-feedback.test.ts',
+    'test/api/weave-objects.test.ts',
+    'test/api/weave-oldest.test.ts',
+    'test/api/wandb-artifacts-sdk.test.ts',
+    'test/api/wandb-runs-sdk.test.ts',
   ],
+  cluster: ['test/cluster/openai-error-classes.test.ts', 'test/cluster/weave-npm.test.ts'],
 }

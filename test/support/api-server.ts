@@ -8,11 +8,12 @@ import { serve } from '../../apiserver/serve.ts'
 import { generateKey } from '../../apiserver/accounts/keys/secret.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
+import { addBaseModel } from './fake-engine.ts'
 import { findFreePort } from './free-port.ts'
 import { apiServerFlags, nodeEnv } from './node-env.ts'
 import { createRest, type Rest } from './rest.ts'
 import { openSeverableProxy, type SeverableProxy } from './severable-proxy.ts'
-import type { Stack } from './stack.ts'
+import { type ApiStack, type Services, useServices } from './services.ts'
 
 /** An apiserver for tests, with its own database. No operator changes its jobs. */
 export interface ServedApi {
@@ -34,7 +35,7 @@ export interface RunningApiServer extends ServedApi {
 export const webhookKey = 'the key of the secrets of webhooks'
 
 type Command = [string, ...string[]]
-type Place = Pick<Stack, 'kubeconfig' | 'artifacts'>
+type Place = Pick<Services, 'kubeconfig' | 'artifacts'>
 
 /** The way of an apiserver to its database, and its variables. */
 async function prepare(stack: Place, databaseUrl: string, env: Record<string, string>) {
@@ -110,8 +111,7 @@ export async function startApiServer(
 }
 
 /** Adds a key to an entity and returns it. */
-export async function addKey(pool: Pool, entity: string, role = 'member'): Promise<string> {
-  const key = generateKey()
+export async function addKey(pool: Pool, entity: string, role = 'member', key = generateKey()): Promise<string> {
   await pool.query('INSERT INTO auth.api_keys (entity, digest, role) VALUES ($1, $2, $3)', [
     entity,
     createHash('sha256').update(key).digest(),
@@ -129,19 +129,18 @@ export interface OwnApi<Api extends ServedApi = ServedApi> {
 }
 
 /** Starts an apiserver before a test file's tests, and ends it after them. */
-export function useApiServer(stack: Stack, env: Record<string, string> = {}): OwnApi {
-  return useServer(stack, (databaseUrl) => serveApi(stack, databaseUrl, env))
+export function useApiServer(env: Record<string, string> = {}): OwnApi {
+  return useServer((databaseUrl) => serveApi(useServices(), databaseUrl, env))
 }
 
 /** The same, in a process of its own. */
-export function useApiServerProcess(stack: Stack, env: Record<string, string> = {}): OwnApi<RunningApiServer> {
-  return useServer(stack, (databaseUrl) => startApiServer(stack, databaseUrl, env))
+export function useApiServerProcess(env: Record<string, string> = {}): OwnApi<RunningApiServer> {
+  return useServer((databaseUrl) => startApiServer(useServices(), databaseUrl, env))
 }
 
-function useServer<Api extends ServedApi>(stack: Stack, start: (databaseUrl: string) => Promise<Api>): OwnApi<Api> {
+function useServer<Api extends ServedApi>(start: (databaseUrl: string) => Promise<Api>): OwnApi<Api> {
   const own = {} as OwnApi<Api>
-  own.join = async (entity, role) =>
-    createRest({ ...stack, url: own.server.url }, await addKey(own.database.pool, entity, role))
+  own.join = async (entity, role) => createRest(own.server, await addKey(own.database.pool, entity, role))
   beforeAll(async () => {
     own.database = await createTestDatabase()
     own.server = await start(own.database.databaseUrl)
@@ -151,4 +150,20 @@ function useServer<Api extends ServedApi>(stack: Stack, start: (databaseUrl: str
     await own.database?.drop()
   })
   return own
+}
+
+/**
+ * Starts an apiserver for a test file, with a base model and an admin's key, for tests that need no Kubernetes. The address
+ * of the server and of its database are there when the tests run.
+ */
+export function useOwnStack(env: Record<string, string> = {}): ApiStack {
+  const own = useApiServer(env)
+  const stack = { ...useServices(), url: '', apiKey: generateKey(), baseModel: 'trainyard/tiny-chat' }
+  beforeAll(async () => {
+    const { pool, databaseUrl } = own.database
+    await addBaseModel({ pool, baseModel: stack.baseModel, namespace: 'trainyard' })
+    await addKey(pool, 'local', 'admin', stack.apiKey)
+    Object.assign(stack, { url: own.server.url, databaseUrl })
+  })
+  return stack
 }

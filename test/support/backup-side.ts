@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import { startApiServer } from './api-server.ts'
 import type { TestDatabase } from './database.ts'
 import { createRest, type Rest } from './rest.ts'
-import type { Stack } from './stack.ts'
+import type { ApiStack } from './services.ts'
 import { projectId, type TraceWrite } from './trace-writes.ts'
 
 const hosts = { TRAINYARD_WEBHOOK_HOSTS: 'http://*:*', TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8' }
@@ -26,7 +26,7 @@ interface SideOptions {
 }
 
 /** Starts it. It ends with the test. */
-export async function openBackupSide(stack: Stack, { database, store, key, env }: SideOptions): Promise<BackupSide> {
+export async function openBackupSide(stack: ApiStack, { database, store, key, env }: SideOptions): Promise<BackupSide> {
   const variables = { TRAINYARD_ARTIFACTS: store, ...hosts, ...env }
   const server = await startApiServer({ ...stack, artifacts: store }, database.databaseUrl, variables)
   onTestFinished(server.remove)

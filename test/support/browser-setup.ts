@@ -2,7 +2,7 @@ import { chromium } from 'playwright-core'
 import type { TestProject } from 'vitest/node'
 import { buildConsole } from '../../console/build.ts'
 import { findLaunchOptions } from './chromium.ts'
-import setUpControlStack from './control-setup.ts'
+import setUpCluster from './cluster-setup.ts'
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -15,7 +15,7 @@ declare module 'vitest' {
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const options = await findLaunchOptions()
   await buildConsole()
-  const tearDown = await setUpControlStack(project)
+  const tearDown = await setUpCluster(project)
   const browser = await chromium.launchServer({ ...options, host: '127.0.0.1' })
   project.provide('browser', browser.wsEndpoint())
   return async () => {

@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { defaultEntity } from '../../local/stack/api-key.ts'
 import { ensureClientPython } from './client-python.ts'
 import { findNewestNode } from './newest-clients.ts'
-import type { Stack } from './stack.ts'
+import type { ApiStack } from './services.ts'
 
 const run = promisify(execFile)
 const clients = path.join(import.meta.dirname, '..', 'clients')
@@ -49,13 +49,13 @@ export const newProject = () => `p-${randomUUID()}`
  * Runs a Python script in its own folder. Returns the JSON of its last line. If it fails, the error contains its
  * output.
  */
-export async function runPython<Facts>(stack: Stack, script: string, options: ScriptRun): Promise<Facts> {
+export async function runPython<Facts>(stack: ApiStack, script: string, options: ScriptRun): Promise<Facts> {
   return (await listenToPython<Facts>(stack, script, options)).facts
 }
 
 /** The same, with what the libraries print for people. */
 export async function listenToPython<Facts>(
-  stack: Stack,
+  stack: ApiStack,
   script: string,
   { packages, scripts = packages, project = newProject(), env = {}, timeoutMs }: ScriptRun,
 ): Promise<ScriptEnd<Facts>> {
@@ -66,7 +66,7 @@ export async function listenToPython<Facts>(
 
 /** The same for a Node script. */
 export async function runNode<Facts>(
-  stack: Stack,
+  stack: ApiStack,
   script: string,
   env: NodeJS.ProcessEnv = {},
   args: string[] = [],
@@ -79,7 +79,7 @@ export async function runNode<Facts>(
   ).facts
 }
 
-async function runScript<Facts>(stack: Stack, program: Program): Promise<ScriptEnd<Facts>> {
+async function runScript<Facts>(stack: ApiStack, program: Program): Promise<ScriptEnd<Facts>> {
   const { command, env, timeoutMs: timeout = clientTimeoutMs } = program
   const home = await mkdtemp(path.join(tmpdir(), 'trainyard-client-'))
   try {
@@ -97,7 +97,7 @@ async function runScript<Facts>(stack: Stack, program: Program): Promise<ScriptE
 }
 
 /** The only address is that of the stack. The SDKs derive the address for traces from it. */
-function clientEnvironment(stack: Stack, home: string): NodeJS.ProcessEnv {
+function clientEnvironment(stack: ApiStack, home: string): NodeJS.ProcessEnv {
   return {
     PATH: process.env.PATH,
     HOME: home,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { listDashboardQueries } from './dashboard.ts'
 import { listDefaultMetrics, listMetrics, metricTables } from './metric-tables.ts'
 
-// vLLM's own, which engines serve. `npm run test:dashboard` finds data of each.
+// vLLM's own, which engines serve. `npm test -- dashboard` finds data of each.
 const engineMetrics = [
   'vllm:generation_tokens_total',
   'vllm:kv_cache_usage_perc',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { useStack } from './stack.ts'
+import { useServices } from './services.ts'
 import { log, nameDatabase, runOnServer, templateDatabase } from './template-database.ts'
 
 /** A migrated database for one test file, on the stack's Postgres. */
@@ -21,7 +21,7 @@ export function createEmptyDatabase(serverUrl?: string): Promise<TestDatabase> {
   return copyDatabase('template1', serverUrl)
 }
 
-async function copyDatabase(source: string, serverUrl = useStack().databaseUrl): Promise<TestDatabase> {
+async function copyDatabase(source: string, serverUrl = useServices().databaseUrl): Promise<TestDatabase> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await runOnServer(serverUrl, `CREATE DATABASE ${name} TEMPLATE ${source}`)
   const databaseUrl = nameDatabase(serverUrl, name)

@@ -44,7 +44,11 @@ export async function announceEngine(place: EnginePlace): Promise<void> {
 }
 
 /** A row of the base model, as the operator writes it. */
-export async function addBaseModel({ pool, baseModel, namespace }: Omit<EnginePlace, 'address'>): Promise<void> {
+export async function addBaseModel({
+  pool,
+  baseModel,
+  namespace,
+}: Pick<EnginePlace, 'pool' | 'baseModel' | 'namespace'>): Promise<void> {
   await pool.query(
     'INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, $1)',
     [baseModel, namespace],

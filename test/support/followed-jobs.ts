@@ -5,13 +5,13 @@ import { recordEvents, type ReportedEvent } from '../../db/jobs/reports.ts'
 import { addKey, type OwnApi } from './api-server.ts'
 import { openEventStream } from './event-stream.ts'
 import { createRest, type Rest } from './rest.ts'
-import type { Stack } from './stack.ts'
+import type { ApiStack } from './services.ts'
 import { TrainingRows } from './training-rows.ts'
 
 /**
  * Creates jobs of one entity on `own`, and follows their events. `api` and `key` are read-only.
  */
-export function useFollowedJobs<Own extends OwnApi>(stack: Stack, own: Own) {
+export function useFollowedJobs<Own extends OwnApi>(stack: ApiStack, own: Own) {
   const entity = `team-${randomUUID()}`
   const access = {} as { key: string; api: Rest }
   beforeAll(async () => {

@@ -9,17 +9,11 @@ import { databaseUrl } from '../../local/stack/programs/postgres.ts'
 import { readSettings } from '../../local/stack/settings.ts'
 import { stopMachinery } from '../../local/stack/stop.ts'
 import { Board } from '../../local/terminal/board.ts'
+import type { ApiStack } from './services.ts'
 import { createTemplateDatabase } from './template-database.ts'
 
 /** The addresses and paths of the tests' stack. */
-export interface StackHandle {
-  url: string
-  apiKey: string
-  baseModel: string
-  kubeconfig: string
-  databaseUrl: string
-  /** Folder of the artifact store. */
-  artifacts: string
+export interface StackHandle extends ApiStack {
   stateFolder: string
   kubectlPath: string
   helmPath: string
@@ -37,10 +31,16 @@ export default function setUp(project: TestProject): Promise<() => Promise<void>
   return setUpStack(project, { withPods: true })
 }
 
+/** Gives the stack to the test files of a project. */
+export function provideStack(project: TestProject, handle: StackHandle): void {
+  project.provide('stack', handle)
+  project.provide('services', handle)
+}
+
 /** Brings up a stack with or without engines and trainers, which take most of the start's time and memory. */
 export async function setUpStack(project: TestProject, { withPods }: { withPods: boolean }) {
   const { handle, tearDown } = await bringUpStack(withPods)
-  project.provide('stack', handle)
+  provideStack(project, handle)
   return tearDown
 }
 

@@ -6,7 +6,7 @@ import path from 'node:path'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
 import type { UnsentOptions } from '../../lib/kube/credentials.ts'
 import { closeWithConnections, openLocally } from './local-server.ts'
-import type { Stack } from './stack.ts'
+import type { ApiStack } from './services.ts'
 
 /** A way to the real kube-apiserver on which a test makes faults. */
 export interface KubeFront {
@@ -30,7 +30,7 @@ interface Exchange {
 }
 
 /** Opens one on a free port of 127.0.0.1, without TLS. */
-export async function openKubeFront({ kubeconfig }: Pick<Stack, 'kubeconfig'>): Promise<KubeFront> {
+export async function openKubeFront({ kubeconfig }: Pick<ApiStack, 'kubeconfig'>): Promise<KubeFront> {
   const access = loadKubeAccess({ KUBECONFIG: kubeconfig })
   const watches = new Set<Exchange>()
   let forbidden: string | undefined

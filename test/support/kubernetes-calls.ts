@@ -27,10 +27,15 @@ const policy = {
   ],
 }
 
+const variable = 'TRAINYARD_TEST_AUDIT_LOGS'
+
+/** The folder of the audit logs of this run. */
+export const auditLogs = (): string => process.env[variable]!
+
 /** Has the API servers of all stacks that this process and its children start write audit logs to a folder. */
 export async function recordKubernetesCalls(folder: string): Promise<void> {
   await writeFile(path.join(folder, 'policy.yaml'), JSON.stringify(policy))
-  process.env['TRAINYARD_TEST_AUDIT_LOGS'] = folder
+  process.env[variable] = folder
 }
 
 /** The calls of each of our parts, from the audit logs of a folder. */

@@ -7,7 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { webhookKey } from './api-server.ts'
 import { findFreePort } from './free-port.ts'
 import { nodeEnv, operatorFlags } from './node-env.ts'
-import type { Stack } from './stack.ts'
+import type { ApiStack } from './services.ts'
 
 /** A running operator for one test. */
 export interface RunningOperator {
@@ -42,7 +42,7 @@ const pauseMs = 1_000
  * itself: one that gets no processor for ten seconds loses its Lease.
  */
 export async function startOperator(
-  cluster: Pick<Stack, 'kubeconfig'>,
+  cluster: Pick<ApiStack, 'kubeconfig'>,
   { databaseUrl, namespace, env }: Wanted,
 ): Promise<RunningOperator> {
   const port = await findFreePort()

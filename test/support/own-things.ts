@@ -5,7 +5,7 @@ import { insertResponse } from '../../db/responses/responses.ts'
 import { eventually } from './eventually.ts'
 import { ModelRows } from './model-rows.ts'
 import { createRest, type Rest } from './rest.ts'
-import type { Stack } from './stack.ts'
+import type { ApiStack } from './services.ts'
 import { createTraceClient } from './trace-client.ts'
 import { uploadRunFile, upsertRun } from './wandb.ts'
 
@@ -33,7 +33,7 @@ const dataSet = `${JSON.stringify({ messages: [{ role: 'assistant', content: 'a'
 const trajectory = { messages_and_choices: [{ role: 'user', content: 'a' }], reward: 1 }
 
 /** Creates them over REST. What only training creates is written as rows and files. */
-export async function makeThings(stack: Stack, pool: Pool, owner: { key: string; entity: string }): Promise<Things> {
+export async function makeThings(stack: ApiStack, pool: Pool, owner: { key: string; entity: string }): Promise<Things> {
   const ids = await makeIds(stack, pool, owner)
   const bodies = listBodies(stack, ids)
   return {
@@ -68,7 +68,7 @@ function unknownLike(name: string, value: string): string {
   return name === 'digest' ? createHash('sha256').update(randomUUID()).digest('hex') : value
 }
 
-async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string; entity: string }) {
+async function makeIds(stack: ApiStack, pool: Pool, { key, entity }: { key: string; entity: string }) {
   const rest = createRest(stack, key)
   const make = async (method: string, path: string, body: object) =>
     (await rest.call<{ id: string }>(method, `/v1/preview/${path}`, body)).id
@@ -108,7 +108,7 @@ async function makeIds(stack: Stack, pool: Pool, { key, entity }: { key: string;
 }
 
 /** As the weave SDK makes it. */
-async function addCall({ url }: Stack, { key, entity }: { key: string; entity: string }): Promise<string> {
+async function addCall({ url }: ApiStack, { key, entity }: { key: string; entity: string }): Promise<string> {
   const id = newId()
   const start = { project_id: `${entity}/own`, id, trace_id: id, op_name: 'answer', attributes: {}, inputs: {} }
   const traces = createTraceClient(`${url}/traces`, key)
@@ -117,7 +117,7 @@ async function addCall({ url }: Stack, { key, entity }: { key: string; entity: s
 }
 
 /** As the wandb SDK makes it, with a file. */
-async function addRun({ url }: Stack, { key, entity }: { key: string; entity: string }): Promise<string> {
+async function addRun({ url }: ApiStack, { key, entity }: { key: string; entity: string }): Promise<string> {
   const id = await upsertRun({ url, key }, { modelName: 'own', name: 'run' })
   const file = { path: 'adapter_config.json', content: '{}' }
   await uploadRunFile({ url, key }, { entity, project: 'own', run: 'run' }, file)
@@ -132,7 +132,7 @@ async function addResponse(pool: Pool, entity: string): Promise<string> {
   return id
 }
 
-async function upload(stack: Stack, path: string, key: string): Promise<void> {
+async function upload(stack: ApiStack, path: string, key: string): Promise<void> {
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/octet-stream' }
   const response = await fetch(`${stack.url}/v1/preview/${path}`, { method: 'PUT', headers, body: dataSet })
   if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
@@ -148,7 +148,7 @@ function findDelivery(rest: Rest, webhook: string): Promise<string> {
 }
 
 /** Bodies by method and path. */
-function listBodies(stack: Stack, ids: Record<string, string>): Record<string, Body> {
+function listBodies(stack: ApiStack, ids: Record<string, string>): Record<string, Body> {
   const data = { type: 'application/octet-stream', content: dataSet }
   return {
     'post models': json({ base_model: stack.baseModel }),

@@ -1,7 +1,7 @@
-import { createHash, randomInt } from 'node:crypto'
+import { randomInt } from 'node:crypto'
 
-/** `npm run test:deep` makes this many times the random cases of `npm test`. */
-const deepFactor = 10
+/** `npm run test:nightly` makes this many times the random cases of `npm test`. */
+const nightlyFactor = 10
 
 /** The cases of a random test. `seed` and `numRuns` are fast-check's words. */
 export interface RandomCases {
@@ -16,21 +16,12 @@ export function chooseCases(share: number): RandomCases {
 
 /** How many runs of `npm test` have as many random cases as this one. TRAINYARD_TEST_RUNS=300 makes those of 300 runs. */
 export function countRuns(): number {
-  return Number(process.env.TRAINYARD_TEST_RUNS ?? 1) * (isDeep() ? deepFactor : 1)
+  return Number(process.env.TRAINYARD_TEST_RUNS ?? 1) * (isNightly() ? nightlyFactor : 1)
 }
 
-/**
- * Chooses a test's share of cases that are always the same. TRAINYARD_TEST_SHARE decides which, or else the run's seed; a
- * deep run has all.
- */
-export function chooseShare<Case>(cases: readonly Case[], share: number): Case[] {
-  const seed = process.env.TRAINYARD_TEST_SHARE ?? ensureSeed()
-  const place = (each: Case) =>
-    createHash('sha256')
-      .update(`${seed} ${JSON.stringify(each)}`)
-      .digest('hex')
-  const chosen = new Set(cases.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).slice(0, share))
-  return cases.filter((each) => isDeep() || chosen.has(each))
+/** The first cases of a list. The nightly run has all. */
+export function limitCases<Case>(cases: readonly Case[], count: number): readonly Case[] {
+  return isNightly() ? cases : cases.slice(0, count)
 }
 
 /** Returns the seed in TRAINYARD_TEST_SEED, or sets a new one there. Child processes inherit it. */
@@ -42,6 +33,6 @@ export function ensureSeed(): number {
   return seed
 }
 
-export function isDeep(): boolean {
-  return process.env.TRAINYARD_TEST_DEEP === '1'
+export function isNightly(): boolean {
+  return process.env.TRAINYARD_TEST_NIGHTLY === '1'
 }

@@ -8,8 +8,8 @@ export interface Outcome {
   /** The failed tests, with their errors. */
   failures: string[]
   skipped: string[]
-  /** The tests that failed at first and passed alone, with their errors. */
-  flaky: string[]
+  /** The failed tests in quarantine, with their errors. They do not count. */
+  quarantined: string[]
   files: Map<string, FileOutcome>
 }
 
@@ -19,7 +19,14 @@ interface FileOutcome {
   failed: number
 }
 
-export const noTests = (): Outcome => ({ passed: 0, failed: 0, failures: [], skipped: [], flaky: [], files: new Map() })
+export const noTests = (): Outcome => ({
+  passed: 0,
+  failed: 0,
+  failures: [],
+  skipped: [],
+  quarantined: [],
+  files: new Map(),
+})
 
 interface VitestReport {
   numPassedTests: number
@@ -53,7 +60,7 @@ export async function readVitestReport(file: string, root: string): Promise<Outc
       ...brokenFiles.map(({ name, message }) => `${path.relative(root, name)}\n${message}`),
     ],
     skipped: tests.filter((test) => test.status === 'skipped').map((test) => test.fullName),
-    flaky: [],
+    quarantined: [],
     files: new Map(report.testResults.map((result) => [path.relative(root, result.name), countFile(result)])),
   }
 }

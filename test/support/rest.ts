@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
 import { eventually } from './eventually.ts'
-import type { Stack } from './stack.ts'
+import type { ApiStack } from './services.ts'
 
 export interface TrainingEvent {
   id: string
@@ -35,13 +35,16 @@ export interface Choice {
   finish_reason: string
 }
 
+type RestStack = Pick<ApiStack, 'url'> & Partial<Pick<ApiStack, 'apiKey' | 'baseModel'>>
+
 /** A client of a stack's REST interface, with its key or another one. */
-export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, key = stack.apiKey) {
+export function createRest(stack: RestStack, key = stack.apiKey) {
+  const authorization = `Bearer ${key}`
   const send = (method: string, path: string, body?: unknown, signal?: AbortSignal) =>
     fetch(stack.url + path, {
       method,
       ...(signal && { signal }),
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      headers: { authorization, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
 
@@ -53,7 +56,7 @@ export function createRest(stack: Pick<Stack, 'url' | 'apiKey' | 'baseModel'>, k
 
   /** Uploads a data set. */
   const upload = async <T>(path: string, rows: string): Promise<T> => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/jsonl' }
+    const headers = { authorization, 'content-type': 'application/jsonl' }
     const response = await fetch(stack.url + path, { method: 'PUT', headers, body: rows })
     if (!response.ok) throw new Error(`PUT ${path}: ${response.status} ${await response.text()}`)
     return (await response.json()) as T

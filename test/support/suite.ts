@@ -2,6 +2,8 @@ import type { Outcome } from './reports.ts'
 
 export interface Suite {
   name: string
+  /** Whether vitest runs it, which can choose its files by their imports. */
+  isVitest?: boolean
   run: (context: SuiteContext) => Promise<Outcome>
 }
 
@@ -10,8 +12,8 @@ export interface SuiteContext {
   name: string
   /** A folder for reports. */
   reports: string
-  /** Only these files, which failed in the suite's first run. */
-  files?: string[] | undefined
+  /** Only the files that import what has changed since this commit. */
+  changedSince?: string
 }
 
 /** The results and the time of a suite, in seconds. */

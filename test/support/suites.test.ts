@@ -119,7 +119,7 @@ test('reports have counts, failures, skipped tests and seconds by file', async (
       failed: 2,
       failures: ['test/a.test.ts: c\n1 is not 2', 'test/b.test.ts\nno import'],
       skipped: ['b'],
-      flaky: [],
+      quarantined: [],
       files: new Map([
         ['test/a.test.ts', { seconds: 2.5, passed: 1, failed: 1 }],
         ['test/b.test.ts', { seconds: 2.5, passed: 0, failed: 1 }],
@@ -130,7 +130,7 @@ test('reports have counts, failures, skipped tests and seconds by file', async (
       failed: 1,
       failures: ['trainyard_trainer.rl.loss_test: test_b[x]\n1 < 2\nno'],
       skipped: ['test_c: no GPU'],
-      flaky: [],
+      quarantined: [],
       files: new Map([
         ['trainer/trainyard_trainer/rl/loss_test.py', { seconds: 1.75, passed: 1, failed: 1 }],
         ['trainer/gpu/all_test.py', { seconds: 0, passed: 0, failed: 0 }],

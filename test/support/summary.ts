@@ -1,4 +1,4 @@
-import { isDeep } from './random-cases.ts'
+import { isNightly } from './random-cases.ts'
 import type { FinishedSuite } from './suite.ts'
 
 const maxFiles = 20
@@ -7,7 +7,7 @@ const maxFiles = 20
 const maxFailureLines = 25
 
 /**
- * Prints the times, the slowest files, the failures and flaky tests, the seed and the skipped tests. The last line is the sum.
+ * Prints the times, the slowest files, the failures, the seed and the skipped tests. The last line is the sum.
  */
 export function printSummary(suites: readonly FinishedSuite[]): void {
   const times = suites.map(({ suite, seconds }): [string, number] => [suite.name, seconds])
@@ -17,11 +17,10 @@ export function printSummary(suites: readonly FinishedSuite[]): void {
   console.log(`\n${formatTable('suite', times)}\n\n${formatTable('file', files.slice(0, maxFiles))}\n`)
   const print = (failure: string) => console.log(`${failure.split('\n').slice(0, maxFailureLines).join('\n')}\n`)
   for (const { outcome } of suites) {
-    for (const failure of outcome.flaky) print(`flaky: failed once, and passed alone: ${failure}`)
+    for (const failure of outcome.quarantined) print(`in quarantine: ${failure}`)
     for (const failure of outcome.failures) print(`✗ ${failure}`)
   }
-  const { TRAINYARD_TEST_SHARE: share } = process.env
-  const choice = isDeep() ? 'TRAINYARD_TEST_DEEP=1 ' : share === undefined ? '' : `TRAINYARD_TEST_SHARE=${share} `
+  const choice = isNightly() ? 'TRAINYARD_TEST_NIGHTLY=1 ' : ''
   console.log(`${choice}TRAINYARD_TEST_SEED=${process.env.TRAINYARD_TEST_SEED} makes the same random cases again.`)
   for (const { outcome } of suites) for (const skip of outcome.skipped) console.log(`skipped: ${skip}`)
   const sum = (field: 'passed' | 'failed') => suites.reduce((total, { outcome }) => total + outcome[field], 0)

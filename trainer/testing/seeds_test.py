@@ -5,7 +5,7 @@ from testing import seeds
 
 @pytest.fixture(autouse=True)
 def run(monkeypatch):
-    for name, value in {"RUN_SEED": 7, "NUM_RUNS": 1, "IS_DEEP": False}.items():
+    for name, value in {"RUN_SEED": 7, "NUM_RUNS": 1, "IS_NIGHTLY": False}.items():
         monkeypatch.setattr(seeds, name, value)
 
 
@@ -21,5 +21,5 @@ def test_several_runs_in_one_have_the_seeds_of_each(monkeypatch):
 
 
 def test_a_deep_run_has_ten_times_the_seeds(monkeypatch):
-    monkeypatch.setattr(seeds, "IS_DEEP", True)
+    monkeypatch.setattr(seeds, "IS_NIGHTLY", True)
     assert list(seeds.draw_seeds(2)) == list(range(70_000, 70_020))

@@ -8,7 +8,7 @@ import pytest
 from transformers import AutoConfig, AutoModelForCausalLM, PreTrainedConfig
 
 from testing.own_code import add_own_code
-from testing.seeds import IS_DEEP
+from testing.seeds import IS_NIGHTLY
 from testing.tiny_models import CONFIGS
 from trainyard_artifacts.checkpoints import locate_checkpoint, write_checkpoint
 from trainyard_artifacts.settings import StoreSettings
@@ -22,7 +22,7 @@ TRAINER = Path(__file__).parents[1]
 MODEL = TRAINER / "models" / "tiny-chat"
 # vLLM's attention on CPUs has no smaller heads.
 SIZES = {"hidden_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
-deep = pytest.mark.skipif(not IS_DEEP, reason="a deep test")
+deep = pytest.mark.skipif(not IS_NIGHTLY, reason="a deep test")
 
 
 @pytest.fixture

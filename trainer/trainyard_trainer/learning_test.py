@@ -7,13 +7,13 @@ from statistics import fmean
 import pytest
 
 from testing.jobs import MODEL
-from testing.seeds import IS_DEEP, RUN_SEED
+from testing.seeds import IS_NIGHTLY, RUN_SEED
 from tiny_chat.learning import Task, describe_curve, learn_task
 from tiny_chat.sampler import Sampler
 
 # All of these are known to learn. A run tests one of them, and a deep run tests all.
 KNOWN_SEEDS = [1, 2, 3]
-SEEDS = KNOWN_SEEDS if IS_DEEP else [Random(RUN_SEED).choice(KNOWN_SEEDS)]
+SEEDS = KNOWN_SEEDS if IS_NIGHTLY else [Random(RUN_SEED).choice(KNOWN_SEEDS)]
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +37,7 @@ DOUBT = Task(YES_OR_NO, lambda answer: float(answer.startswith("Maybe")))
 
 # The reward reaches 0.9 within 7 steps and stays there. The last three steps have 192 answers, so the standard error of
 # their mean is below 0.03. Each known seed passes by at least three of them.
-STEPS, LEARNT = (20, 0.9) if IS_DEEP else (10, 0.8)
+STEPS, LEARNT = (20, 0.9) if IS_NIGHTLY else (10, 0.8)
 
 
 @pytest.mark.parametrize("seed", SEEDS)

@@ -11,7 +11,7 @@ import pytest
 
 from testing.deadlines import MAX_WAIT_SECONDS
 from testing.interruption import STEPS, check_same, check_store, describe_outcome
-from testing.seeds import IS_DEEP, RUN_SEED, choose_share
+from testing.seeds import IS_NIGHTLY, RUN_SEED, choose_share
 from trainyard_trainer.shared_volume import PROBE_PREFIX
 
 
@@ -164,7 +164,7 @@ def test_an_sft_job_that_is_killed_at_every_step_has_the_same_result(status_serv
     killer.while_writing("checkpoint")
     killer.at_report("checkpoint", "after")
     assert job.state == "Trained"
-    assert job.attempt == len(killer.kills) >= (11 if IS_DEEP else 5)
+    assert job.attempt == len(killer.kills) >= (11 if IS_NIGHTLY else 5)
     check_same(status_server, job, expected)
 
 
@@ -175,7 +175,7 @@ def test_a_job_without_saved_progress_starts_again(status_server, start_trainer,
     killer = Killer(status_server, start_trainer, job)
     rarely = {"TRAINYARD_SAVE_SECONDS": "60"}
     moment = random.Random(RUN_SEED)
-    for _ in range(10 if IS_DEEP else 2):
+    for _ in range(10 if IS_NIGHTLY else 2):
         killer.after(moment.uniform(0, 2 * before_start), **rarely)
     killer.at_report("gradient_step", "after", 3, **rarely)
     killer.at_report("checkpoint", "before", **rarely)

@@ -6,7 +6,7 @@ This page lists all cases in which Trainyard's tracing answers differently from 
 
 The Python package weave contains a reference server, on SQLite. A test sends random requests to it (release 0.52.20) and to
 Trainyard, and compares every answer:
-\`vitest run --project control test/clients/tracing/weave-differential.test.ts\`. Where the two differ, Trainyard does what the
+\`vitest run --project api test/api/weave-differential.test.ts\`. Where the two differ, Trainyard does what the
 interface's documentation says, or what the hosted service does. This page calls the hosted service "production". The test
 fails on a difference that is not in this list, and on a listed difference that no longer exists.
 

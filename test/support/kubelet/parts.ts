@@ -36,6 +36,6 @@ export async function shareParts(parts: NodeParts, file: string): Promise<NodeJS
 
 export async function readParts(): Promise<NodeParts> {
   const file = process.env[variable]
-  if (file === undefined) throw new Error('run these tests with `npm run test:kubelet`')
+  if (file === undefined) throw new Error('run these tests with `npm test -- kubelet`')
   return JSON.parse(await readFile(file, 'utf8')) as NodeParts
 }

@@ -3,7 +3,6 @@ import { readLocalConfig } from '../../../local/config.ts'
 import { install } from '../../../local/install/install.ts'
 import { Board } from '../../../local/terminal/board.ts'
 import { findLaunchOptions } from '../chromium.ts'
-import { chooseShare } from '../random-cases.ts'
 import type { Outcome } from '../reports.ts'
 import { installS3Server } from '../s3-build.ts'
 import type { Suite, SuiteContext } from '../suite.ts'
@@ -13,13 +12,13 @@ import { fileGroups } from './file-groups.ts'
 
 const enter = [process.execPath, path.join(import.meta.dirname, 'enter.ts')]
 
-/** A share of the tests of each project, on a machine that differs from that of CI. The day, or the seed, chooses it. */
-export const otherMachineSuites: readonly Suite[] = Object.entries(fileGroups).map(([project, { files, share }]) => ({
+/** Some tests of each project, on a machine that differs from that of CI. */
+export const otherMachineSuites: readonly Suite[] = Object.entries(fileGroups).map(([project, files]) => ({
   name: `other-machine-${project}`,
-  run: (suite) => runThere(suite, project, chooseShare(files, share)),
+  run: (suite) => runThere(suite, project, files),
 }))
 
-async function runThere(suite: SuiteContext, project: string, files: string[]): Promise<Outcome> {
+async function runThere(suite: SuiteContext, project: string, files: readonly string[]): Promise<Outcome> {
   // Its network reaches nothing that could be installed from.
   const { signal } = new AbortController()
   const { python } = await install({ config: readLocalConfig(), board: new Board(), signal })
@@ -30,7 +29,7 @@ async function runThere(suite: SuiteContext, project: string, files: string[]): 
   const paths = files.map((file) => path.relative('trainer', file))
   const outcome = await (project === 'python'
     ? runPytest(suite, { python: python.python, env, paths, through })
-    : runVitest(suite, { project, files, env, through }))
+    : runVitest(suite, { project, files: [...files], env, through }))
   return network.obstacle === undefined
     ? outcome
     : { ...outcome, skipped: [...outcome.skipped, `${suite.name} without IPv6: ${network.obstacle}`] }

@@ -1,3 +1,0 @@
-import { runSuites, runVitest } from './support/suites.ts'
-
-await runSuites([[{ name: 'hostile', run: (suite) => runVitest(suite, { project: 'hostile' }) }]])

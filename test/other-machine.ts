@@ -1,4 +1,0 @@
-import { otherMachineSuites } from './support/other-machine/suites.ts'
-import { runSuites } from './support/suites.ts'
-
-await runSuites([[...otherMachineSuites]])
