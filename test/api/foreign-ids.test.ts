@@ -10,7 +10,7 @@ import { useOwnStack } from '../support/api-server.ts'
 // revoked key. A new operation needs no change here, unless it has a parameter or body of a new kind.
 
 const stack = useOwnStack()
-const operations = await listOperations(stack.url)
+const operations = await listOperations()
 // A project name belongs to the key's own entity.
 const ownNames = new Set([
   '/v1/preview/projects/{project}',

@@ -11,11 +11,11 @@ import { addKey, serveApi, useApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { createRest, type Rest } from '../support/rest.ts'
-import { useOwnStack } from '../support/api-server.ts'
+import { useServices } from '../support/services.ts'
 import { addTrainingEntity } from '../support/training-entity.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
 
-const stack = useOwnStack()
+const stack = useServices()
 const own = useApiServer()
 const run = promisify(execFile)
 let mine: TrainingRows

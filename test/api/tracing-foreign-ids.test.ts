@@ -3,7 +3,6 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { askOf, makeTraces, unknownTraces, type Asked, type Traces } from '../support/own-traces.ts'
-import { useOwnStack } from '../support/api-server.ts'
 import { createTraceClient } from '../support/trace-client.ts'
 import { listTraceOperations, type TraceOperation } from '../support/trace-operations.ts'
 
@@ -11,8 +10,7 @@ import { listTraceOperations, type TraceOperation } from '../support/trace-opera
 // key, with a read-only key, and with unknown ids. A new operation needs no change here, unless it has a body of a new
 // kind (test/support/own-traces.ts) or its own answer for missing things.
 
-const stack = useOwnStack()
-const operations = await listTraceOperations(stack.url)
+const operations = await listTraceOperations()
 const own = useApiServer({ LOG_LEVEL: 'error' })
 
 const project = 'team/project'

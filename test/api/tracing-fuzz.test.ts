@@ -4,14 +4,12 @@ import { addKey, useApiServer } from '../support/api-server.ts'
 import { makeHostile, type Hostile } from '../support/hostile-requests.ts'
 import { chooseCases } from '../support/random-cases.ts'
 import { askOf, makeTraces, type Traces } from '../support/own-traces.ts'
-import { useOwnStack } from '../support/api-server.ts'
 import { createTraceClient } from '../support/trace-client.ts'
 import { listTraceOperations, type TraceOperation } from '../support/trace-operations.ts'
 
-const stack = useOwnStack()
 // Errors inside the server are in its log.
 const own = useApiServer({ LOG_LEVEL: 'error' })
-const operations = await listTraceOperations(stack.url)
+const operations = await listTraceOperations()
 const project = 'team/project'
 const { seed, numRuns: requests } = chooseCases(700)
 const lanes = 4

@@ -2,7 +2,6 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { askOf, makeTraces, price, type Traces } from '../support/own-traces.ts'
-import { useOwnStack } from '../support/api-server.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 import { listTraceOperations } from '../support/trace-operations.ts'
 
@@ -10,8 +9,7 @@ import { listTraceOperations } from '../support/trace-operations.ts'
 // one of another entity with the same name, and one of the same entity. These contain things with the same ids, and
 // references to the marked ones. Nothing of them may appear in the first project.
 
-const stack = useOwnStack()
-const operations = await listTraceOperations(stack.url)
+const operations = await listTraceOperations()
 const reads = operations.filter(
   ({ method, path }) =>
     method === 'GET' ||

@@ -107,20 +107,6 @@ export const localMutations: Mutation[] = [
     test: 'test/support/kubernetes-calls.test.ts',
   },
   {
-    fault: 'a deep run leaves files out',
-    file: 'test/support/random-cases.ts',
-    find: 'isNightly() || chosen.has(each)',
-    replace: 'chosen.has(each)',
-    test: 'test/support/file-shares.test.ts',
-  },
-  {
-    fault: 'a run has the files that it leaves to others',
-    file: 'test/support/file-shares.ts',
-    find: '!chosen.includes(file)',
-    replace: 'chosen.includes(file)',
-    test: 'test/support/file-shares.test.ts',
-  },
-  {
     fault: 'a new node agent starts the processes of pods again',
     file: 'local/node-agent/container/container.ts',
     find: 'this.#runs = await listRuns(this.#folder)',

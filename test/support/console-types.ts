@@ -18,7 +18,7 @@ interface Content {
   content?: Record<string, { schema?: Schema }>
 }
 
-interface Operation {
+export interface Operation {
   parameters: { name: string; in: string; required?: boolean; schema: Schema }[]
   requestBody?: Content
   responses: Record<string, Content>

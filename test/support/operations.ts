@@ -1,12 +1,13 @@
+import { readOpenApi } from './openapi.ts'
+
 /** An operation of the OpenAPI document. */
 export interface DocumentedOperation {
   method: string
   path: string
 }
 
-/** Every operation that a running API documents. */
-export async function listOperations(url: string): Promise<DocumentedOperation[]> {
-  const response = await fetch(`${url}/openapi.json`)
-  const { paths } = (await response.json()) as { paths: Record<string, Record<string, unknown>> }
+/** Every operation that the API documents. */
+export async function listOperations(): Promise<DocumentedOperation[]> {
+  const { paths } = await readOpenApi('')
   return Object.entries(paths).flatMap(([path, methods]) => Object.keys(methods).map((method) => ({ method, path })))
 }

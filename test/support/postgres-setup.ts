@@ -3,17 +3,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
 import { makeOwnPostgres } from './own-postgres.ts'
+import { noKubernetes } from './services.ts'
 import { createTemplateDatabase } from './template-database.ts'
-
-// Port 1 is closed, so a request to Kubernetes fails at once.
-const kubeconfig = {
-  apiVersion: 'v1',
-  kind: 'Config',
-  clusters: [{ name: 'none', cluster: { server: 'http://127.0.0.1:1' } }],
-  users: [{ name: 'none', user: {} }],
-  contexts: [{ name: 'none', context: { cluster: 'none', user: 'none' } }],
-  'current-context': 'none',
-}
 
 /** Starts a Postgres for all test files of a project that need no Kubernetes. Ends it after them. */
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
@@ -22,7 +13,7 @@ export default async function setUp(project: TestProject): Promise<() => Promise
     artifacts: path.join(folder, 'artifacts'),
     kubeconfig: path.join(folder, 'kubeconfig.json'),
   }
-  await writeFile(services.kubeconfig, JSON.stringify(kubeconfig))
+  await writeFile(services.kubeconfig, noKubernetes)
   const postgres = await makeOwnPostgres(async () => ['fsync=off', 'max_connections=200'])
   await postgres.start()
   await createTemplateDatabase(postgres.databaseUrl)

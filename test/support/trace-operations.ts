@@ -1,3 +1,5 @@
+import { readOpenApi } from './openapi.ts'
+
 /** The used part of a schema in the document. */
 export interface Schema {
   type?: string | string[]
@@ -30,10 +32,9 @@ interface Described {
   responses: Record<string, unknown>
 }
 
-/** Every operation of the tracing group that a running API documents. */
-export async function listTraceOperations(url: string): Promise<TraceOperation[]> {
-  const response = await fetch(`${url}/traces/openapi.json`)
-  const { paths } = (await response.json()) as { paths: Record<string, Record<string, Described>> }
+/** Every operation of the tracing group that the API documents. */
+export async function listTraceOperations(): Promise<TraceOperation[]> {
+  const { paths } = await readOpenApi<Described>('/traces')
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { parameters, requestBody, responses }]) => {
       const { 'application/json': json, ...others } = requestBody?.content ?? {}
