@@ -93,7 +93,7 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   app.use(answerErrors(deps.log, presentForClient))
   app.use(deps.memory.keepWhileWorking)
 
-  app.use(rejectUnanswered(api.operations))
+  app.use(rejectUnanswered())
 
   routeLogin(open, deps)
   routeHealth(open)

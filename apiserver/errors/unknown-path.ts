@@ -1,6 +1,5 @@
 import { HttpError } from '../../lib/http/http-error.ts'
 import { httpErrors } from '../../lib/http/errors.ts'
-import { findNearestPaths, type KnownPath } from '../../lib/http/nearest-paths.ts'
 
 // A client can request any path.
 const maxShownLength = 200
@@ -16,15 +15,8 @@ const elsewhere: [RegExp, string][] = [
   [/^\/traces\b/, 'GET /traces/docs lists all operations.'],
 ]
 
-/** Says that a path is unknown, where to look, and which paths of this method are nearest. */
-export function describeUnknownPath({ method, path }: KnownPath, known: readonly KnownPath[]): string {
+/** The error for a path without an operation: where to look for one. */
+export function unknownPath({ method, path }: { method: string; path: string }): HttpError {
   const advice = elsewhere.find(([pattern]) => pattern.test(path))?.[1] ?? 'GET /docs lists all operations.'
-  const nearest = findNearestPaths(known, { method, path }).map((each) => `${method} ${each}`)
-  const hint = nearest.length === 0 ? '' : ` The nearest: ${nearest.join(', ')}.`
-  return `${method} ${path.slice(0, maxShownLength)} does not exist. ${advice}${hint}`
-}
-
-/** The error for a path without an operation. */
-export function unknownPath(wanted: KnownPath, known: readonly KnownPath[]): HttpError {
-  return new HttpError(httpErrors.unknown_path, describeUnknownPath(wanted, known))
+  return new HttpError(httpErrors.unknown_path, `${method} ${path.slice(0, maxShownLength)} does not exist. ${advice}`)
 }

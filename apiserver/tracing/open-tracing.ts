@@ -137,12 +137,11 @@ function mountRoutes(
 
 /** Answers unknown paths and methods with this group's errors, after this group's authentication. */
 function rejectUnknownPaths(guards: Koa.Middleware<RequestState>[], known: readonly PlacedOperation[]): Koa.Middleware {
-  const mounted = known.map(({ method, path }) => ({ method, path: `${mount}${path}` }))
   const router = new Router<RequestState>()
   router.use(...guards)
   router.all('{/*path}', ({ matched, method, originalUrl }) => {
     const methods = new Set(matched?.filter(({ path }) => path !== '{/*path}').flatMap((layer) => layer.methods))
-    if (methods.size === 0) throw unknownPath({ method, path: originalUrl.split('?')[0]! }, mounted)
+    if (methods.size === 0) throw unknownPath({ method, path: originalUrl.split('?')[0]! })
     throw new HttpError(errors.method_not_allowed, undefined, {
       headers: { Allow: [...methods].join(', ') },
     })

@@ -85,14 +85,12 @@ const get = (path: string, headers = {}) =>
 test('an error of the training interface has only the member detail', async () => {
   const unknown = await get('/v1/preview/modles')
   expect(await unknown.json()).toEqual({
-    detail: expect.stringMatching(
-      /^GET \/v1\/preview\/modles does not exist\. .* The nearest: GET \/v1\/preview\/models/,
-    ),
+    detail: 'GET /v1/preview/modles does not exist. GET /docs lists all operations.',
   })
   expect(Object.keys((await (await get('/v1/preview/models/x')).json()) as object)).toEqual(['detail'])
 })
 
-test('the error for an unknown path of traces has their form, and names similar paths', async () => {
+test('the error for an unknown path of traces has their form', async () => {
   const unknown = await get('/traces/objs/queries')
   expect(await unknown.json()).toEqual({
     reason: expect.stringContaining('GET /traces/objs/queries does not exist.'),

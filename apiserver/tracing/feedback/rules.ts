@@ -2,9 +2,7 @@ import { badRequest } from '../errors.ts'
 import { parseText } from '../../../lib/json/parse-text.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
-import { parseUpTo, writeValue, type Value } from '../../../lib/json/value.ts'
 import { parseRef, type Ref } from '../refs/parse-ref.ts'
-import { describeReaction } from './emoji.ts'
 import type { WireFeedback } from './schema.ts'
 
 const reaction = 'wandb.reaction.1'
@@ -13,8 +11,8 @@ const annotation = 'wandb.annotation'
 const runnable = 'wandb.runnable'
 
 const maxNoteLength = 1_024
-// A reaction is parsed and written again. Clients send one value.
-const maxPerReaction = 1_000
+// An emoji of several characters is one match.
+const anEmoji = /\p{RGI_Emoji}|\p{Extended_Pictographic}/gv
 const maxPayloadBytes = 1024 * 1024
 // Both are in indexes, whose entries may have about 2,700 bytes.
 const maxRefBytes = 2_000
@@ -24,7 +22,7 @@ const shortTexts = ['weave_ref', 'creator', 'annotation_ref', 'runnable_ref', 'c
 
 /** Feedback that has passed the rules of its type. */
 export interface CheckedFeedback {
-  /** JSON text, with the members that the server adds. */
+  /** JSON text. */
   payload: string
   /** A value that must match the specification behind a reference. */
   annotation?: { ref: string; value: string }
@@ -90,9 +88,8 @@ function notAllowed(name: string, kind: string) {
   return badRequest(`${name} is not allowed for non-${kind} feedback`)
 }
 
-/** The payload's text stays unchanged unless the server adds members. */
 function checkPayload({ feedback_type: type, payload, annotation_ref: ref }: WireFeedback): CheckedFeedback {
-  if (type === reaction) return { payload: writeValue(nameReaction(readMembers(payload))) }
+  if (type === reaction) checkReaction(findMember(payload.bytes, 'emoji'))
   if (type === note) checkNote(findMember(payload.bytes, 'note'))
   if (type.startsWith(runnable)) takeMember(payload, 'output', type)
   if (!type.startsWith(annotation)) return { payload: payload.toString() }
@@ -100,17 +97,11 @@ function checkPayload({ feedback_type: type, payload, annotation_ref: ref }: Wir
   return { payload: payload.toString(), annotation: { ref: ref!, value } }
 }
 
-function nameReaction(members: Map<string, Value>): Map<string, Value> {
-  const emoji = members.get('emoji')
-  if (typeof emoji !== 'string') throw wrongPayload(reaction, 'emoji should be a valid string')
-  const named = describeReaction(emoji)
-  if (!named) throw badRequest('Value of emoji key in payload must be exactly one emoji')
-  return new Map([
-    ...members,
-    ['alias', named.alias],
-    ['detoned', named.detoned],
-    ['detoned_alias', named.detonedAlias],
-  ])
+function checkReaction(member: JsonText | undefined): void {
+  if (member?.first !== '"') throw wrongPayload(reaction, 'emoji should be a valid string')
+  if (String(parseText(member.toString())).match(anEmoji)?.length !== 1) {
+    throw badRequest('Value of emoji key in payload must be exactly one emoji')
+  }
 }
 
 function checkNote(member: JsonText | undefined): void {
@@ -124,12 +115,6 @@ function takeMember(payload: JsonText, name: string, type: string): JsonText {
   const value = findMember(payload.bytes, name)
   if (value === undefined) throw wrongPayload(type, `${name} is required`)
   return value
-}
-
-function readMembers(payload: JsonText): Map<string, Value> {
-  const members = parseUpTo(payload.toString(), maxPerReaction)
-  if (members instanceof Map) return members
-  throw wrongPayload(reaction, `the payload should have at most ${maxPerReaction} values`)
 }
 
 function wrongPayload(type: string, why: string) {

@@ -7,7 +7,7 @@ export interface ValueClass {
   leafObjectClass: string | null
 }
 
-/** Reads the kind of a value, and its classes if it is an object of a builtin class or of a client's class. */
+/** Reads the kind of a value, and its classes if it is an object of a class. */
 export function classify(value: Value): ValueClass {
   const classes = findClasses(value)
   return {

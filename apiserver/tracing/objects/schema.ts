@@ -9,9 +9,7 @@ export const objectCreateSchema = Type.Object({
     project_id: projectIdSchema,
     object_id: Type.String({ description: 'Letters, digits, `_`, `.` and `-`; at most 128.' }),
     val: jsonText(),
-    builtin_object_class: optional(
-      Type.String({ description: 'The class of the object. The value is validated against it.' }),
-    ),
+    builtin_object_class: optional(Type.String({ description: 'The class of an object that names none.' })),
     expected_digest: optional(Type.String()),
   }),
 })

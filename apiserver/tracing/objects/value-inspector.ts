@@ -23,7 +23,7 @@ export class ValueInspector {
   /**
    * Entities take turns.
    *
-   * @throws {HttpError} 400 when the value does not match its class, 413 when it takes too much time or memory
+   * @throws {HttpError} 400 when the value has another class, 413 when it takes too much time or memory
    */
   async inspect({ val, builtinObjectClass, numbers }: GivenValue, turn: Turn): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass, numbers })

@@ -60,7 +60,15 @@ function normalizeField(key: string, value: unknown, made: MadeIds): unknown {
   if (serverTimes.has(key)) return '<time>'
   if (clientTimes.has(key)) return microsecondsOf(value as string)
   if (key === 'summary') return normalizeSummary(value as Json, made)
+  if (key === 'payload') return dropEmojiNames(value)
   return key === 'id' ? (made.get(value as string) ?? value) : value
+}
+
+/** Only the reference names the emoji of a reaction. */
+function dropEmojiNames(payload: unknown): unknown {
+  if (typeof payload !== 'object' || payload === null || !('emoji' in payload)) return payload
+  const { alias: _, detoned: _detoned, detoned_alias: _detonedAlias, ...rest } = payload as Json
+  return rest
 }
 
 function normalizeSummary({ weave, ...rest }: Json, made: MadeIds): Json {

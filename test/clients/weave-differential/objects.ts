@@ -49,16 +49,15 @@ function makeValue(world: World): unknown {
   return random.pick(shapes)()
 }
 
-/** Creates objects of the builtin classes, which the server checks and completes. */
+/** Creates objects of the server's classes, with all members. The reference fills in what is missing. */
 function createBuiltin(world: World): Step {
   const { random, project } = world
   const [builtin_object_class, val] = random.pick([
     ['Provider', { base_url: 'http://x', api_key_name: 'KEY', extra_headers: {}, return_type: 'openai' }],
     ['ProviderModel', { provider: refOf(world), max_tokens: 5 }],
-    ['AnnotationSpec', { name: 'spec', field_schema: { type: 'number' } }],
     ['Provider', 'no object'],
   ])
-  const described = typeof val === 'string' ? val : { ...val, description: `number ${world.tick()}` }
+  const described = typeof val === 'string' ? val : { name: null, description: `number ${world.tick()}`, ...val }
   const obj = { project_id: project, object_id: `builtin-${random.int(3)}`, val: described, builtin_object_class }
   return ask(`an object of the class ${builtin_object_class}`, '/obj/create', { obj })
 }

@@ -10,8 +10,8 @@ Trainyard, and compares every answer:
 interface's documentation says, or what the hosted service does. This page calls the hosted service "production". The test
 fails on a difference that is not in this list, and on a listed difference that no longer exists.
 
-These are not differences: ids and times that a server creates, members that are null or absent, the wording of errors, and
-the order of lists without a sort order. The reference computes digests over keys in the order in which they arrived, and
+These are not differences: ids and times that a server creates, members that are null or absent, the wording of errors, the
+order of lists without a sort order, and the names of emoji, which the reference adds to reactions and no client reads. The reference computes digests over keys in the order in which they arrived, and
 calls projects by other internal ids. The tests make it compute digests as newer releases do, with the ids of Trainyard.
 `
 
