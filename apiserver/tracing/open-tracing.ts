@@ -121,7 +121,7 @@ function mountRoutes(
   guards: Koa.Middleware<RequestState>[],
   operations: readonly PlacedOperation[],
 ): Koa.Middleware {
-  const others = rejectUnknownPaths(guards, operations)
+  const others = rejectUnknownPaths(guards)
   const names = new Set([...otherNames, ...operations.map(({ path }) => readFirst(path))])
   return (ctx, next) => {
     const { path } = ctx
@@ -136,7 +136,7 @@ function mountRoutes(
 }
 
 /** Answers unknown paths and methods with this group's errors, after this group's authentication. */
-function rejectUnknownPaths(guards: Koa.Middleware<RequestState>[], known: readonly PlacedOperation[]): Koa.Middleware {
+function rejectUnknownPaths(guards: Koa.Middleware<RequestState>[]): Koa.Middleware {
   const router = new Router<RequestState>()
   router.use(...guards)
   router.all('{/*path}', ({ matched, method, originalUrl }) => {
