@@ -17,7 +17,6 @@ const checks: readonly { name: string; command: Command }[] = [
   { name: 'page of errors', command: ['node', 'test/errors-page.ts', '--check'] },
   { name: 'page of metrics', command: ['node', 'test/metrics-page.ts', '--check'] },
   { name: 'page of resources', command: ['node', 'test/resources-page.ts', '--check'] },
-  { name: 'mutations', command: ['node', 'test/mutations.ts', '--check'] },
   { name: 'words of the glossary', command: ['node', 'test/words.ts'] },
   { name: 'third-party notices', command: ['node', 'test/notices.ts', '--check'] },
 ]

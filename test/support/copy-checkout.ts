@@ -6,10 +6,10 @@ import path from 'node:path'
 const root = path.join(import.meta.dirname, '..', '..')
 
 /**
- * Copies this checkout with its uncommitted changes to a new folder, so that a mutation never stays in the checkout.
+ * Copies this checkout with its uncommitted changes to a new folder, so that no change to it reaches this one.
  */
 export async function copyCheckout(): Promise<string> {
-  const copy = await mkdtemp(path.join(tmpdir(), 'trainyard-mutations-'))
+  const copy = await mkdtemp(path.join(tmpdir(), 'trainyard-copy-'))
   const listed = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: root })
   for (const file of listed.toString().split('\0').filter(Boolean)) {
     await cp(path.join(root, file), path.join(copy, file)).catch(skipDeleted)
