@@ -39,7 +39,7 @@ async function runStryker(files: string[]): Promise<void> {
     ignoreStatic: true,
     // A later run tries again only the files that have changed, or whose tests have.
     incremental: true,
-    incrementalFile: '.trainyard/mutations.json',
+    incrementalFile: `.trainyard/mutations/${folders.join('+').replaceAll('/', '-') || 'all'}.json`,
     reporters: ['progress-append-only', 'clear-text'],
     clearTextReporter: { logTests: false },
     thresholds: { break: minScorePercent },
