@@ -7,10 +7,10 @@ import { parse } from 'yaml'
 import { copyCheckout } from './support/copy-checkout.ts'
 
 // `npm run test:mutations [-- FOLDER...]` changes the code of these folders, or of all, and runs the tests that must then
-// fail. Stryker mutates the TypeScript that has a unit test beside it. The faults of mutations/faults.yaml are in what it
-// does not reach: SQL, YAML and Python.
+// fail. Stryker mutates the TypeScript that has a unit test beside it. Those of mutations/by-hand.yaml are in what it does
+// not reach: SQL, YAML and Python.
 
-interface Fault {
+interface Mutation {
   fault: string
   file: string
   find: string
@@ -47,24 +47,24 @@ async function runStryker(files: string[]): Promise<void> {
   await stryker.runMutationTest()
 }
 
-async function runFaults(faults: Fault[]): Promise<void> {
-  if (faults.length === 0) return
+async function runByHand(mutations: Mutation[]): Promise<void> {
+  if (mutations.length === 0) return
   const copy = await copyCheckout()
-  for (const test of new Set(faults.map((fault) => fault.test))) {
-    if (!passes(copy, test)) throw new Error(`${test} fails without a fault`)
+  for (const test of new Set(mutations.map(({ test: name }) => name))) {
+    if (!passes(copy, test)) throw new Error(`${test} fails without a mutation`)
   }
   let survived = 0
-  for (const fault of faults) {
-    const isCaught = await tryFault(copy, fault)
-    console.log(`${isCaught ? '✓' : '✗'} ${fault.fault}: ${fault.file} by ${fault.test}`)
+  for (const mutation of mutations) {
+    const isCaught = await isCaughtIn(copy, mutation)
+    console.log(`${isCaught ? '✓' : '✗'} ${mutation.fault}: ${mutation.file} by ${mutation.test}`)
     if (!isCaught) survived++
   }
   await rm(copy, { recursive: true })
-  console.log(`${faults.length - survived} faults caught, ${survived} survived`)
+  console.log(`${mutations.length - survived} by hand caught, ${survived} survived`)
   if (survived > 0) process.exitCode = 1
 }
 
-async function tryFault(copy: string, { file, find, replace, test }: Fault): Promise<boolean> {
+async function isCaughtIn(copy: string, { file, find, replace, test }: Mutation): Promise<boolean> {
   const place = path.join(copy, file)
   const text = await readFile(place, 'utf8')
   const [before, after, ...more] = text.split(find)
@@ -86,6 +86,6 @@ function passes(copy: string, test: string): boolean {
 const sources = globSync('{console,lib,crds,db,artifacts,apiserver,operator,local}/**/*.test.{ts,tsx}', { cwd: root })
   .flatMap((test) => [test.replace('.test.', '.'), test.replace('.test.ts', '.tsx')])
   .filter((file) => isWanted(file) && existsSync(path.join(root, file)))
-const faults = parse(await readFile(path.join(root, 'test/mutations/faults.yaml'), 'utf8')) as Fault[]
-await runFaults(faults.filter(({ file }) => isWanted(file)))
+const byHand = parse(await readFile(path.join(root, 'test/mutations/by-hand.yaml'), 'utf8')) as Mutation[]
+await runByHand(byHand.filter(({ file }) => isWanted(file)))
 await runStryker(sources)
