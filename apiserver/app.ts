@@ -14,7 +14,7 @@ import type { AuthDeps } from './accounts/keys/authenticate.ts'
 import { requireKey } from './accounts/keys/require-key.ts'
 import { routeKeys } from './accounts/keys/routes.ts'
 import { limitRequests } from './accounts/limits/limit-requests.ts'
-import type { RequestLimiter } from './accounts/limits/request-limiter.ts'
+import type { MinuteLimiters } from './accounts/limits/limit-headers.ts'
 import type { RequestMemory } from './accounts/limits/request-memory.ts'
 import { routeLimits } from './accounts/limits/routes.ts'
 import type { LimitDeps } from './accounts/limits/service.ts'
@@ -42,7 +42,7 @@ import type { openWandb, Wandb } from './wandb/open-wandb.ts'
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
 
 /** What handlers need, except the parts of groups. serve.ts creates it once. */
-interface AppDeps extends AuthDeps, LimitDeps, SystemDeps {
+interface AppDeps extends AuthDeps, LimitDeps, MinuteLimiters, SystemDeps {
   answerTimes: AnswerTimes
   idempotency: Idempotency
   /** Whether the database is migrated. */
@@ -50,16 +50,6 @@ interface AppDeps extends AuthDeps, LimitDeps, SystemDeps {
   storeTrouble: () => string | undefined
   memory: RequestMemory
   meter: HttpMeter
-  requestLimiter: RequestLimiter
-}
-
-/** Creates the handler of every request. Requests for engines are answered before Koa. */
-export function createApp(deps: AppDeps, groups: OpenGroups): RequestListener {
-  const answer = createKoa(deps, groups).callback()
-  const gateway = groups.inference?.gateway
-  return (request, response) => {
-    if (!gateway?.answer(request, response)) void answer(request, response)
-  }
 }
 
 // Metrics, log, limits, memory and keys listen for the end of a response. Node.js warns about more than ten listeners.
@@ -70,7 +60,7 @@ const expectListeners: Koa.Middleware = (ctx, next) => {
 }
 
 /** The public HTTP interface. Only what is registered before `requireKey` answers without a key. */
-function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
+export function createApp(deps: AppDeps, groups: OpenGroups): RequestListener {
   const { tracing, wandb, console } = groups
   const app = new Koa()
   const router = new Router<RequestState>({ methods })
@@ -109,10 +99,11 @@ function createKoa(deps: AppDeps, groups: OpenGroups): Koa {
   if (console) app.use(console.serve)
 
   app.use(requireKey(deps))
-  app.use(limitRequests(deps.requestLimiter))
+  app.use(limitRequests(deps))
   app.use(router.routes())
   app.use(router.allowedMethods())
-  return app
+  const answer = app.callback()
+  return (request, response) => void answer(request, response)
 }
 
 /** Every operation that needs a key, one folder per resource. */

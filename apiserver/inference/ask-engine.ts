@@ -8,8 +8,8 @@ import { turnOf } from '../accounts/limits/turn.ts'
 import type { UsageLedger } from '../accounts/usage/ledger.ts'
 import type { EngineClient, EngineRequest } from './engines/engine-client.ts'
 import { translateEngineError } from './engines/engine-errors.ts'
-import type { EngineResponse } from './engines/engine-response.ts'
 import { readErrorBody } from './engines/read-engine.ts'
+import type { EngineResponse } from './engines/transport.ts'
 import type { ModelUses } from './models/model-uses.ts'
 import type { ChatTarget } from './models/resolve-model.ts'
 import type { PreparedRequest } from './prepare-request.ts'
@@ -38,13 +38,12 @@ export interface EngineCall {
 
 /**
  * Sends a request to an engine. Resolves when the reply has begun. Reserves the tokens that the request is expected to
- * use before it is sent.
+ * use before it is sent, and charges the usage when the client's answer is over.
  *
  * @throws {HttpError} for an error of the engine, if no engine answers, and 429 at the entity's limit of tokens
  */
 export async function askEngine(deps: AskDeps, call: EngineCall, request: PreparedRequest): Promise<EngineReply> {
-  const reserving = deps.tokenLimiter.reserve(call.caller, request.estimate)
-  const settle = reserving instanceof Promise ? await reserving : reserving
+  const settle = await deps.tokenLimiter.reserve(call.caller, request.estimate)
   try {
     deps.modelUses.record(request.target)
     const response = await deps.engines.post(describeEngineRequest(call, request))
@@ -73,14 +72,14 @@ interface Answered {
 
 function openReply({ deps, call, request, settle }: Answered, response: EngineResponse): EngineReply {
   const { target, estimate } = request
-  const { memory, project = target.charged.project } = call
+  const { memory, client, project = target.charged.project } = call
   const meter = new ChatMeter(request.hidesUsage)
-  const charge = () => {
+  client.whenOver(() => {
     deps.usage.add(accountOf(call, target), meter.tokens)
     // A reply that was cut off has no count of its prompt, although the engine has read the prompt.
     settle((meter.tokens.promptTokens || estimate.promptTokens) + meter.tokens.completionTokens)
-  }
-  return { response, meter, project, memory, names: target, charge }
+  })
+  return { response, meter, project, memory, names: target }
 }
 
 /** The checkpoint that the engine must use. Undefined for the base model itself. */

@@ -1,24 +1,32 @@
+import { Readable } from 'node:stream'
 import { ClientWatch } from '../../lib/http/client-watch.ts'
-import type { Slots } from '../accounts/limits/slots.ts'
 import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
 import type { RequestContext } from '../accounts/context.ts'
 
-/** Takes one of the entity's slots for concurrent chats, until the response is sent or the client has left. */
-export function holdPlace(ctx: RequestContext, chatSlots: Slots): void {
-  chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
+/**
+ * Watches the client of a request. It also counts as having left when its key is revoked; then the response is cut off. The
+ * engine stops working on a response that cannot be read.
+ */
+export function watchClient({ state, res }: RequestContext, responses: RevocableResponses): ClientWatch {
+  const client = new ClientWatch()
+  const unfollow = responses.follow(state.caller, () => {
+    client.leave()
+    res.destroy()
+  })
+  const close = () => {
+    unfollow()
+    if (res.writableFinished) client.end()
+    else client.leave()
+  }
+  if (res.closed) close()
+  else res.once('close', close)
+  return client
 }
 
-/**
- * Returns a watch of the client. It also counts as having left when its key is revoked. The engine then stops working
- * on a response that cannot be read.
- */
-export function watchClient(ctx: RequestContext, responses: RevocableResponses): ClientWatch {
-  const client = new ClientWatch()
-  const end = () => {
-    if (!ctx.res.writableFinished) client.leave()
-  }
-  ctx.res.once('close', end)
-  if (ctx.res.closed) end()
-  responses.track(ctx.state.caller, ctx.res).addEventListener('abort', () => client.leave())
-  return client
+/** Sends events as they come, at the client's pace. An error cuts the response off. */
+export function sendEvents(ctx: RequestContext, events: AsyncIterable<string | Buffer>): void {
+  ctx.type = 'text/event-stream; charset=utf-8'
+  // Proxies must not buffer events.
+  ctx.set({ 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' })
+  ctx.body = Readable.from(events, { objectMode: false })
 }

@@ -1,6 +1,6 @@
 import { isReservedProject } from '../../crds/names.ts'
 import type { HttpContext } from '../../lib/http/context.ts'
-import type { Exchange } from '../../lib/http/exchange.ts'
+import type { ClientWatch } from '../../lib/http/client-watch.ts'
 import type { RequestState } from '../accounts/context.ts'
 import { requireRole } from '../accounts/keys/require-key.ts'
 import type { ChatTokens } from '../accounts/usage/ledger.ts'
@@ -83,13 +83,17 @@ export function chooseProject(trace: BegunTrace, headers: Headers, charged: stri
 }
 
 /** Records a reply until its response is sent. */
-export function followReply(trace: BegunTrace, exchange: Exchange, reply: EngineReply): void {
+export function followReply(
+  trace: BegunTrace,
+  headers: Headers,
+  { client, reply }: { client: ClientWatch; reply: EngineReply },
+): void {
   const { meter, names, response } = reply
-  const project = chooseProject(trace, exchange, reply.project)
+  const project = chooseProject(trace, headers, reply.project)
   if (project === undefined) return trace.abandon()
   reply.tap = trace.keepReply
-  exchange.whenClosed(() => {
-    const { hasLeft } = exchange.client
+  client.whenOver(() => {
+    const { hasLeft } = client
     const isStream = isEventStream(response)
     trace.end({ project, isStream, model: names.requestedName, tokens: meter.tokens, hasLeft })
   })

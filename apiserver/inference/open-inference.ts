@@ -1,41 +1,33 @@
 import type { ChangeFeed } from '../../db/changes.ts'
 import type { Pool } from '../../db/pool.ts'
-import type { HttpMeter } from '../../lib/metrics/http-meter.ts'
-import type { AnswerTimes } from '../../lib/http/stalled-answers.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
 import type { Kube } from '../kube.ts'
-import type { ChatTraces } from './chat-traces.ts'
 import { DemandReporter } from './engines/demand-reporter.ts'
 import { DeletedBaseModels } from './engines/deleted-base-models.ts'
 import { EngineClient } from './engines/engine-client.ts'
 import { EnginePods } from './engines/engine-pods.ts'
 import { EngineRouter } from './engines/engine-router.ts'
-import { Gateway, type GatewayDeps } from './gateway.ts'
+import type { GatewayDeps } from './gateway.ts'
 import { LoadedAdapters } from './engines/loaded-adapters.ts'
 import { ModelUses } from './models/model-uses.ts'
 import { ModelResolver } from './models/model-resolver.ts'
 import { routeResponses } from './responses/routes.ts'
-import { passthroughs, routeGateway } from './routes.ts'
+import { routeGateway } from './routes.ts'
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<GatewayDeps, 'engines' | 'models' | 'modelUses'> {
   /** The keys that engines may ask for, the current one first. */
   engineKeys: readonly string[]
-  answerTimes: AnswerTimes
   changes: ChangeFeed
   kube: Kube
-  meter: HttpMeter
   pool: Pool
-  traces: ChatTraces
 }
 
 /** The inference group. */
 export interface Inference {
   /** The parts that other groups need for chats. */
   deps: GatewayDeps
-  /** Answers requests for engines before Koa. */
-  gateway: Gateway
   route: (api: RestApi) => void
   /** The load of each base model, for metrics. */
   listLoads: () => ReturnType<EngineRouter['listLoads']>
@@ -46,7 +38,7 @@ export interface Inference {
 
 /** Opens the inference group: its own parts, and all its operations. */
 export function openInference(config: Config, shared: SharedParts): Inference {
-  const { answerTimes, changes, kube, log, pool, traces } = shared
+  const { changes, kube, log, pool } = shared
   const enginePods = new EnginePods(kube, log)
   const loaded = new LoadedAdapters(pool, log)
   const router = new EngineRouter(enginePods, loaded, {
@@ -63,10 +55,9 @@ export function openInference(config: Config, shared: SharedParts): Inference {
   const deps = { ...shared, engines, models, modelUses }
   return {
     deps,
-    gateway: new Gateway(deps, passthroughs, answerTimes),
     route: (api) => {
-      routeGateway(api, pool)
-      routeResponses(api, { ...deps, traces })
+      routeGateway(api, deps, pool)
+      routeResponses(api, deps)
     },
     listLoads: () => router.listLoads(),
     stopWaiting: () => router.close(),

@@ -39,14 +39,10 @@ export interface CheckedBody {
   rejectLargeReply: (basis: ReplyBasis) => void
 }
 
-/**
- * A path whose requests are passed to engines. Replies come back unchanged except for the model's name. The gateway
- * answers the path before Koa (`gateway.ts`). `routes.ts` declares it for the OpenAPI document.
- */
+/** How requests of an operation are passed to engines. Replies come back unchanged except for the model's name. */
 export interface Passthrough {
-  path: string
-  /** The path on the engine, if it is different. */
-  enginePath?: string
+  /** The path on the engine. */
+  enginePath: string
   /** The operation name of its requests in traces. Without it, requests are not recorded. */
   tracedAs?: TracedOperation
   /**

@@ -35,8 +35,6 @@ export interface CheckedRequest {
   document: JsonDocument
   checked: CheckedBody
   target: ChatTarget
-  /** A buffer that begins with the document's bytes. It may be changed, and its memory is already reserved. */
-  room?: Buffer
 }
 
 /**
@@ -49,17 +47,12 @@ export function prepareRequest(
   request: CheckedRequest,
   memory: RequestReservation,
 ): PreparedRequest {
-  const { path, entity, document, checked, target, room } = request
+  const { path, entity, document, checked, target } = request
   const cacheSalt = saltCache(engineKey, entity, checked.cacheSalt)
-  const changes = checked.change({ ...target, cacheSalt })
-  const changed = room && document.members.changeInPlace(changes, room)
-  const body = changed ?? document.members.change(changes)
+  const body = document.members.change(checked.change({ ...target, cacheSalt }))
   checked.rejectLargeReply({ bodyBytes: body.length, trainable: target.trainable })
-  const reserved = changed ? room.length : body.length
-  if (!changed) {
-    memory.add(reserved)
-    memory.drop(room?.length ?? 0)
-  }
+  const reserved = body.length
+  memory.add(reserved)
   // This callback must not hold a reference to the body.
   const letGo = () => memory.drop(reserved)
   const estimate = estimateTokens(body.length, checked)

@@ -1,15 +1,12 @@
 import { HttpError } from '../../lib/http/http-error.ts'
 import type { JsonDocument } from '../../lib/json/document.ts'
-import type { Exchange } from '../../lib/http/exchange.ts'
-import { receiveBody } from '../../lib/http/receive-body.ts'
+import { openBody } from '../../lib/http/body.ts'
+import type { RequestContext } from '../accounts/context.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { chatLimitBytes, ChatReader } from './chat/chat-reader.ts'
 import type { ModelResolver } from './models/model-resolver.ts'
 import type { CheckedBody, Passthrough } from './passthrough.ts'
 import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
-
-// For the engine's name of the model, the cache salt, and the members that training needs.
-const slackBytes = 512
 
 /** What reading a request needs. */
 export interface ReadDeps {
@@ -17,9 +14,10 @@ export interface ReadDeps {
   models: ModelResolver
 }
 
-/** The entity of a request, and the memory that it reserves. */
-export interface Reading {
-  entity: string
+/** A request that is read, and the memory that it reserves. */
+interface Reading {
+  ctx: RequestContext
+  passthrough: Passthrough
   memory: RequestReservation
   /** Receives the body before it is changed. */
   keep?: ((body: Buffer) => void) | undefined
@@ -32,17 +30,18 @@ export interface Reading {
  */
 export async function readRequest(
   deps: ReadDeps,
-  { exchange, operation }: { exchange: Exchange; operation: Passthrough },
-  { entity, memory, keep }: Reading,
+  { ctx, passthrough, memory, keep }: Reading,
 ): Promise<PreparedRequest> {
-  const { room, bytes } = await receiveBody(exchange, { limitBytes: chatLimitBytes, slackBytes, memory })
+  const bytes = await memory.read(openBody(ctx, chatLimitBytes))
   keep?.(bytes)
   const reader = new ChatReader(memory)
-  const { document, checked } = readDocument(reader, bytes, operation)
-  const target = deps.models.peek(entity, checked.model) ?? (await deps.models.resolve(entity, checked.model))
-  const request = { path: operation.enginePath ?? operation.path, entity, document, checked, target, room }
+  const { document, checked } = readDocument(reader, bytes, passthrough)
+  const { entity } = ctx.state.caller
+  const target = await deps.models.resolve(entity, checked.model)
+  const request = { path: passthrough.enginePath, entity, document, checked, target }
   const prepared = prepareRequest(deps.engineKey, request, memory)
   reader.letGo()
+  memory.drop(bytes.length)
   return prepared
 }
 
@@ -52,12 +51,12 @@ interface ReadDocument {
 }
 
 /** @throws {HttpError} as `parse` and `check` do */
-function readDocument(reader: ChatReader, bytes: Buffer, operation: Passthrough): ReadDocument {
-  const { usedMembers } = operation
-  const viewed = usedMembers && checkView(reader, bytes, { ...operation, usedMembers })
+function readDocument(reader: ChatReader, bytes: Buffer, passthrough: Passthrough): ReadDocument {
+  const { usedMembers } = passthrough
+  const viewed = usedMembers && checkView(reader, bytes, { ...passthrough, usedMembers })
   if (viewed) return viewed
   const document = reader.parse(bytes)
-  return { document, checked: operation.check(document) }
+  return { document, checked: passthrough.check(document) }
 }
 
 /** Checks the document without decoding all of its texts. Returns undefined if the document has to be parsed whole. */

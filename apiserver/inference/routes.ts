@@ -6,31 +6,33 @@ import type { RestApi } from '../accounts/rest-api.ts'
 import { chatCompletionSchema, modelItemSchema, modelListSchema } from './answers.ts'
 import { chatRequestSchema } from './chat/chat-schema.ts'
 import { chatPassthrough } from './chat/passthrough.ts'
-import { completionPassthrough, declareCompletions } from './completions/routes.ts'
-import { declareEmbeddings, embeddingPassthrough } from './embeddings/routes.ts'
+import { routeCompletions } from './completions/routes.ts'
+import { routeEmbeddings } from './embeddings/routes.ts'
+import { passRequests, type GatewayDeps } from './gateway.ts'
 import { findModelItem } from './models/find-item.ts'
 import { presentModelList } from './present.ts'
-import { declareTokens, tokenPassthroughs } from './tokens/routes.ts'
+import { routeTokens } from './tokens/routes.ts'
 
 // Clients read this list as one page.
 const listLimit = 10_000
 
-/** Operations whose requests are passed to engines. `Gateway` answers them before Koa. */
-export const passthroughs = [chatPassthrough, completionPassthrough, embeddingPassthrough, ...tokenPassthroughs]
-
-export function routeGateway(api: RestApi, pool: Pool): void {
-  api.declare('post', chatPassthrough.path, {
-    tag: 'Inference',
-    summary: 'Complete a chat',
-    role: 'read',
-    streamedBody: { 'application/json': chatRequestSchema },
-    answer: chatCompletionSchema,
-    otherAnswers: { 'text/event-stream': Type.String() },
-    errorStatuses: [400],
-  })
-  declareCompletions(api)
-  declareEmbeddings(api)
-  declareTokens(api)
+export function routeGateway(api: RestApi, deps: GatewayDeps, pool: Pool): void {
+  api.post(
+    '/v1/chat/completions',
+    {
+      tag: 'Inference',
+      summary: 'Complete a chat',
+      role: 'read',
+      streamedBody: { 'application/json': chatRequestSchema },
+      answer: chatCompletionSchema,
+      otherAnswers: { 'text/event-stream': Type.String() },
+      errorStatuses: [400],
+    },
+    passRequests(deps, chatPassthrough),
+  )
+  routeCompletions(api, deps)
+  routeEmbeddings(api, deps)
+  routeTokens(api, deps)
 
   api.get(
     '/v1/models',

@@ -24,7 +24,7 @@ import { routeCompletions } from './completions/routes.ts'
 import { DefaultPrices } from './costs/default-prices.ts'
 import { readPrices } from './costs/prices.ts'
 import { routeCosts } from './costs/routes.ts'
-import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
+import type { MinuteLimiters } from '../accounts/limits/limit-headers.ts'
 import type { GatewayDeps } from '../inference/gateway.ts'
 import { routeDataSets } from './data-sets/routes.ts'
 import { routeFeedback } from './feedback/routes.ts'
@@ -48,11 +48,10 @@ const mount = '/traces'
 // First names of operations that weave has and this group lacks. Their errors are in the form of the group too.
 const otherNames = ['actions', 'annotation_queues', 'dataset_sources', 'evaluations', 'image', 'trace']
 
-export interface TracingDeps extends AuthDeps, TraceApiDeps {
+export interface TracingDeps extends AuthDeps, MinuteLimiters, TraceApiDeps {
   artifacts: ArtifactStore
   /** Answers completions. Without it, there are no operations for completions. */
   gateway: GatewayDeps | undefined
-  requestLimiter: RequestLimiter
   responses: RevocableResponses
   /** For work that would block the event loop. */
   heavyThreads: WorkerPool
@@ -80,11 +79,7 @@ export interface Tracing {
 /** Opens the tracing group: all operations, from one folder for each resource. */
 export function openTracing(main: TracingDeps): Tracing {
   const router = new Router<RequestState>()
-  const guards = [
-    answerErrors(main.log, presentReason),
-    requireKey(main, readTraceKey),
-    limitRequests(main.requestLimiter),
-  ]
+  const guards = [answerErrors(main.log, presentReason), requireKey(main, readTraceKey), limitRequests(main)]
   router.use(...guards)
   const api = createTraceApi(router, main)
   const deps = createTraceDeps(main)

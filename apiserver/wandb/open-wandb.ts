@@ -6,7 +6,7 @@ import type { PlacedOperation } from '../../lib/http/operation.ts'
 import type { FindPublicBase } from '../../lib/http/public-base.ts'
 import { authenticate, type AuthDeps } from '../accounts/keys/authenticate.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
-import type { RequestLimiter } from '../accounts/limits/request-limiter.ts'
+import type { MinuteLimiters } from '../accounts/limits/limit-headers.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
 import { readTraceKey } from '../tracing/auth.ts'
@@ -31,10 +31,9 @@ import { routeSdkTelemetry } from './sdk-telemetry/routes.ts'
 import { createLoginResource } from './login/resource.ts'
 import { createWandbApi, type WandbApi, type WandbState } from './wandb-api.ts'
 
-interface SharedParts extends AuthDeps, AddVersionDeps, Omit<WandbArtifactDeps, 'checkpoints'> {
+interface SharedParts extends AuthDeps, AddVersionDeps, MinuteLimiters, Omit<WandbArtifactDeps, 'checkpoints'> {
   findPublicBase: FindPublicBase
   log: Logger
-  requestLimiter: RequestLimiter
 }
 
 export interface WandbDeps extends SharedParts {
@@ -65,7 +64,7 @@ export function openWandb(main: WandbDeps): Wandb {
   const links = new Links(main.pool)
   const deps = { ...main, links }
   const shared = [answerErrors(main.log, presentErrors)]
-  const limit = limitRequests(main.requestLimiter)
+  const limit = limitRequests(main)
   const keyed = openRouter([...shared, requireWandbKey(main), limit], main)
   const linked = openRouter([...shared, requireLink(deps), limit], main)
   routeWandb({ keyed: keyed.api, linked: linked.api }, deps)

@@ -1,14 +1,17 @@
 import { expect, test } from 'vitest'
 import { ClientWatch } from './client-watch.ts'
 
-test('a callback is called once when the client leaves, and at once if it has left', () => {
-  const watch = new ClientWatch()
-  const { signal } = watch
-  const told: string[] = []
-  watch.whenLeft(() => told.push('first'))
-  expect([watch.hasLeft, signal.aborted, told]).toEqual([false, false, []])
-  watch.leave()
-  watch.leave()
-  watch.whenLeft(() => told.push('late'))
-  expect([watch.hasLeft, signal.aborted, told]).toEqual([true, true, ['first', 'late']])
-})
+test.each(['leave', 'end'] as const)(
+  'a callback is called once when a client is told to %s, and at once after that',
+  (how) => {
+    const watch = new ClientWatch()
+    const told: string[] = []
+    watch.whenOver(() => told.push('first'))
+    expect([watch.hasLeft, watch.signal.aborted, told]).toEqual([false, false, []])
+    watch[how]()
+    watch.leave()
+    watch.whenOver(() => told.push('late'))
+    const hasLeft = how === 'leave'
+    expect([watch.hasLeft, watch.signal.aborted, told]).toEqual([hasLeft, hasLeft, ['first', 'late']])
+  },
+)

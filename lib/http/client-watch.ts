@@ -1,32 +1,34 @@
-/** Detects that a client has left before it got its whole answer, or that it may not get the rest. */
+/** Watches the client of a request: whether it has left before it got its whole answer, or may not get the rest. */
 export class ClientWatch {
-  #hasLeft = false
+  readonly #left = new AbortController()
+  #isOver = false
   #callbacks: (() => void)[] = []
-  #controller: AbortController | undefined
 
   get hasLeft(): boolean {
-    return this.#hasLeft
+    return this.#left.signal.aborted
   }
 
-  /** Created on first use, because most requests need no signal. */
+  /** Aborted when the client leaves. */
   get signal(): AbortSignal {
-    if (!this.#controller) {
-      const controller = new AbortController()
-      this.#controller = controller
-      this.whenLeft(() => controller.abort())
-    }
-    return this.#controller.signal
+    return this.#left.signal
   }
 
-  /** Calls back once when the client leaves, or at once if it has left. */
-  whenLeft(callback: () => void): void {
-    if (this.#hasLeft) callback()
+  /** Calls back once when the answer is sent or the client has left, or at once if that has happened. */
+  whenOver(callback: () => void): void {
+    if (this.#isOver) callback()
     else this.#callbacks.push(callback)
   }
 
+  /** The client has left. */
   leave(): void {
-    if (this.#hasLeft) return
-    this.#hasLeft = true
+    if (this.#isOver) return
+    this.#left.abort()
+    this.end()
+  }
+
+  /** The answer is sent. */
+  end(): void {
+    this.#isOver = true
     const callbacks = this.#callbacks
     this.#callbacks = []
     for (const callback of callbacks) callback()

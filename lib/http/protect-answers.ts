@@ -1,7 +1,7 @@
 import type Koa from 'koa'
 
 /** What browsers and caches may do with answers. */
-export const protectiveHeaders = {
+const protectiveHeaders = {
   // Browsers must not guess the content type: users upload any content.
   'X-Content-Type-Options': 'nosniff',
   // A page must load and run nothing, and no other page may frame it.

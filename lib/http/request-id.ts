@@ -12,14 +12,10 @@ const plainId = /^[A-Za-z0-9._:-]{1,128}$/
  * it.
  */
 export const identifyRequests: Koa.Middleware = (ctx, next) => {
-  const requestId = chooseRequestId(ctx.get(requestIdHeader))
+  const given = ctx.get(requestIdHeader)
+  const requestId = plainId.test(given) ? given : randomUUID()
   ctx.set(requestIdHeader, requestId)
   return runRequest(requestId, next)
-}
-
-/** Returns the client's id of its request, if it is plain, or a new one. */
-export function chooseRequestId(given: string): string {
-  return plainId.test(given) ? given : randomUUID()
 }
 
 /** Reads the id of a request from its response. */

@@ -28,9 +28,6 @@ export async function startServer(
   answerUnreadableRequests(server)
   server.on('request', handle)
   if (maxConnections !== undefined) server.maxConnections = maxConnections
-  // Otherwise, full processes on a shared port would pass a connection to each other forever. (@types/node 24 lacks
-  // this member.)
-  Object.assign(server, { dropMaxConnection: true })
   // The reader of the body sends "100 Continue", after the key and the announced length were checked.
   server.on('checkContinue', handle)
   await new Promise<void>((resolve, reject) => {

@@ -18,26 +18,11 @@ export interface AnswerTimes {
  */
 export function endStalledAnswers(times: AnswerTimes): Koa.Middleware {
   return async ({ res }, next) => {
-    endStalledAnswer(res, times)
+    // Any byte on the connection restarts the timer.
+    res.setTimeout(times.stallMs, () => res.writableLength > 0 && res.destroy())
+    res.once('prefinish', () => res.writableLength > 0 && endLater(res, res.writableLength, times))
     await next()
   }
-}
-
-/** Does the same for one answer. */
-export function endStalledAnswer(res: ServerResponse, times: AnswerTimes): void {
-  // Any byte on the connection restarts the timer.
-  res.setTimeout(times.stallMs, () => res.writableLength > 0 && res.destroy())
-  res.once('prefinish', () => res.writableLength > 0 && endLater(res, res.writableLength, times))
-}
-
-/**
- * Does the same for an answer that has just been ended. Usually, the operating system has already accepted all of it.
- * Then no timer and no listeners are needed.
- */
-export function followUnsent(res: ServerResponse, times: AnswerTimes): void {
-  if (res.writableLength === 0) return
-  endStalledAnswer(res, times)
-  endLater(res, res.writableLength, times)
 }
 
 /** Ends an answer if its client has not received it within the time for this number of bytes. */

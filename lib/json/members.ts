@@ -1,6 +1,5 @@
 import { jsonBytes } from './bytes.ts'
-import { editMembers } from './edit-members.ts'
-import { outlineJson, type ByteRange, type JsonMember, type JsonOutline } from './outline.ts'
+import { outlineJson, type ByteRange, type JsonOutline } from './outline.ts'
 
 const { backslash, quote } = jsonBytes
 
@@ -8,7 +7,6 @@ const { backslash, quote } = jsonBytes
 export class JsonMembers {
   readonly #bytes: Uint8Array
   readonly #ranges: Map<string, ByteRange>
-  readonly #all: readonly JsonMember[]
 
   /**
    * A text that is not an object has no members. An invalid text may have some.
@@ -18,11 +16,10 @@ export class JsonMembers {
    */
   constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes), names?: readonly string[]) {
     this.#bytes = bytes
-    this.#all = outline.members
     this.#ranges = new Map()
     // If a key is repeated, its last value counts, as in JSON.parse.
-    for (let index = 0; index < this.#all.length; index++) {
-      const { key, value } = this.#all[index]!
+    for (let index = 0; index < outline.members.length; index++) {
+      const { key, value } = outline.members[index]!
       this.#ranges.set(names?.[index] ?? parseKey(bytes, key), value)
     }
   }
@@ -50,16 +47,6 @@ export class JsonMembers {
       value,
     ])
     return Buffer.concat([Buffer.from('{'), ...parts, Buffer.from('}')])
-  }
-
-  /**
-   * Does the same in place, without a copy. After that, these members no longer describe the text.
-   *
-   * @param room begins with the text's bytes, and may be longer
-   * @returns a part of the room. Undefined if the room is too small for the changes, and then nothing is changed
-   */
-  changeInPlace(changes: Record<string, unknown>, room: Buffer): Buffer | undefined {
-    return editMembers(room, { all: this.#all, counting: this.#ranges }, changes)
   }
 }
 

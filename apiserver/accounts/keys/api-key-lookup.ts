@@ -59,11 +59,6 @@ export class ApiKeyLookup {
     this.known = new LeasedCache(lease, maxKept)
   }
 
-  /** The caller with the key or the session of this digest, if it is in memory and valid. */
-  peek(digest: string): KnownCaller | undefined {
-    return orExpired(this.known.peek(digest)?.caller)
-  }
-
   /**
    * Finds the caller with the key or the session of this digest (see credentials.ts), unless the key is revoked or
    * expired.

@@ -28,18 +28,17 @@ export interface AuthDeps extends KeyDeps {
 }
 
 /**
- * Authenticates a request by its key, or by a browser's session if it has neither a key nor an Authorization header. It
- * answers without a promise if that is in memory.
+ * Authenticates a request by its key, or by a browser's session if it has neither a key nor an Authorization header.
  *
  * @param key the request's key, where its group of operations looks for it
- * @throws {HttpError} 401, or rejects with it, for a key or session that is missing, unknown, revoked or expired; for
+ * @throws {HttpError} 401 for a key or session that is missing, unknown, revoked or expired; for
  * sessions also as `requireSameOrigin` does
  */
-export function authenticate(
+export async function authenticate(
   deps: AuthDeps,
   request: CredentialRequest,
   key: string | undefined,
-): KnownCaller | Promise<KnownCaller> {
+): Promise<KnownCaller> {
   const { socket } = request.req
   if (key !== undefined) return authenticateDigest(deps, digestOfKey(key), socket)
   const session = readSession(deps, request)
@@ -55,21 +54,11 @@ export function authenticate(
  * @param socket the connection of the sender
  * @throws {HttpError} as `authenticate` does
  */
-export function authenticateDigest(
+export async function authenticateDigest(
   deps: KeyDeps,
   digest: string,
   socket: Socket,
   unknown: ErrorDefinition = errors.invalid_api_key,
-): KnownCaller | Promise<KnownCaller> {
-  const known = deps.apiKeys.peek(digest)
-  if (!known) return findCaller(deps, { digest, socket, unknown })
-  welcome(deps, known.caller, socket)
-  return known
-}
-
-async function findCaller(
-  deps: KeyDeps,
-  { digest, socket, unknown }: { digest: string; socket: Socket; unknown: ErrorDefinition },
 ): Promise<KnownCaller> {
   const known = await deps.apiKeys.find(digest, clientOf(socket.remoteAddress))
   if (!known) throw unauthorized(unknown)

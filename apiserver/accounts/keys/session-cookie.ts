@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { FindPublicBase } from '../../../lib/http/public-base.ts'
 import { sessionHours } from '../../../db/accounts/sessions.ts'
 
-/** A request as Koa's context and an Exchange have it. */
 export interface CredentialRequest {
   get: (name: string) => string
   req: IncomingMessage

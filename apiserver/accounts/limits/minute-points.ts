@@ -40,16 +40,9 @@ export class MinutePoints {
     this.#limit = limit
   }
 
-  /**
-   * Takes points. Returns undefined if they are in memory, otherwise a promise. @throws {HttpError} (a rejection) 429
-   * when the points of this minute are used up
-   */
-  take(entity: string, perMinute: number, points: number): Promise<void> | undefined {
-    if (perMinute === Infinity || this.#takeAllowed(entity, perMinute, points)) return undefined
-    return this.#takeLater(entity, perMinute, points)
-  }
-
-  async #takeLater(entity: string, perMinute: number, points: number): Promise<void> {
+  /** Takes points. @throws {HttpError} 429 when the points of this minute are used up */
+  async take(entity: string, perMinute: number, points: number): Promise<void> {
+    if (perMinute === Infinity) return
     while (!this.#takeAllowed(entity, perMinute, points)) {
       await (this.#asking.get(entity) ?? this.#ask(entity, perMinute, points))
     }

@@ -13,11 +13,8 @@ export class RequestLimiter {
     this.#points = new MinutePoints(pool, { name: 'requests_per_minute', keyPrefix: 'minute', blocksPerLimit: 200 })
   }
 
-  /**
-   * Counts a request. Returns undefined if the points are in memory, otherwise a promise. @throws {HttpError} (a
-   * rejection) 429 beyond the limit
-   */
-  take(entity: string, perMinute: number): Promise<void> | undefined {
+  /** Counts a request. @throws {HttpError} 429 beyond the limit */
+  take(entity: string, perMinute: number): Promise<void> {
     return this.#points.take(entity, perMinute, 1)
   }
 

@@ -32,18 +32,17 @@ export class TokenLimiter {
   }
 
   /**
-   * Takes the tokens of a request, at once where that can be done in memory. A request larger than the limit takes all
-   * of it.
+   * Takes the tokens of a request. A request larger than the limit takes all of it.
    *
    * @returns a function that settles the actual usage. Call it once at the end
    * @throws {HttpError} 429 if not enough tokens are left in this minute
    */
-  reserve({ entity, tokensPerMinute: limit }: TokenOwner, estimate: TokenEstimate): Settle | Promise<Settle> {
+  async reserve({ entity, tokensPerMinute: limit }: TokenOwner, estimate: TokenEstimate): Promise<Settle> {
     if (limit === Infinity) return settleNothing
     const expected = estimate.promptTokens + Math.min(estimate.completionTokens, maxReserved)
     const reserved = Math.max(1, Math.min(expected, limit))
-    const settle: Settle = (used) => this.#points.settle(entity, limit, used - reserved)
-    return this.#points.take(entity, limit, reserved)?.then(() => settle) ?? settle
+    await this.#points.take(entity, limit, reserved)
+    return (used) => this.#points.settle(entity, limit, used - reserved)
   }
 
   /** The headers with an entity's limit and the rest of it. Empty without a limit. */

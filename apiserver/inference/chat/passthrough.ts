@@ -4,7 +4,7 @@ import { usesFunctions } from './function-calls.ts'
 
 /** Chat completions. */
 export const chatPassthrough: Passthrough = {
-  path: '/v1/chat/completions',
+  enginePath: '/v1/chat/completions',
   tracedAs: 'openai.chat.completions.create',
   usedMembers: ['model', 'cache_salt', 'stream_options', 'engine_xargs', 'vllm_xargs'],
   usesTexts: usesFunctions,

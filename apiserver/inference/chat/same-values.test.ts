@@ -16,7 +16,6 @@ const changes = {
   vllm_xargs: { a: [1, null] },
   engine_xargs: undefined,
 }
-const slackBytes = 512
 
 const pieces = ['a', 'é', '𝄞', '\\u00e9', '\\ud834\\udd1e', '\\"', '\\\\', '\\n', '\\/', '{', '}', '[', ',', ':', ' ']
 const halves = fc.constantFrom('\\ud834', '\\udd1e', '\\uDD1E')
@@ -88,12 +87,10 @@ interface Case {
 /** Returns what the gateway reads and sends for a body. Undefined if it rejects the body. */
 function pass(source: string): Case | undefined {
   const bytes = Buffer.from(source)
-  const room = Buffer.concat([bytes, Buffer.alloc(slackBytes)])
-  const view = parseByteView(room.subarray(0, bytes.length), [], () => {})
+  const view = parseByteView(bytes, [], () => {})
   try {
     const document = parseBody(bytes)
-    const inPlace = (view ?? document).members.changeInPlace(changes, room)
-    const changed = [document.members.change(changes), ...(inPlace ? [inPlace] : [])]
+    const changed = [document, ...(view ? [view] : [])].map(({ members }) => members.change(changes))
     return { original: bytes.toString(), value: document.value, changed: changed.map(String) }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
@@ -139,7 +136,7 @@ test('an engine reads the values that the gateway has checked, for any keys, esc
   const objects = cases.filter(
     (each) => typeof each.value === 'object' && each.value !== null && !Array.isArray(each.value),
   )
-  expect(objects.filter(({ changed }) => changed.length === 2).length).toBeGreaterThan(numRuns / 4)
+  expect(objects.filter(({ changed }) => changed.length === 2).length).toBeGreaterThan(numRuns / 40)
   const input = JSON.stringify([objects, changes, ['engine_xargs']])
   const { status, stdout, stderr } = spawnSync('python3', ['-c', python], {
     input,

@@ -1,13 +1,14 @@
 import { Type } from 'typebox'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { trainedMembers } from '../answers.ts'
+import { passRequests, type GatewayDeps } from '../gateway.ts'
 import type { Passthrough } from '../passthrough.ts'
 import { checkCompletion } from './check.ts'
 import { completionRequestSchema } from './schema.ts'
 
 /** Completions of texts and of token ids, without a chat's template. */
-export const completionPassthrough: Passthrough = {
-  path: '/v1/completions',
+const passthrough: Passthrough = {
+  enginePath: '/v1/completions',
   tracedAs: 'openai.completions.create',
   check: checkCompletion,
 }
@@ -20,14 +21,18 @@ const completionSchema = Type.Object({
   choices: Type.Array(Type.Object({ index: Type.Integer(), text: Type.String(), ...trainedMembers })),
 })
 
-export function declareCompletions(api: RestApi): void {
-  api.declare('post', completionPassthrough.path, {
-    tag: 'Inference',
-    summary: 'Complete a text',
-    role: 'read',
-    streamedBody: { 'application/json': completionRequestSchema },
-    answer: completionSchema,
-    otherAnswers: { 'text/event-stream': Type.String() },
-    errorStatuses: [400],
-  })
+export function routeCompletions(api: RestApi, deps: GatewayDeps): void {
+  api.post(
+    '/v1/completions',
+    {
+      tag: 'Inference',
+      summary: 'Complete a text',
+      role: 'read',
+      streamedBody: { 'application/json': completionRequestSchema },
+      answer: completionSchema,
+      otherAnswers: { 'text/event-stream': Type.String() },
+      errorStatuses: [400],
+    },
+    passRequests(deps, passthrough),
+  )
 }

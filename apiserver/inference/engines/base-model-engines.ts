@@ -109,7 +109,7 @@ export class BaseModelEngines {
   }
 
   /** Returns a slot of one of the pods, or undefined if none is free. */
-  tryAcquire(search: EngineSearch): EngineLease | undefined {
+  #tryAcquire(search: EngineSearch): EngineLease | undefined {
     const release = this.#permits.tryAcquire({ ...search.turn, permits: search.sequences })
     if (!release) return undefined
     const state = this.#pick(search)
@@ -122,7 +122,7 @@ export class BaseModelEngines {
   /** Waits for a slot of one of the pods. @throws {HttpError} 503 if none becomes free in time */
   async acquire(search: EngineSearch): Promise<EngineLease> {
     for (;;) {
-      const lease = this.tryAcquire(search)
+      const lease = this.#tryAcquire(search)
       if (lease) return lease
       const release = await this.#wait(search)
       const state = this.#pick(search)

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { once } from 'node:events'
-import { buffer, text } from 'node:stream/consumers'
+import { buffer } from 'node:stream/consumers'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { createLogger } from '../../../lib/log.ts'
@@ -8,8 +8,7 @@ import { ClientWatch } from '../../../lib/http/client-watch.ts'
 import { EngineBody } from './engine-body.ts'
 import { EngineClient } from './engine-client.ts'
 import { EngineRouter } from './engine-router.ts'
-import type { EngineResponse } from './engine-response.ts'
-import { readChunks } from './read-chunks.ts'
+import type { EngineResponse } from './transport.ts'
 
 const [address, otherAddress, goneAddress] = ['127.77.3.1', '127.77.3.2', '127.77.3.3']
 let engine: Server
@@ -46,7 +45,7 @@ const post = (body: EngineBody, key = 'acme', by = client) =>
     client: new ClientWatch(),
   })
 
-const readText = (response: EngineResponse) => text(readChunks(response))
+const readText = (response: EngineResponse) => response.body.text()
 
 async function sendOf(key: string): Promise<Record<string, string>> {
   const response = await post(new EngineBody(Buffer.from('{}'), () => {}), key)
@@ -114,7 +113,7 @@ test('a response that is read after its end does not block the next one on its c
   }
   const send = () => post(new EngineBody(Buffer.from('{}'), () => {}), 'acme', own)
   const first = await send()
-  await new Promise<void>((resolve) => first.whenOver(resolve))
+  await nextTurn()
   const second = send()
   expect(await readText(first)).toBe('x'.repeat(10))
   expect(await readText(await second)).toBe('x'.repeat(10))

@@ -9,9 +9,8 @@ import type { EngineLease } from './base-model-engines.ts'
 import type { EngineBody } from './engine-body.ts'
 import { EngineKeys } from './engine-keys.ts'
 import type { EnginePod } from './engine-pods.ts'
-import type { EngineResponse } from './engine-response.ts'
 import type { EngineRouter } from './engine-router.ts'
-import { EngineTransport, isConnectionFailure, isUnreachable } from './transport.ts'
+import { EngineTransport, isConnectionFailure, isUnreachable, type EngineResponse } from './transport.ts'
 
 // A request that makes engines crash must not reach all of them.
 const maxBreaks = 3
@@ -64,8 +63,7 @@ export class EngineClient {
     const failed = new Set<string>()
     for (let breaks = 0; breaks < maxBreaks;) {
       const search = { turn, adapter, affinity, sequences, client, failed, deadlineMs }
-      const lease =
-        this.#router.tryAcquire(baseModelCrName, search) ?? (await this.#router.acquire(baseModelCrName, search))
+      const lease = await this.#router.acquire(baseModelCrName, search)
       const outcome = await this.#tryPod(lease, request)
       if (outcome !== 'broken' && outcome !== 'unreachable') return outcome
       failed.add(lease.pod.name)
@@ -91,7 +89,7 @@ export class EngineClient {
       }
       if (isEnding(response, lease)) return this.#leave(response, lease, request)
       lease.recordAnswer(readMaxRequests(response.headers))
-      response.whenOver(lease.release)
+      response.body.once('close', lease.release)
       return response
     } catch (error) {
       const outcome = isUnreachable(error) ? 'unreachable' : 'broken'
@@ -106,7 +104,7 @@ export class EngineClient {
 
   /** Drops the response of an engine that is dead or is being stopped. It has answered nothing yet. */
   #leave(response: EngineResponse, lease: EngineLease, { body }: EngineRequest): 'broken' | 'unreachable' {
-    response.abort()
+    response.body.destroy()
     lease.release()
     if (!body.isKept) throw unanswered()
     this.#log.debug({ status: response.statusCode, pod: lease.pod.name }, 'engine ended before it answered a request')
@@ -120,7 +118,7 @@ export class EngineClient {
     { first, key }: { first: EngineResponse; key: string },
   ): Promise<EngineResponse> {
     if (!this.#keys.reject(pod, key) || !request.body.isKept) return first
-    first.abort()
+    first.body.destroy()
     const next = this.#keys.keyOf(pod)
     const response = await this.#send(pod, request, next)
     return response.statusCode === 401 ? this.#retryWithKey(pod, request, { first: response, key: next }) : response

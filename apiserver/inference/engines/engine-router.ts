@@ -50,11 +50,6 @@ export class EngineRouter {
     return performance.now() + this.#holdMs
   }
 
-  /** Returns a slot of an engine of a base model, or undefined if none is free. */
-  tryAcquire(baseModelCrName: string, search: EngineSearch): EngineLease | undefined {
-    return this.#enginesOf(baseModelCrName).tryAcquire(search)
-  }
-
   /** Waits for a slot of an engine of a base model. @throws {HttpError} 503 if none becomes free in time */
   acquire(baseModelCrName: string, search: EngineSearch): Promise<EngineLease> {
     return this.#enginesOf(baseModelCrName).acquire(search)

@@ -1,9 +1,7 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
-import type { EngineResponse } from './engine-response.ts'
-import { readChunks } from './read-chunks.ts'
-import { isConnectionFailure } from './transport.ts'
+import { isConnectionFailure, type EngineResponse } from './transport.ts'
 
 /** The largest complete reply that a request may ask for. It is less memory than one request alone may reserve. */
 export const replyLimitBytes = 256 * 1024 * 1024
@@ -16,8 +14,8 @@ const errorLimitBytes = 256 * 1024
  *
  * @throws {HttpError} 429 or 503 if there is not enough memory, 503 if the engine disconnects, 422 beyond the limit
  */
-export function readReply(response: EngineResponse, memory: RequestReservation): Promise<Buffer> {
-  return orUnavailable(memory.read(limitReply(response)))
+export function readReply(chunks: AsyncIterable<Buffer>, memory: RequestReservation): Promise<Buffer> {
+  return orUnavailable(memory.read(limitReply(chunks)))
 }
 
 /** Reads the beginning of an engine's error. @throws {HttpError} 503 if the engine disconnects */
@@ -37,19 +35,19 @@ export function replyTooLarge(): HttpError {
   return new HttpError(errors.reply_too_large, detail)
 }
 
-async function* limitReply(response: EngineResponse): AsyncIterable<Buffer> {
+async function* limitReply(chunks: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   let size = 0
-  for await (const chunk of readChunks(response)) {
+  for await (const chunk of chunks) {
     size += chunk.length
     if (size > replyLimitBytes) throw replyTooLarge()
     yield chunk
   }
 }
 
-async function readStart(response: EngineResponse, limitBytes: number): Promise<Buffer> {
+async function readStart({ body }: EngineResponse, limitBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = []
   let size = 0
-  for await (const chunk of readChunks(response)) {
+  for await (const chunk of body as AsyncIterable<Buffer>) {
     chunks.push(chunk)
     size += chunk.length
     if (size > limitBytes) break
@@ -57,7 +55,8 @@ async function readStart(response: EngineResponse, limitBytes: number): Promise<
   return Buffer.concat(chunks)
 }
 
-async function orUnavailable(reading: Promise<Buffer>): Promise<Buffer> {
+/** @throws {HttpError} 503 if the engine disconnects */
+export async function orUnavailable<T>(reading: Promise<T>): Promise<T> {
   try {
     return await reading
   } catch (error) {

@@ -1,8 +1,7 @@
-import { Agent } from 'undici'
+import { Agent, type Dispatcher } from 'undici'
 import { engineOrigin } from '../../../crds/engine-address.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { EngineBody } from './engine-body.ts'
-import { EngineResponse } from './engine-response.ts'
 
 // The same limit as in OpenAI's clients. A long reply that is not streamed sends nothing until it is complete.
 const replyTimeoutMs = 1_200_000
@@ -16,11 +15,14 @@ export interface EngineSending {
   /** The address of its pod. */
   host: string
   path: string
-  headers: Record<string, string>
+  headers: Readonly<Record<string, string>>
   body: EngineBody
   /** The request ends when this client leaves. */
   client: ClientWatch
 }
+
+/** An engine's response. Its body is read as it arrives, and not faster than it is used. */
+export type EngineResponse = Pick<Dispatcher.ResponseData, 'statusCode' | 'headers' | 'body'>
 
 /** The connections to engines. There are as many as concurrent requests. */
 export class EngineTransport {
@@ -34,12 +36,18 @@ export class EngineTransport {
   })
 
   /** Sends a request. Resolves when the response begins. @throws {Error} if the engine sends no response */
-  send({ host, path, headers, body, client }: EngineSending): Promise<EngineResponse> {
-    return new Promise((resolve, reject) => {
-      const response = new EngineResponse(client, { resolve, reject })
-      const request = { origin: engineOrigin(host), path, method: 'POST', body: body.open() } as const
-      this.#agent.dispatch({ ...request, headers: { ...headers, 'content-length': String(body.length) } }, response)
+  async send({ host, path, headers, body, client }: EngineSending): Promise<EngineResponse> {
+    const response = await this.#agent.request({
+      origin: engineOrigin(host),
+      path,
+      method: 'POST',
+      headers: { ...headers, 'content-length': String(body.length) },
+      body: body.open(),
+      signal: client.signal,
     })
+    // Whoever reads the body gets its error. It may also be dropped.
+    response.body.on('error', () => {})
+    return response
   }
 
   /** Closes all connections, and ends their requests. */
@@ -50,7 +58,8 @@ export class EngineTransport {
 
 // Failures that the content of a request cannot cause.
 const unreachable = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT']
-const connectionFailures = new Set([...unreachable, 'ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET'])
+const closed = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'UND_ERR_SOCKET', 'HPE_INVALID_EOF_STATE']
+const connectionFailures = new Set([...unreachable, ...closed])
 
 /** Whether no connection to the engine was possible. */
 export function isUnreachable(error: unknown): boolean {

@@ -1,5 +1,5 @@
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
-import type { EngineResponse } from '../engines/engine-response.ts'
+import type { EngineResponse } from '../engines/transport.ts'
 import type { ChatMeter } from './chat-meter.ts'
 import type { ModelNames } from './rename-model.ts'
 
@@ -10,8 +10,6 @@ export interface EngineReply {
   /** The memory that the request has reserved. */
   memory: RequestReservation
   meter: ChatMeter
-  /** Charges the usage. It must be called once, when the reply is complete or was cut off. */
-  charge: () => void
   /** The project that is charged. Null if none is. */
   project: string | null
   /** Receives the same bytes as the client. */

@@ -1,40 +1,45 @@
-import type { Exchange } from '../../../lib/http/exchange.ts'
-import { endLater, endStalledAnswer, followUnsent, type AnswerTimes } from '../../../lib/http/stalled-answers.ts'
-import type { ResponseReceiver } from '../engines/engine-response.ts'
-import { replyLimitBytes, replyTooLarge } from '../engines/read-engine.ts'
+import { Readable } from 'node:stream'
+import type { HttpContext } from '../../../lib/http/context.ts'
+import { endLater, type AnswerTimes } from '../../../lib/http/stalled-answers.ts'
+import { readWhole } from '../chat.ts'
+import { orUnavailable, replyLimitBytes, replyTooLarge } from '../engines/read-engine.ts'
 import type { EngineReply } from './engine-reply.ts'
 import { UsageSearch } from './find-usage.ts'
 import { writeModelMember } from './rename-model.ts'
 import { Splice } from './splice.ts'
 
+interface BegunReply {
+  first: Buffer
+  rest: AsyncIterator<Buffer>
+}
+
 /**
- * Passes a complete reply on as it arrives, at the client's pace. Changes only the model's name, which engines write
- * before the choices, and searches the usage.
+ * Sends a complete reply as it arrives, at the client's pace. Changes only the model's name, which engines write before the
+ * choices, and searches the usage. If its beginning does not contain the name, or its length is not known, the reply is
+ * collected first.
  *
- * @returns false if the reply has to be collected first: its beginning does not contain the name, or its length is not
- * known. In this case nothing is read or sent.
- * @throws {HttpError} 422 for a reply beyond the limit
+ * @throws {HttpError} 422 for a reply beyond the limit, 503 if the engine disconnects before the reply begins
  */
-export async function passComplete(reply: EngineReply, exchange: Exchange, times: AnswerTimes): Promise<boolean> {
-  const { response } = reply
-  const { contentLength } = response
-  if (contentLength === undefined) return false
-  if (contentLength > replyLimitBytes) {
-    response.abort()
+export async function passComplete(ctx: HttpContext, reply: EngineReply, times: AnswerTimes): Promise<void> {
+  const { body, headers } = reply.response
+  const length = headers['content-length'] === undefined ? undefined : Number(headers['content-length'])
+  if (length !== undefined && length > replyLimitBytes) {
+    body.destroy()
     throw replyTooLarge()
   }
-  const isPassed = await new Promise<boolean>((resolve) => {
-    const begin = (first: Buffer) => {
-      const renamed = renameStart(reply, first)
-      if (renamed) response.receive(openReply(reply, exchange, { first, renamed, contentLength, times }))
-      else response.unread(first)
-      resolve(renamed !== undefined)
-    }
-    const leave = () => resolve(false)
-    response.receive({ onData: begin, onEnd: leave, onError: leave })
-  })
-  if (isPassed) response.whenOver(reply.charge)
-  return isPassed
+  const rest = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>
+  const { value: first = Buffer.alloc(0) } = (await orUnavailable(rest.next())) as IteratorResult<Buffer, undefined>
+  const renamed = length === undefined ? undefined : renameStart(reply, first)
+  ctx.type = 'application/json; charset=utf-8'
+  if (length === undefined || !renamed) {
+    const whole = Buffer.from(await readWhole(reply, joinChunks({ first, rest })))
+    reply.tap?.(whole)
+    ctx.body = whole
+    return
+  }
+  ctx.body = Readable.from(passChunks(reply, renamed, { first, rest }), { objectMode: false })
+  ctx.length = length + renamed.length - first.length
+  endLater(ctx.res, ctx.length, times)
 }
 
 /**
@@ -49,44 +54,18 @@ function renameStart({ names }: EngineReply, first: Buffer): Buffer | undefined 
   return splice.join()
 }
 
-interface BegunReply {
-  first: Buffer
-  renamed: Buffer
-  contentLength: number
-  times: AnswerTimes
+async function* passChunks({ meter, tap }: EngineReply, renamed: Buffer, begun: BegunReply): AsyncGenerator<Buffer> {
+  const usage = new UsageSearch()
+  for await (const chunk of joinChunks(begun)) {
+    usage.add(chunk)
+    if (usage.found) meter.record(usage.found)
+    const sent = chunk === begun.first ? renamed : chunk
+    tap?.(sent)
+    yield sent
+  }
 }
 
-/** Sends the beginning of a reply, and passes the rest on. */
-function openReply(reply: EngineReply, exchange: Exchange, begun: BegunReply): ResponseReceiver {
-  const { response, meter } = reply
-  const { res } = exchange
-  const { first, renamed, contentLength, times } = begun
-  const usage = new UsageSearch()
-  let left = contentLength
-  const isWhole = first.length >= contentLength
-  const pass = (chunk: Buffer, sent = chunk) => {
-    usage.add(chunk)
-    reply.tap?.(sent)
-    left -= chunk.length
-    if (left > 0 && !res.write(sent)) response.pause()
-    if (left > 0) return
-    res.end(sent)
-    if (isWhole) followUnsent(res, times)
-  }
-  const length = contentLength + renamed.length - first.length
-  exchange.writeHead(200, { 'Content-Type': 'application/json; charset=utf-8', 'Content-Length': length })
-  if (!isWhole) {
-    endStalledAnswer(res, times)
-    endLater(res, length, times)
-    res.on('drain', () => response.resume())
-  }
-  pass(first, renamed)
-  return {
-    onData: pass,
-    onEnd: () => {
-      if (usage.found) meter.record(usage.found)
-    },
-    // The client sees from the length that the reply is incomplete.
-    onError: () => res.destroy(),
-  }
+async function* joinChunks({ first, rest }: BegunReply): AsyncGenerator<Buffer> {
+  yield first
+  yield* { [Symbol.asyncIterator]: () => rest }
 }

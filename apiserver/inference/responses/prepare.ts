@@ -91,7 +91,7 @@ interface Converted {
 async function prepare(deps: ResponseReadDeps, { entity, memory, body }: Converted): Promise<PreparedRequest> {
   const reader = new ChatReader(memory)
   const document = reader.parse(Buffer.from(JSON.stringify(body)))
-  const { path, check } = chatPassthrough
+  const { enginePath: path, check } = chatPassthrough
   const checked = check(document)
   const target = await deps.models.resolve(entity, checked.model)
   const prepared = prepareRequest(deps.engineKey, { path, entity, document, checked, target }, memory)

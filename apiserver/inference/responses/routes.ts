@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { notFound } from '../../../lib/http/http-error.ts'
 import { listOf } from '../../../lib/http/page.ts'
@@ -7,10 +6,9 @@ import type { Pool } from '../../../db/pool.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { readProject } from '../../accounts/usage/project-header.ts'
-import { holdPlace, watchClient } from '../chat-client.ts'
-import type { ChatTraces } from '../chat-traces.ts'
+import { sendEvents, watchClient } from '../chat-client.ts'
 import type { GatewayDeps } from '../gateway.ts'
-import { setLimitHeaders } from '../limit-headers.ts'
+import { setLimitHeaders } from '../../accounts/limits/limit-headers.ts'
 import { deletedResponseSchema, inputItemSchema, responseSchema } from './answers.ts'
 import { completeResponse } from './complete.ts'
 import { inputItemsQuery, presentInputItems } from './input-items.ts'
@@ -24,7 +22,7 @@ const tag = 'Inference'
 const path = '/v1/responses/{response_id}'
 
 /** The Responses API, the newer interface of OpenAI's clients. Each response is created with a chat. */
-export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool; traces: ChatTraces }): void {
+export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool }): void {
   const deps = { ...gateway, stored: new ResponseStore(gateway.pool) }
 
   api.post(
@@ -45,7 +43,7 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
       try {
         return await respond(ctx)
       } finally {
-        setLimitHeaders(ctx, deps, ctx.state)
+        setLimitHeaders(ctx, deps)
       }
     },
   )
@@ -78,7 +76,7 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
   )
 
   async function respond(ctx: RequestContext): Promise<string | void> {
-    holdPlace(ctx, deps.chatSlots)
+    deps.chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
     const { caller } = ctx.state
     const [project, memory] = [readProject(ctx, caller.entity), deps.memory.open(ctx)]
     const client = watchClient(ctx, deps.responses)
@@ -99,13 +97,4 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
     if (!found) throw notFound('Response', id)
     return found
   }
-}
-
-function sendEvents(ctx: RequestContext, events: AsyncGenerator<string>): void {
-  ctx.type = 'text/event-stream; charset=utf-8'
-  // Several parts of the request and the stream's own pipeline listen for the end of the response.
-  ctx.res.setMaxListeners(20)
-  // Proxies must not buffer events.
-  ctx.set({ 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' })
-  ctx.body = Readable.from(events, { objectMode: false })
 }

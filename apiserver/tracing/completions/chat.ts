@@ -74,7 +74,7 @@ async function prepareAsking(
   { document, target }: { document: JsonDocument; target: ChatTarget },
 ): Promise<AskEngine> {
   const { caller, charged: project, memory, client } = completion
-  const { path, check } = chatPassthrough
+  const { enginePath: path, check } = chatPassthrough
   const request = { path, entity: caller.entity, document, checked: check(document), target }
   const prepared = prepareRequest(gateway.engineKey, request, memory)
   return () => completeChat(gateway, { caller, project, memory, client }, prepared)

@@ -1,5 +1,5 @@
 import { isReservedProject } from '../../../crds/names.ts'
-import { holdPlace, watchClient } from '../../inference/chat-client.ts'
+import { watchClient } from '../../inference/chat-client.ts'
 import { ChatReader } from '../../inference/chat/chat-reader.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestReservation, RequestMemory } from '../../accounts/limits/request-memory.ts'
@@ -42,7 +42,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
     '/completions/create',
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
-      holdPlace(ctx, deps.gateway.chatSlots)
+      deps.gateway.chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
       return withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, incoming })
         return createCompletion(completion, ask)
@@ -58,7 +58,7 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
       otherAnswers: { 'application/jsonl': completionAnswer },
     },
     async ({ ctx, body }) => {
-      holdPlace(ctx, deps.gateway.chatSlots)
+      deps.gateway.chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
       await withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, incoming })
         const chunks = streamCompletion(deps.log, completion, ask)
