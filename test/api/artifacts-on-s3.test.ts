@@ -13,7 +13,7 @@ import { openSeverableProxy, type SeverableProxy } from '../support/severable-pr
 import { useOwnStack } from '../support/api-server.ts'
 import { commitArtifact, createArtifact, linkFile, putManifest } from '../support/wandb-upload.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const entity = 's3-team'
 let s3: S3Server
 let wayToS3: SeverableProxy

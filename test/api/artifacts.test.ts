@@ -18,7 +18,7 @@ interface Artifact {
   metadata: Record<string, unknown>
 }
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 let rest: Rest
 let entity: string
 

@@ -12,7 +12,7 @@ import { createRest } from '../support/rest.ts'
 import { chooseCases, countRuns, isNightly } from '../support/random-cases.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const settings = path.join(import.meta.dirname, '..', 'clients', 'schemathesis')
 // For each operation, and for sequences of operations. Cases for every bound and every enum are always added.
 const { seed, numRuns: examples } = chooseCases(2)

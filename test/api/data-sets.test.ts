@@ -5,7 +5,7 @@ import { createRest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 import { createTraceClient } from '../support/trace-client.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const rest = createRest(stack)
 const traces = createTraceClient(`${stack.url}/traces`, stack.apiKey)
 let project: string

@@ -7,7 +7,7 @@ import { ModelRows } from '../support/model-rows.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const models = '/v1/preview/models'
 
 let pool: Pool

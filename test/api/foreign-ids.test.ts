@@ -9,7 +9,7 @@ import { useOwnStack } from '../support/api-server.ts'
 // Every operation of the OpenAPI document is called with its own key, another entity's key, unknown ids, no key, and a
 // revoked key. A new operation needs no change here, unless it has a parameter or body of a new kind.
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const operations = await listOperations()
 // A project name belongs to the key's own entity.
 const ownNames = new Set([

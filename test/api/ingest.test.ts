@@ -10,7 +10,7 @@ import { createLogger } from '../../lib/log.ts'
 import { createRest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const rest = createRest(stack)
 const foreignKey = randomBytes(32).toString('hex')
 const jobsPath = '/v1/preview/training-jobs'

@@ -12,7 +12,7 @@ import { eventually } from '../support/eventually.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const run = promisify(execFile)
 const usual = {
   requests_per_minute: 60_000,

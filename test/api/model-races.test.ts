@@ -6,7 +6,7 @@ import { chooseCases } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const rest = createRest(stack)
 const rows = useModelRows(stack)
 

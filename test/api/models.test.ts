@@ -5,7 +5,7 @@ import { createLogger } from '../../lib/log.ts'
 import { createRest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const rest = createRest(stack)
 const path = '/v1/preview/models'
 

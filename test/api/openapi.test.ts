@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { renderApiPage, type ApiDocument } from '../support/api-page.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 
 test('the document is public and lists the operations', async () => {
   const response = await fetch(`${stack.url}/openapi.json`)

@@ -4,7 +4,7 @@ import { createRest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const { send } = createRest(stack)
 
 interface Sent {

@@ -9,7 +9,7 @@ import { closeWithConnections, openLocally } from '../support/local-server.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const row = JSON.stringify({
   messages: [
     { role: 'user', content: 'a' },

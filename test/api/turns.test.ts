@@ -15,7 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const jobs = '/v1/preview/training-jobs'
 let pool: Pool
 let entity: string

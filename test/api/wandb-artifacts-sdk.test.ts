@@ -17,7 +17,7 @@ import { useOwnStack } from '../support/api-server.ts'
 
 // Whole lives of artifacts by the unchanged SDK, through servers that die: see test/clients/wandb/artifacts.py.
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const entity = 'sdk-artifacts'
 let database: TestDatabase
 let server: RunningApiServer

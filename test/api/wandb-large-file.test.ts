@@ -4,7 +4,7 @@ import { newProject, runPython } from '../support/client-scripts.ts'
 import { isNightly } from '../support/random-cases.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const own = useApiServer()
 // From two gibibytes on, the SDK sends a file in parts.
 const mebibytes = 2_049

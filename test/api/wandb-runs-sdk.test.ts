@@ -19,7 +19,7 @@ import { useOwnStack } from '../support/api-server.ts'
 
 // Whole lives of runs by the unchanged SDK: see test/clients/wandb/runs.py.
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const metricsPort = await findFreePort()
 const own = useApiServer({ TRAINYARD_METRICS_PORT: String(metricsPort) })
 

@@ -3,7 +3,7 @@ import { clientTimeoutMs, newProject, projectId, runPython } from '../support/cl
 import { useOwnStack } from '../support/api-server.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
-const stack = useOwnStack()
+const stack = await useOwnStack()
 
 const called = (op: string, inputs: string[], output: string, more: object = {}) => ({
   op,

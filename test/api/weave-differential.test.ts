@@ -24,7 +24,7 @@ const maxSequences = isNightly() ? 10 * sequences : sequences
 const steps = 60
 const timeout = 1_200_000 * countRuns()
 
-const stack = useOwnStack()
+const stack = await useOwnStack()
 const place = makePlace(defaultEntity, randomUUID())
 const makeProbes = [callProbes, queryProbes, objectProbes, expansionProbes, tableProbes, feedbackProbes, otherProbes]
 const probes = makeProbes.flatMap((make) => make(place))

@@ -3,7 +3,7 @@ import { clientTimeoutMs, runPython } from '../support/client-scripts.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
-const stack = useOwnStack()
+const stack = await useOwnStack()
 
 test.concurrent('weave for Python gives feedback, scores calls, and finds calls by both', async () => {
   expect(await runPython(stack, 'feedback', { packages: 'weave-python' })).toEqual({

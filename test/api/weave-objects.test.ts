@@ -4,7 +4,7 @@ import { isNightly } from '../support/random-cases.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
-const stack = useOwnStack()
+const stack = await useOwnStack()
 
 type Variant = [name: string, env: Record<string, string>, facts: object]
 

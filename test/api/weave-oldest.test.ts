@@ -3,7 +3,7 @@ import { clientTimeoutMs, newProject, runPython } from '../support/client-script
 import { useOwnStack } from '../support/api-server.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
-const stack = useOwnStack()
+const stack = await useOwnStack()
 
 test('weave 0.52.20 for Python reads back what it wrote, and so does the newest version', async () => {
   const project = newProject()

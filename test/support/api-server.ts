@@ -43,7 +43,7 @@ async function prepare(stack: Place, databaseUrl: string, env: Record<string, st
   const postgres = await openSeverableProxy({ host: hostname, port: Number(databasePort) })
   const ownDatabaseUrl = new URL(databaseUrl)
   ownDatabaseUrl.host = `127.0.0.1:${postgres.port}`
-  const port = await findFreePort()
+  const port = Number(env['TRAINYARD_PORT'] ?? (await findFreePort()))
   const variables = {
     TRAINYARD_HOST: '127.0.0.1',
     TRAINYARD_PORT: String(port),
@@ -153,17 +153,19 @@ function useServer<Api extends ServedApi>(start: (databaseUrl: string) => Promis
 }
 
 /**
- * Starts an apiserver for a test file, with a base model and an admin's key, for tests that need no Kubernetes. The address
- * of the server and of its database are there when the tests run.
+ * Starts an apiserver before a test file's tests, with a base model and an admin's key, for tests that need no Kubernetes. The
+ * address of its database is there when the tests run.
  */
-export function useOwnStack(env: Record<string, string> = {}): ApiStack {
-  const own = useApiServer(env)
-  const stack = { ...useServices(), url: '', apiKey: generateKey(), baseModel: 'trainyard/tiny-chat' }
+export async function useOwnStack(): Promise<ApiStack> {
+  const port = String(await findFreePort())
+  const own = useApiServer({ TRAINYARD_PORT: port })
+  const url = `http://127.0.0.1:${port}`
+  const stack = { ...useServices(), url, apiKey: generateKey(), baseModel: 'trainyard/tiny-chat' }
   beforeAll(async () => {
     const { pool, databaseUrl } = own.database
     await addBaseModel({ pool, baseModel: stack.baseModel, namespace: 'trainyard' })
     await addKey(pool, 'local', 'admin', stack.apiKey)
-    Object.assign(stack, { url: own.server.url, databaseUrl })
+    stack.databaseUrl = databaseUrl
   })
   return stack
 }
