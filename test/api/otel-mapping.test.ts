@@ -44,7 +44,7 @@ test(`${count} spans of seed ${seed} become the calls that weave 0.52.20 makes o
 })
 
 async function askReference(exports: OtlpRequest['resourceSpans']): Promise<Members[]> {
-  const script = path.join(import.meta.dirname, '..', 'weave-reference', 'otel_calls.py')
+  const script = path.join(import.meta.dirname, '..', 'clients', 'weave-reference', 'otel_calls.py')
   const child = spawn(python, [script], { stdio: ['pipe', 'pipe', 'inherit'] })
   child.stdin.end(exports.map((group) => `${encodeGroup(group).toString('base64')}\n`).join(''))
   const lines = (await text(child.stdout)).trimEnd().split('\n')

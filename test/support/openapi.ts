@@ -38,6 +38,7 @@ export async function readOpenApi<Operation>(base: '' | '/traces'): Promise<Docu
     return (await response.json()) as Document<Operation>
   } finally {
     await close(0)
-    await rm(folder, { recursive: true })
+    // The store may write its mark once more.
+    await rm(folder, { recursive: true, maxRetries: 5 })
   }
 }

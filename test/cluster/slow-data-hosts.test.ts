@@ -7,9 +7,9 @@ import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { closeWithConnections, openLocally } from '../support/local-server.ts'
 import { createRest, type Rest } from '../support/rest.ts'
-import { useOwnStack } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
 
-const stack = await useOwnStack()
+const stack = useStack()
 const row = JSON.stringify({
   messages: [
     { role: 'user', content: 'a' },

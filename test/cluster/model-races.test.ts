@@ -4,9 +4,9 @@ import { eventually } from '../support/eventually.ts'
 import { useModelRows } from '../support/use-model-rows.ts'
 import { chooseCases } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
-import { useOwnStack } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
 
-const stack = await useOwnStack()
+const stack = useStack()
 const rest = createRest(stack)
 const rows = useModelRows(stack)
 

@@ -4,12 +4,12 @@ import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { makeThings, type Things } from '../support/own-things.ts'
 import { listOperations, type DocumentedOperation } from '../support/operations.ts'
-import { useOwnStack } from '../support/api-server.ts'
+import { useStack } from '../support/stack.ts'
 
 // Every operation of the OpenAPI document is called with its own key, another entity's key, unknown ids, no key, and a
 // revoked key. A new operation needs no change here, unless it has a parameter or body of a new kind.
 
-const stack = await useOwnStack()
+const stack = useStack()
 const operations = await listOperations()
 // A project name belongs to the key's own entity.
 const ownNames = new Set([
