@@ -1,18 +1,14 @@
-import { execFile, spawn } from 'node:child_process'
-import { createHash, randomUUID } from 'node:crypto'
-import { once } from 'node:events'
-import { setTimeout as delay } from 'node:timers/promises'
+import { execFile } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import path from 'node:path'
 import { promisify } from 'node:util'
 import { createPool, type Pool } from '../../db/pool.ts'
-import { createLogger } from '../../lib/log.ts'
-import { findFreePort } from '../support/free-port.ts'
+import { addKey, startApiServer } from '../support/api-server.ts'
 import type { StackHandle } from '../support/global-setup.ts'
-import { apiServerFlags } from '../support/node-env.ts'
-import { nameDatabase, runOnServer, templateDatabase } from '../support/template-database.ts'
 import { createNamespace } from '../support/namespace.ts'
+import { log, nameDatabase, runOnServer, templateDatabase } from '../support/template-database.ts'
 
 const run = promisify(execFile)
-const log = createLogger('bench', 'silent')
 
 /** An apiserver with its own database and namespace, so that no other program works on its data. */
 export interface BenchServer {
@@ -49,54 +45,29 @@ export async function withBenchServer<T>(
   }
   await createNamespace(stack, name)
   const pool = createPool(databaseUrl, log, 2)
-  const { url, child } = await startServer(stack, { databaseUrl, namespace: name, nodeOptions, env, root })
+  const variables = { DATABASE_URL: databaseUrl, TRAINYARD_NAMESPACE: name, TRAINYARD_ENGINE_KEY: 'bench', ...env }
+  const server = await startApiServer(stack, databaseUrl, variables, ([program, ...args]) => {
+    const [main, ...flags] = args.toReversed()
+    return [program, ...nodeOptions, ...flags, path.join(root, main!)]
+  })
   try {
-    const [entity, apiKey] = ['bench', `ty_${randomUUID().replaceAll('-', '')}`]
-    await pool.query('INSERT INTO auth.api_keys (entity, digest) VALUES ($1, $2)', [
-      entity,
-      createHash('sha256').update(apiKey).digest(),
-    ])
-    return await work({ url, pid: child.pid!, apiKey, entity, pool, databaseUrl, namespace: name, kubectl })
+    const [entity, { url, pid }] = ['bench', server]
+    const apiKey = await addKey(pool, entity, 'admin')
+    return await work({ url, pid, apiKey, entity, pool, databaseUrl, namespace: name, kubectl })
   } finally {
-    child.kill(nodeOptions.length > 0 ? 'SIGTERM' : 'SIGKILL')
-    if (child.exitCode === null) await once(child, 'exit')
+    if (nodeOptions.length > 0) await server.stop()
+    await server.remove()
     await pool.end()
   }
 }
 
-interface ServerStart extends Required<BenchServerOptions> {
-  databaseUrl: string
-  namespace: string
-}
+/** The base model of all models that are written or created. */
+export const baseModel = 'bench/base'
 
-async function startServer(stack: StackHandle, { databaseUrl, namespace, nodeOptions, env, root }: ServerStart) {
-  const port = await findFreePort()
-  const child = spawn(process.execPath, [...apiServerFlags, ...nodeOptions, 'apiserver/main.ts'], {
-    cwd: root,
-    env: {
-      TRAINYARD_HOST: '127.0.0.1',
-      TRAINYARD_PORT: String(port),
-      DATABASE_URL: databaseUrl,
-      TRAINYARD_ARTIFACTS: stack.artifacts,
-      TRAINYARD_NAMESPACE: namespace,
-      TRAINYARD_ENGINE_KEY: 'bench',
-      KUBECONFIG: stack.kubeconfig,
-      LOG_LEVEL: 'error',
-      ...env,
-    },
-    stdio: ['ignore', 'inherit', 'inherit'],
-  })
-  const url = `http://127.0.0.1:${port}`
-  while (!(await isHealthy(url))) {
-    if (child.exitCode !== null) throw new Error('the apiserver did not start')
-    await delay(50)
-  }
-  return { url, child }
-}
-
-async function isHealthy(url: string): Promise<boolean> {
-  return fetch(`${url}/v1/health`).then(
-    ({ ok }) => ok,
-    () => false,
+/** Makes the base model known, so that clients can create models from it. */
+export async function addBaseModel({ pool, namespace }: BenchServer): Promise<void> {
+  await pool.query(
+    `INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, 'base')`,
+    [baseModel, namespace],
   )
 }

@@ -1,42 +1,32 @@
 import { describeError } from '../../local/command.ts'
-import { benchApi } from './api.ts'
-import { benchConsole } from './console.ts'
+import { consoleBench } from './console.ts'
 import { benchGateway } from './gateway.ts'
-import { benchIngest } from './ingest.ts'
-import { benchOperator } from './operator.ts'
-import { printResult, type BenchResult } from './result.ts'
-import { benchServing } from './serving.ts'
-import { benchTrainerGpu } from './trainer-gpu.ts'
-import { benchTracing } from './tracing.ts'
-import { benchTrainer } from './trainer.ts'
-import { benchWandb } from './wandb.ts'
+import { ingest } from './ingest.ts'
+import { operator } from './operator.ts'
+import { printResult } from './result.ts'
+import { serving } from './serving.ts'
+import { trainerGpu } from './trainer-gpu.ts'
+import { tracing } from './tracing.ts'
+import { trainerBench } from './trainer.ts'
+import { wandb } from './wandb.ts'
 
-const benches: Record<string, (options: string[]) => Promise<BenchResult>> = {
-  api: benchApi,
-  console: benchConsole,
-  gateway: benchGateway,
-  ingest: benchIngest,
-  operator: benchOperator,
-  serving: benchServing,
-  tracing: benchTracing,
-  trainer: benchTrainer,
-  'trainer-gpu': benchTrainerGpu,
-  wandb: benchWandb,
+const benches: Record<string, (name: string, args: string[]) => Promise<void>> = {
+  console: consoleBench,
+  gateway: async (name, args) => printResult(name, await benchGateway(args)),
+  ingest,
+  operator,
+  serving,
+  tracing,
+  trainer: trainerBench,
+  'trainer-gpu': trainerGpu,
+  wandb,
 }
 
-const name = process.argv[2] ?? ''
-const bench = Object.hasOwn(benches, name) ? benches[name] : undefined
-if (bench) await run(bench)
-else {
-  process.stderr.write(`usage: npm run bench -- ${Object.keys(benches).join('|')}\n`)
+const [name = '', ...args] = process.argv.slice(2)
+try {
+  if (!Object.hasOwn(benches, name)) throw new Error(`usage: npm run bench -- ${Object.keys(benches).join('|')}`)
+  await benches[name]!(name, args)
+} catch (error) {
+  process.stderr.write(`${describeError(error)}\n`)
   process.exitCode = 1
-}
-
-async function run(measure: (options: string[]) => Promise<BenchResult>): Promise<void> {
-  try {
-    printResult(name, await measure(process.argv.slice(3)))
-  } catch (error) {
-    process.stderr.write(`${describeError(error)}\n`)
-    process.exitCode = 1
-  }
 }

@@ -1,123 +1,129 @@
-import { parseArgs } from 'node:util'
-import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
-import { createRest, type Rest } from '../support/rest.ts'
-import { median, percentile, round, type BenchResult } from './result.ts'
-import { measureByHand, measureOurStart } from './serving/cold-start.ts'
+import path from 'node:path'
+import { findFreePort } from '../support/free-port.ts'
+import type { StackHandle } from '../support/global-setup.ts'
+import { createRest, sampleGroup, type Rest } from '../support/rest.ts'
+import { atMost, defineBench, medians, note, ratioOf, takeTurns, type Figures } from './harness.ts'
+import { startByHand } from './serving/by-hand.ts'
 import { scaleEngines, waitForEngines, type BenchEngine } from './serving/engines.ts'
-import { measurePublication, type Publication, type TrainedModel } from './serving/publish.ts'
-import { measureSwap } from './serving/swap.ts'
 
-const defaultJobs = 10
-const swapsPerModel = 3
-const defaultStarts = 3
 const engineCount = 2
-
-/** The promised figures. */
-const goals: Readonly<Record<string, number>> = {
-  training_ended_to_served_p50_ms: 300,
-  cold_start_vs_by_hand: 1.1,
-}
-// Other load of the machine changes a figure by less than this.
-const failsBeyond = 10
+const prompt = 'Tell me about the sea.'
+const waitSeconds = 60
 
 /**
- * Measures how soon a new step is served on every engine, what it costs to load an adapter for a chat, and how long an
- * engine needs from zero beside a vLLM that is started by hand.
+ * How soon a new step is served on every engine, what it costs to load an adapter for a chat, and how long an engine needs
+ * from zero beside a vLLM that is started by hand.
  */
-export async function benchServing(args: string[]): Promise<BenchResult> {
-  const { jobs, starts } = readOptions(args)
-  const { handle, tearDown } = await bringUpStack(true)
-  try {
-    const rest = createRest(handle)
-    await scaleEngines(handle, engineCount)
-    const engines = await waitForEngines(handle, engineCount)
-    const { models, figures } = await measureJobs(rest, engines, jobs)
-    const swap = await measureSwaps(rest, engines, models)
-    const start = await measureStarts(handle, rest, { model: models.at(-1)!, count: starts })
-    const result = {
-      ratios: { ...swap.ratios, ...start.ratios },
-      figures: { ...figures, ...swap.figures, ...start.figures },
+export const serving = defineBench({
+  stack: 'whole',
+  counts: { jobs: 10, rounds: 3 },
+  goals: { training_ended_to_served_ms: atMost(300), cold_start_vs_by_hand: atMost(1.1) },
+  measure: async ({ stack, counts }) => {
+    const rest = createRest(stack)
+    await scaleEngines(stack, engineCount)
+    const engines = await waitForEngines(stack, engineCount)
+    const models: TrainedModel[] = []
+    const [served, swaps]: [Figures[], Figures[]] = [[], []]
+    while (models.length < counts.jobs) {
+      const { model, figures } = await measurePublication(rest, engines)
+      models.push(model)
+      served.push(figures)
+      note(`job ${models.length} of ${counts.jobs}`, figures)
     }
-    printGoals(result)
-    return result
-  } finally {
-    await tearDown()
+    for (const model of models) swaps.push(await measureSwap(rest, engines, model))
+    const highest = Math.max(...served.map(({ training_ended_to_served_ms: ms }) => ms!))
+    const starts = await measureStarts(stack, rest, { model: models.at(-1)!, rounds: counts.rounds })
+    return { ...medians(served), training_ended_to_served_max_ms: highest, ...medians(swaps), ...starts }
+  },
+})
+
+/** A model with its newest checkpoint. */
+interface TrainedModel {
+  address: string
+  checkpointId: string
+}
+
+/**
+ * Trains a model one step, and asks each engine for it at once, and once more: publishing cannot be faster. The client looks
+ * up the step's id in that time.
+ */
+async function measurePublication(rest: Rest, engines: readonly BenchEngine[]) {
+  const { id, address } = await rest.createModel()
+  const group = await sampleGroup(rest, address, prompt, (_, index) => index % 2)
+  await waitForEnd(rest, await rest.startJob(id, [group]))
+  let checkpointId = ''
+  const ask = async () => {
+    checkpointId = (await rest.listCheckpoints(id)).toSorted((a, b) => b.step - a.step)[0]!.id
+    await Promise.all(engines.map((engine) => engine.ask(checkpointId)))
+  }
+  const figures = { training_ended_to_served_ms: await time(ask), same_requests_later_ms: await time(ask) }
+  return { model: { address, checkpointId }, figures }
+}
+
+interface EventPage {
+  data: { id: string; type: string }[]
+}
+
+/** Waits for each next event, so that the last one arrives at once. */
+async function waitForEnd(rest: Rest, jobId: string): Promise<void> {
+  for (let after = ''; ;) {
+    const events = `/v1/preview/training-jobs/${jobId}/events?wait=${waitSeconds}${after && `&after=${after}`}`
+    const { data } = await rest.call<EventPage>('GET', events)
+    if (data.some(({ type }) => type === 'training_ended')) return
+    if (data.some(({ type }) => type === 'training_failed')) throw new Error('a training job of the benchmark failed')
+    after = data.at(-1)?.id ?? after
   }
 }
 
-function readOptions(args: string[]): { jobs: number; starts: number } {
-  const options = { jobs: { type: 'string' }, starts: { type: 'string' } } as const
-  const { values } = parseArgs({ args, options })
-  const read = (name: keyof typeof options, byDefault: number) => {
-    const count = Number(values[name] ?? byDefault)
-    if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} must be a whole number from 1 on`)
-    return count
-  }
-  return { jobs: read('jobs', defaultJobs), starts: read('starts', defaultStarts) }
+/** Removes a model's adapter from all engines, and chats twice over the gateway. */
+async function measureSwap(rest: Rest, engines: readonly BenchEngine[], model: TrainedModel): Promise<Figures> {
+  await Promise.all(engines.map((engine) => engine.unload(model.checkpointId)))
+  const chat = () => rest.sample(model.address, prompt, { max_completion_tokens: 16 })
+  const [cold, loaded] = [await time(chat), await time(chat)]
+  return { chat_with_adapter_load_ms: cold, chat_loaded_ms: loaded, chat_with_adapter_load_vs_loaded: cold / loaded }
 }
 
-async function measureJobs(rest: Rest, engines: readonly BenchEngine[], count: number) {
-  const jobs: Publication[] = []
-  while (jobs.length < count) {
-    const job = await measurePublication(rest, engines)
-    jobs.push(job)
-    process.stderr.write(
-      `job ${jobs.length} of ${count}: ${round(job.servedMs)} ms, ${round(job.againMs)} ms a moment later\n`,
-    )
-  }
-  const served = jobs.map(({ servedMs }) => servedMs)
-  const figures = {
-    training_ended_to_served_p50_ms: round(median(served)),
-    training_ended_to_served_max_ms: round(percentile(served, 1)),
-    same_requests_later_p50_ms: round(median(jobs.map(({ againMs }) => againMs))),
-  }
-  return { models: jobs.map(({ model }) => model), figures }
-}
-
-async function measureSwaps(rest: Rest, engines: readonly BenchEngine[], models: TrainedModel[]): Promise<BenchResult> {
-  const swaps = []
-  for (const model of models) {
-    for (let times = 0; times < swapsPerModel; times++) {
-      const swap = await measureSwap(rest, engines, model)
-      swaps.push(swap)
-      process.stderr.write(`chat with a load: ${round(swap.coldMs)} ms, the next one: ${round(swap.loadedMs)} ms\n`)
-    }
-  }
-  return {
-    ratios: { chat_with_adapter_load_vs_loaded: round(median(swaps.map(({ coldMs, loadedMs }) => coldMs / loadedMs))) },
-    figures: {
-      chat_with_adapter_load_p50_ms: round(median(swaps.map(({ coldMs }) => coldMs))),
-      chat_loaded_p50_ms: round(median(swaps.map(({ loadedMs }) => loadedMs))),
-    },
-  }
-}
-
-/** The two sides take turns, so that other load of the machine affects both. */
 async function measureStarts(
   stack: StackHandle,
   rest: Rest,
-  { model, count }: { model: TrainedModel; count: number },
-): Promise<BenchResult> {
-  const [oursMs, byHandMs]: [number[], number[]] = [[], []]
-  while (oursMs.length < count) {
-    byHandMs.push(await measureByHand(stack, model))
-    oursMs.push(await measureOurStart(stack, rest, model))
-    process.stderr.write(
-      `start ${oursMs.length} of ${count}: ${round(oursMs.at(-1)!)} ms, ${round(byHandMs.at(-1)!)} ms by hand\n`,
-    )
+  { model, rounds }: { model: TrainedModel; rounds: number },
+): Promise<Figures> {
+  const empty = async () => {
+    await scaleEngines(stack, 0)
+    await waitForEngines(stack, 0)
   }
+  /** Until a chat that waits for the first engine is answered. */
+  const ours = async () => {
+    await empty()
+    const start = async () => {
+      await scaleEngines(stack, 1)
+      await rest.sample(model.address, prompt, { max_completion_tokens: 1 })
+    }
+    return { ms: await time(start) }
+  }
+  /** As a person would start it, with the same model, adapter and sizes, while there is no engine of ours. */
+  const byHand = async () => {
+    await empty()
+    const port = await findFreePort()
+    const startMs = performance.now()
+    const vllm = await startByHand(port, path.join(stack.artifacts, 'checkpoints', model.checkpointId))
+    try {
+      await vllm.waitForAnswer()
+      return { ms: performance.now() - startMs }
+    } finally {
+      await vllm.stop()
+    }
+  }
+  const measured = await takeTurns(rounds, { byHand, ours })
   return {
-    ratios: { cold_start_vs_by_hand: round(median(oursMs.map((ms, index) => ms / byHandMs[index]!))) },
-    figures: { cold_start_ms: round(median(oursMs)), cold_start_by_hand_ms: round(median(byHandMs)) },
+    cold_start_vs_by_hand: ratioOf(measured.ours, measured.byHand, 'ms'),
+    ...medians(measured.ours, 'cold_start_'),
+    ...medians(measured.byHand, 'cold_start_by_hand_'),
   }
 }
 
-/** @throws {Error} if a figure is far beyond its goal */
-function printGoals({ ratios, figures }: BenchResult): void {
-  const measured: Record<string, number> = { ...figures, ...ratios }
-  for (const [name, goal] of Object.entries(goals))
-    process.stdout.write(`${name}: goal ${goal}, measured ${measured[name]}\n`)
-  const failed = Object.entries(goals).filter(([name, goal]) => measured[name]! > goal * failsBeyond)
-  if (failed.length > 0)
-    throw new Error(`more than ${failsBeyond} times the goal: ${failed.map(([name]) => name).join(', ')}`)
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const startMs = performance.now()
+  await work()
+  return performance.now() - startMs
 }

@@ -5,28 +5,27 @@ import { runChild } from '../../local/install/run-child.ts'
 import { UserError } from '../../local/user-error.ts'
 import { Board } from '../../local/terminal/board.ts'
 import { listGpus } from '../support/gpu.ts'
-import { round, type BenchResult } from './result.ts'
+import { atLeast, defineBench, type Figures } from './harness.ts'
 
-/** Measures the trainer's steps on a GPU, on models of 0.6B and 4B shape, beside the figures of other trainers. */
-export async function benchTrainerGpu(): Promise<BenchResult> {
-  const gpus = listGpus()
-  if (gpus.length === 0)
-    throw new UserError('npm run bench -- trainer-gpu needs an NVIDIA GPU, and nvidia-smi finds none on this machine.')
-  process.stderr.write(`${gpus.join('\n')}\n`)
-  const config = { ...readLocalConfig(), accelerator: 'cuda' as const }
-  const { signal } = new AbortController()
-  const { python } = await installTrainerEnvironment({ config, board: new Board(), signal })
-  const { code, stdout, tail } = await runChild(python, ['-m', 'bench.gpu'], {
-    cwd: path.join(config.repository, 'trainer'),
-    env: childEnvironment({ HF_HUB_OFFLINE: '1' }),
-    onLine: (line) => process.stderr.write(`${line}\n`),
-  })
-  if (code !== 0) throw new UserError(tail)
-  // The trainer's log precedes the last line.
-  const { ratios, figures } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as BenchResult
-  return { ratios: roundAll(ratios), figures: roundAll(figures) }
-}
-
-function roundAll(values: Record<string, number>): Record<string, number> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, round(value)]))
-}
+/** The trainer's steps on a GPU, on models of 0.6B and 4B shape, beside the figures of other trainers. */
+export const trainerGpu = defineBench({
+  counts: {},
+  goals: { '4b_r16_16k_sft_tokens_per_second': atLeast(8500), '4b_r16_16k_sft_mfu_as_anchors_percent': atLeast(29) },
+  measure: async () => {
+    const gpus = listGpus()
+    if (gpus.length === 0)
+      throw new UserError('trainer-gpu needs an NVIDIA GPU, and nvidia-smi finds none on this machine.')
+    process.stderr.write(`${gpus.join('\n')}\n`)
+    const config = { ...readLocalConfig(), accelerator: 'cuda' as const }
+    const { signal } = new AbortController()
+    const { python } = await installTrainerEnvironment({ config, board: new Board(), signal })
+    const { code, stdout, tail } = await runChild(python, ['-m', 'bench.gpu'], {
+      cwd: path.join(config.repository, 'trainer'),
+      env: childEnvironment({ HF_HUB_OFFLINE: '1' }),
+      onLine: (line) => process.stderr.write(`${line}\n`),
+    })
+    if (code !== 0) throw new UserError(tail)
+    // The trainer's log precedes the last line.
+    return JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Figures
+  },
+})

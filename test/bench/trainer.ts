@@ -1,8 +1,13 @@
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { keepLog } from '../support/child-program.ts'
 import { ensurePeersPython } from '../support/client-python.ts'
-import { measureLatency, startContestant, type Contestant, type Round } from './contestant.ts'
-import { median, round, type BenchResult } from './result.ts'
+import { atLeast, atMost, defineBench, medians, ratioOf, takeTurns, type Figures } from './harness.ts'
+import { median } from './statistics.ts'
 
-const rounds = 5
+const trainer = path.join(import.meta.dirname, '..', '..', 'trainer')
 // The maximum difference of a loss. Sums of float32 in another order differ by less.
 const maxDifference = 1e-4
 
@@ -17,60 +22,116 @@ const comparisons: Record<string, [string, string]> = {
 }
 
 /**
- * Measures the trainer on a CPU: beside itself without packing, beside TRL, and with jobs of four models together. Also
- * measures how long a job waits for its first step. Both sides of a comparison alternate, so that other load of the
- * machine affects both. The benchmark fails if the two sides compute different results.
+ * The trainer on a CPU: beside itself without packing, beside TRL, and with jobs of four models together; and how long a
+ * job waits for its first step. It fails if the two sides of a comparison compute different results.
  */
-export async function benchTrainer(): Promise<BenchResult> {
-  const python = await ensurePeersPython()
-  const result: BenchResult = { ratios: {}, figures: {} }
-  for (const [name, sides] of Object.entries(comparisons)) await compare(python, name, sides, result)
-  for (const [name, valuesMs] of Object.entries(await measureLatency(python))) {
-    result.figures[`${name}_p50`] = round(median(valuesMs))
-    result.figures[`${name}_max`] = round(Math.max(...valuesMs))
-  }
-  return result
-}
-
-async function compare(python: string, name: string, sides: [string, string], result: BenchResult): Promise<void> {
-  const contestants: Contestant[] = []
-  try {
-    for (const side of sides) contestants.push(await startContestant(python, side))
-    const found: Round[][] = sides.map(() => [])
-    for (let index = 0; index < rounds; index++) {
-      for (const [place, contestant] of contestants.entries()) found[place]!.push(await contestant.runRound())
-      const speeds = found.map((each) => round(each.at(-1)!.tokens / each.at(-1)!.seconds))
-      process.stderr.write(`${name}, round ${index + 1} of ${rounds}: ${speeds.join(' and ')} tokens/s\n`)
+export const trainerBench = defineBench({
+  counts: { rounds: 5 },
+  parts: [...Object.keys(comparisons), 'latency'],
+  goals: {
+    packed_vs_padded: atLeast(2.5),
+    ours_vs_trl_sft: atLeast(1.2),
+    ours_vs_trl_grpo: atLeast(1.2),
+    cobatch_vs_serial: atLeast(1.3),
+    sft_claim_to_training_started_ms_p50: atMost(25),
+    sft_claim_to_gradient_step_ms_p50: atMost(100),
+    rl_claim_to_training_started_ms_p50: atMost(25),
+    rl_claim_to_gradient_step_ms_p50: atMost(100),
+  },
+  measure: async ({ counts, parts }) => {
+    const python = await ensurePeersPython()
+    const figures: Figures = {}
+    for (const name of parts) {
+      Object.assign(
+        figures,
+        name === 'latency' ? await measureLatency(python) : await compare(python, name, counts.rounds),
+      )
     }
-    const [ours, other] = found as [Round[], Round[]]
-    requireSameLosses(name, ours[0]!, other[0]!)
-    result.ratios[name] = round(median(ours.map((each, index) => other[index]!.seconds / each.seconds)))
-    result.figures[`${name}_cpu_ratio`] = round(
-      median(ours.map((each, index) => other[index]!.cpu_seconds / each.cpu_seconds)),
-    )
-    for (const [place, side] of sides.entries()) {
-      Object.assign(result.figures, describe(`${name}_${side}`, found[place]!, contestants[place]!.idleBytes))
+    return figures
+  },
+})
+
+async function compare(python: string, name: string, rounds: number): Promise<Figures> {
+  const [ours, other] = comparisons[name]!
+  const sides = [await startSide(python, ours), await startSide(python, other)] as const
+  try {
+    const measured = await takeTurns(rounds, { ours: sides[0].runRound, other: sides[1].runRound })
+    requireSameLosses(name, sides[0].losses, sides[1].losses)
+    return {
+      [name]: ratioOf(measured.ours, measured.other, 'tokens_per_s'),
+      [`${name}_by_cpu`]: ratioOf(measured.ours, measured.other, 'tokens_per_cpu_s'),
+      ...medians(measured.ours, `${name}_${ours}_`),
+      ...medians(measured.other, `${name}_${other}_`),
     }
   } finally {
-    await Promise.all(contestants.map((contestant) => contestant.stop()))
+    await Promise.all(sides.map((side) => side.stop()))
   }
 }
 
-function describe(name: string, found: Round[], idleBytes: number): Record<string, number> {
-  const speeds = found.map(({ tokens, seconds }) => tokens / seconds)
-  const peakBytes = Math.max(...found.map((each) => each.peak_bytes))
-  return {
-    [`${name}_tokens_per_s`]: round(median(speeds)),
-    [`${name}_tokens_per_s_spread`]: round(Math.max(...speeds) - Math.min(...speeds)),
-    [`${name}_tokens_per_cpu_s`]: round(median(found.map(({ tokens, cpu_seconds }) => tokens / cpu_seconds))),
-    [`${name}_training_mb`]: round((peakBytes - idleBytes) / 1e6),
-  }
+/** A process that computes one round, and repeats it on request. */
+interface Side {
+  losses: number[]
+  runRound: () => Promise<Figures>
+  stop: () => Promise<void>
 }
 
-function requireSameLosses(name: string, ours: Round, other: Round): void {
-  const pairs = ours.losses.map((loss, index) => [loss, other.losses[index] ?? NaN] as const)
-  const same = pairs.every(([one, two]) => Math.abs(one - two) <= maxDifference * Math.max(1, Math.abs(two)))
-  if (!same || ours.losses.length !== other.losses.length || ours.tokens !== other.tokens) {
-    throw new Error(`${name} compares different computations: losses ${JSON.stringify(pairs)}`)
+async function startSide(python: string, name: string): Promise<Side> {
+  const child = startBench(python, name)
+  const ended = once(child, 'exit')
+  const readLog = keepLog(child)
+  const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
+  const read = async () => {
+    const { value, done } = await lines.next()
+    if (done) throw new Error(`the contestant ${name} ended: ${readLog()}`)
+    return JSON.parse(value) as Figures & { losses: number[] }
   }
+  const { idle_bytes: idle } = await read()
+  const side: Side = {
+    losses: [],
+    runRound: async () => {
+      child.stdin!.write('\n')
+      const { losses, tokens, seconds, cpu_seconds: cpuSeconds, peak_bytes: peak } = await read()
+      side.losses = losses
+      return {
+        tokens_per_s: tokens! / seconds!,
+        tokens_per_cpu_s: tokens! / cpuSeconds!,
+        training_mb: (peak! - idle!) / 1e6,
+      }
+    },
+    stop: async () => {
+      child.stdin!.end()
+      await ended
+    },
+  }
+  return side
+}
+
+/** How long a job waits, p50 and highest. */
+async function measureLatency(python: string): Promise<Figures> {
+  const child = startBench(python, 'latency')
+  const readLog = keepLog(child)
+  const closed = once(child, 'close')
+  const chunks: Buffer[] = await child.stdout!.toArray()
+  const [code] = (await closed) as [number | null]
+  if (code !== 0) throw new Error(`the measuring of latency failed: ${readLog()}`)
+  const found = JSON.parse(Buffer.concat(chunks).toString()) as Record<string, number[]>
+  return Object.fromEntries(
+    Object.entries(found).flatMap(([name, valuesMs]) => [
+      [`${name}_p50`, median(valuesMs)],
+      [`${name}_max`, Math.max(...valuesMs)],
+    ]),
+  )
+}
+
+/** Starts it with one thread and without network access. */
+function startBench(python: string, name: string): ChildProcess {
+  const env = { ...process.env, OMP_NUM_THREADS: '1', HF_HUB_OFFLINE: '1', PYTHONWARNINGS: 'ignore' }
+  return spawn(python, ['-m', 'bench', name], { cwd: trainer, env, stdio: 'pipe' })
+}
+
+function requireSameLosses(name: string, ours: readonly number[], other: readonly number[]): void {
+  const isSame = (loss: number, index: number) =>
+    Math.abs(loss - (other[index] ?? NaN)) <= maxDifference * Math.max(1, Math.abs(loss))
+  if (ours.length === other.length && ours.every(isSame)) return
+  throw new Error(`${name} compares different computations: losses ${JSON.stringify([ours, other])}`)
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { median, percentile } from '../bench/result.ts'
+import { median, percentile } from '../bench/statistics.ts'
 import { useStack } from '../support/stack.ts'
 import { withGateway, type Places } from './engine-siege.ts'
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { newId } from '../../apiserver/tracing/ids.ts'
-import { percentile } from '../bench/result.ts'
+import { percentile } from '../bench/statistics.ts'
 import { createRest } from '../support/rest.ts'
 import { createTraceClient } from '../support/trace-client.ts'
 

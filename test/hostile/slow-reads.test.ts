@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { percentile } from '../bench/result.ts'
+import { percentile } from '../bench/statistics.ts'
 import { useApiServerProcess } from '../support/api-server.ts'
 import type { Rest } from '../support/rest.ts'
 

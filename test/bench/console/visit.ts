@@ -26,30 +26,26 @@ export interface Timed {
 
 /** Names both for the results. */
 export function nameTimed(name: string, { ms, cpuMs }: Timed): Record<string, number> {
-  return { [`${name}_ms`]: ms, [cpuName(`${name}_ms`)]: cpuMs }
+  return { [`${name}_ms`]: ms, [`${name}_cpu_ms`]: cpuMs }
 }
-
-/** The name of the processor time of a figure. */
-export const cpuName = (name: string) => name.replace(/_ms$/, '_cpu_ms')
 
 export interface VisitOptions {
   /** How many times slower the page's processor is. */
   slowdown: number
   cookie?: SessionCookie
-  width?: number
   height?: number
 }
 
 /** Opens a page in a context of its own, with empty caches, and closes it afterwards. */
 export async function visit<T>(
   browser: Browser,
-  { slowdown, cookie, width = 1440, height = 900 }: VisitOptions,
+  { slowdown, cookie, height = 900 }: VisitOptions,
   work: (visit: Visit) => Promise<T>,
 ): Promise<T> {
   const context = await within(
     limitSeconds,
     'the browser opened no page',
-    browser.newContext({ viewport: { width, height }, locale: 'en-US' }),
+    browser.newContext({ viewport: { width: 1_440, height }, locale: 'en-US' }),
   )
   try {
     context.setDefaultTimeout(limitSeconds * 1_000)

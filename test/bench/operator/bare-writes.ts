@@ -73,14 +73,14 @@ async function writeJob(client: KubeClient, { job, model, modelStatus, number, m
   await recordEvents({ client, log }, own, specs)
 }
 
-function describeMix({ writes, jobs }: BatchResult): Mix {
-  const share = (wanted: (key: string) => boolean) =>
-    [...writes].filter(([key]) => wanted(key)).reduce((sum, [, count]) => sum + count, 0) / jobs
+function describeMix({ writes }: BatchResult): Mix {
+  const count = (wanted: (key: string) => boolean) =>
+    [...writes].filter(([key]) => wanted(key)).reduce((total, [, each]) => total + each, 0)
   return {
-    creations: share((key) => key === 'POST trainingjobs'),
-    statuses: share((key) => key.includes('trainingjobs') && key !== 'POST trainingjobs'),
-    modelStatuses: share((key) => key.includes(' models')),
-    events: share((key) => key.includes(' events')),
+    creations: count((key) => key === 'POST trainingjobs'),
+    statuses: count((key) => key.includes('trainingjobs') && key !== 'POST trainingjobs'),
+    modelStatuses: count((key) => key.includes(' models')),
+    events: count((key) => key.includes(' events')),
   }
 }
 

@@ -8,8 +8,9 @@ import { startOperator } from '../../support/operator-process.ts'
 import { createRest, type Rest } from '../../support/rest.ts'
 import { applyWithKubectl, runKubectl } from '../../support/run-kubectl.ts'
 import { startStatusServer } from '../../support/status-server.ts'
-import { withBenchServer } from '../bench-server.ts'
+import { baseModel, withBenchServer } from '../bench-server.ts'
 import { readPostgresPid } from '../postgres-pid.ts'
+import { followEnds, type EndedJobs } from './ended-jobs.ts'
 import { playedNodes, playNodes } from './kwok.ts'
 import { Trainers } from './trainers.ts'
 
@@ -21,6 +22,7 @@ export interface Plane {
   client: KubeClient
   namespace: string
   trainers: Trainers
+  ended: EndedJobs
   /** Whether the operator has ended. One that gets no time loses its Lease, and ends. */
   isLost: () => boolean
   /** The port of the operator's metrics. */
@@ -31,20 +33,10 @@ export interface Plane {
   pids: Record<'operator' | 'status_server' | 'apiserver' | 'postgres' | 'kube_apiserver' | 'etcd', number>
 }
 
-export interface PlaneOptions {
-  /** Node options of the operator. */
-  operatorOptions?: string
-}
-
-const baseModel = 'bench/base'
 const trainerPods = 20
 
 /** Runs `work` with a control plane on a running stack. */
-export async function withPlane<T>(
-  stack: StackHandle,
-  { operatorOptions = '' }: PlaneOptions,
-  work: (plane: Plane) => Promise<T>,
-): Promise<T> {
+export async function withPlane<T>(stack: StackHandle, work: (plane: Plane) => Promise<T>): Promise<T> {
   const kubectl = (...args: string[]) => runKubectl(stack, args)
   const cluster = { ...stack, kubectl, apply: (object: object) => applyWithKubectl(stack, object) }
   const stopNodes = await playNodes(cluster)
@@ -56,10 +48,11 @@ export async function withPlane<T>(
     return await withBenchServer(stack, async ({ url, pid, apiKey, databaseUrl, namespace }) => {
       const status = await startStatusServer(cluster, databaseUrl, { namespace })
       const metricsPort = await findFreePort()
-      const env = { TRAINYARD_METRICS_PORT: String(metricsPort), NODE_OPTIONS: operatorOptions }
+      const env = { TRAINYARD_METRICS_PORT: String(metricsPort) }
       const operator = await startOperator(stack, { databaseUrl, namespace, env })
       let trainers: Trainers | undefined
       let isLost = false
+      const { ended, stop } = followEnds(client, namespace)
       void operator.exited.then(() => (isLost = true))
       try {
         await cluster.apply(describeBaseModel(namespace))
@@ -67,6 +60,7 @@ export async function withPlane<T>(
         const { programs } = readSupervisorRecord(layoutOf(stack.stateFolder))!
         const pidOf = (name: string) => programs[name]!.process!.pid
         return await work({
+          ended,
           rest: createRest({ url, apiKey, baseModel }),
           url,
           apiKey,
@@ -86,9 +80,8 @@ export async function withPlane<T>(
           },
         })
       } finally {
+        await stop()
         await trainers?.stop()
-        // A profile is written at an orderly end.
-        if (operatorOptions !== '') await operator.stop()
         await operator.remove()
         await status.remove()
       }

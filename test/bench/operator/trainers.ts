@@ -5,8 +5,7 @@ import { KubeClient } from '../../../lib/kube/client.ts'
 import type { Pod } from '../../../lib/kube/objects.ts'
 import { podPath } from '../../../lib/kube/paths.ts'
 import { eventually } from '../../support/eventually.ts'
-import type { TrainerAccess } from './played-trainer.ts'
-import type { TrainersMessage } from './trainers-main.ts'
+import type { TrainerAccess, TrainersMessage } from './played-trainers.ts'
 
 interface Place {
   client: KubeClient
@@ -29,7 +28,7 @@ export class Trainers {
 
   /** Starts it when all pods are Ready. The trainers wait. */
   static async start(place: Place): Promise<Trainers> {
-    const child = fork(path.join(import.meta.dirname, 'trainers-main.ts'))
+    const child = fork(path.join(import.meta.dirname, 'played-trainers.ts'))
     const trainers = new Trainers(child)
     const pods = await eventually(() => listReadyPods(place), 120_000)
     trainers.#tell({ access: await Promise.all(pods.map((pod) => openAccess(place, pod))) })

@@ -6,11 +6,11 @@ import { readLocalConfig } from '../../../local/config.ts'
 import { installTrainerEnvironment } from '../../../local/install/python-environment.ts'
 import { processorEnv } from '../../../local/stack/programs/node-agent-config.ts'
 import { Board } from '../../../local/terminal/board.ts'
+import { keepLog } from '../../support/child-program.ts'
 import { createEngine } from './engines.ts'
 
 const startMs = 600_000
 const lookMs = 50
-const maxOutputBytes = 2_000
 const adapterName = 'a'
 const folder = path.join(import.meta.dirname, '..', '..', '..', 'trainer')
 
@@ -25,36 +25,28 @@ interface ByHand {
 export async function startByHand(port: number, adapterFolder: string): Promise<ByHand> {
   const context = { config: readLocalConfig(), board: new Board(), signal: new AbortController().signal }
   const { python } = await installTrainerEnvironment(context)
+  // As engines on one machine have it.
+  const env = { VLLM_CPU_KVCACHE_SPACE: '1', VLLM_NO_USAGE_STATS: '1', HF_HUB_OFFLINE: '1' }
   const child = spawn(python, listArguments(port, adapterFolder), {
-    // As engines on one machine have it.
-    env: {
-      ...process.env,
-      ...processorEnv,
-      VLLM_CPU_KVCACHE_SPACE: '1',
-      VLLM_NO_USAGE_STATS: '1',
-      HF_HUB_OFFLINE: '1',
-    },
+    env: { ...process.env, ...processorEnv, ...env },
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: folder,
   })
+  const readLog = keepLog(child)
   const exited = once(child, 'exit')
-  let output = ''
-  child.stderr.on('data', (chunk: Buffer) => (output = (output + chunk.toString()).slice(-maxOutputBytes)))
-  const hasEnded = () => child.exitCode !== null || child.signalCode !== null
   const engine = createEngine(`http://127.0.0.1:${port}`, 'none')
+  const answers = () =>
+    engine.ask(adapterName).then(
+      () => true,
+      () => false,
+    )
   return {
     async waitForAnswer() {
       for (const deadlineMs = performance.now() + startMs; performance.now() < deadlineMs; await delay(lookMs)) {
-        if (hasEnded()) break
-        if (
-          await engine.ask(adapterName).then(
-            () => true,
-            () => false,
-          )
-        )
-          return
+        if (child.exitCode !== null || child.signalCode !== null) break
+        if (await answers()) return
       }
-      throw new Error(`vLLM, started by hand, did not answer:\n${output}`)
+      throw new Error(`vLLM, started by hand, did not answer:\n${readLog()}`)
     },
     async stop() {
       child.kill('SIGTERM')

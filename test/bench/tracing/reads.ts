@@ -1,115 +1,139 @@
+import { once } from 'node:events'
+import { Agent, request, type IncomingMessage } from 'node:http'
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BenchServer } from '../bench-server.ts'
-import { median, percentile, round, type BenchResult } from '../result.ts'
-import { fillProjects, filteredOp, type FilledProject } from './fill.ts'
-import { createReader, type Reader, type ReadTimes } from './reader.ts'
-import { measureStream } from './stream.ts'
+import { medians, takeTurns, type Figures } from '../harness.ts'
+import { percentile } from '../statistics.ts'
+import { makeCalls, nameOp, type BenchCall } from './calls.ts'
+import { sendAll } from './client.ts'
+import { basic, writeComplete } from './writes.ts'
 
-const rounds = 5
 const pageSize = 1_000
+const callsPerTurn = 10_000
+const connections = 3
+// The measured calls are in the middle of a history of four weeks.
+const historyMs = 28 * 24 * 3_600_000
 // The server's remaining work for a disconnected client must not delay the next request.
 const pauseMs = 60
 
-/** One kind of read. Slow ones are repeated less often in a round. */
+/** A project that has been in use for some time, and some of its calls. */
+interface FilledProject {
+  projectId: string
+  sample: BenchCall[]
+}
+
+/** One kind of read. */
 interface Read {
   path?: string
-  perRound: number
   /** Stops after the first row. */
   firstOnly?: boolean
   body: (project: FilledProject) => object
 }
 
 const pickOf = <T>(items: T[]): T => items[Math.floor(Math.random() * items.length)]!
-const equals = (field: string, value: string) => ({ $expr: { $eq: [{ $getField: field }, { $literal: value }] } })
 
 const reads: Record<string, Read> = {
   // Reads all calls of the project. Only the first is measured.
-  first_row: { perRound: 40, firstOnly: true, body: () => ({}) },
-  page: { perRound: 40, body: () => ({ limit: pageSize }) },
-  page_newest: {
-    perRound: 40,
-    body: () => ({ limit: pageSize, sort_by: [{ field: 'started_at', direction: 'desc' }] }),
-  },
-  page_roots: { perRound: 20, body: () => ({ limit: pageSize, filter: { trace_roots_only: true } }) },
-  // The Python SDK reads all calls this way: it increases the offset from the beginning.
-  page_deep: {
-    perRound: 8,
-    body: ({ calls }) => ({ limit: pageSize, offset: pageSize * Math.floor((Math.random() * calls) / pageSize) }),
-  },
-  page_of_op: { perRound: 20, body: (project) => ({ limit: pageSize, filter: { op_names: [filteredOp(project)] } }) },
-  page_of_op_any_version: {
-    perRound: 20,
-    body: (project) => ({ limit: pageSize, filter: { op_names: [filteredOp(project).replace(/:[^:]*$/, ':*')] } }),
-  },
-  trace: { perRound: 40, body: ({ sample }) => ({ filter: { trace_ids: [pickOf(sample).trace_id] } }) },
-  // One of a thousand calls has this attribute.
-  page_of_attribute: {
-    perRound: 4,
-    body: ({ sample }) => ({
-      limit: 100,
-      query: equals('attributes.customer', String(pickOf(sample).attributes['customer'])),
-    }),
-  },
-  page_of_feedback: {
-    perRound: 8,
-    body: () => ({ limit: 100, query: equals('feedback.[quality].payload.label', 'good') }),
-  },
-  call: { path: '/call/read', perRound: 40, body: ({ sample }) => ({ id: pickOf(sample).id }) },
-  count: { path: '/calls/query_stats', perRound: 8, body: () => ({}) },
+  first_row: { firstOnly: true, body: () => ({}) },
+  page: { body: () => ({ limit: pageSize }) },
+  page_newest: { body: () => ({ limit: pageSize, sort_by: [{ field: 'started_at', direction: 'desc' }] }) },
+  page_roots: { body: () => ({ limit: pageSize, filter: { trace_roots_only: true } }) },
+  page_of_op: { body: ({ projectId }) => ({ limit: pageSize, filter: { op_names: [nameOp(projectId, 4, 1)] } }) },
+  trace: { body: ({ sample }) => ({ filter: { trace_ids: [pickOf(sample).trace_id] } }) },
+  call: { path: '/call/read', body: ({ sample }) => ({ id: pickOf(sample).id }) },
+  count: { path: '/calls/query_stats', body: () => ({}) },
 }
 
-const flat = new Set(['first_row', 'page'])
-
-/** Measures reads in a small and in a large project, in alternation. */
-export async function measureReads(server: BenchServer, sizes: { small: number; large: number }): Promise<BenchResult> {
-  const names = Object.fromEntries(Object.values(sizes).map((calls) => [nameOf(calls), calls]))
-  const projects = await fillProjects(server, names)
-  const reader = createReader(server)
-  const result: BenchResult = { ratios: {}, figures: {} }
-  for (const [name, read] of Object.entries(reads)) await measureRead(reader, projects, { name, read, result })
-  Object.assign(result.figures, await measureStream(server, reader, projects.at(-1)!))
-  reader.close()
-  return result
+export interface ReadCounts {
+  rounds: number
+  small: number
+  large: number
+  requests: number
 }
 
-const nameOf = (calls: number) => (calls < 1e6 ? `${calls / 1e3}k` : `${calls / 1e6}m`)
-
-async function measureRead(
-  reader: Reader,
-  projects: FilledProject[],
-  { name, read, result: { ratios, figures } }: { name: string; read: Read; result: BenchResult },
-): Promise<void> {
-  const p95s = projects.map(() => [] as number[])
-  await timeRound(reader, projects, read)
-  for (let index = 0; index < rounds; index++) {
-    const timesMs = await timeRound(reader, projects, read)
-    for (const [place, times] of timesMs.entries()) p95s[place]!.push(percentile(times, 0.95))
+/** Reads in a small and in a large project, by turns: the p95 of a round's requests. */
+export async function measureReads(
+  server: BenchServer,
+  { rounds, small, large, requests }: ReadCounts,
+): Promise<Figures> {
+  const projects = await fillProjects(server, { small, large })
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const figures: Figures = {}
+  for (const [name, read] of Object.entries(reads)) {
+    const timeRound = (project: FilledProject) => async () => {
+      const timesMs: number[] = []
+      while (timesMs.length < requests) timesMs.push(await timeRead(server, agent, { project, read }))
+      return { p95_ms: percentile(timesMs, 0.95) }
+    }
+    const measured = await takeTurns(rounds, { small: timeRound(projects.small!), large: timeRound(projects.large!) })
+    const [few, many] = [medians(measured.small)['p95_ms']!, medians(measured.large)['p95_ms']!]
+    Object.assign(figures, {
+      [`${name}_p95_small_ms`]: few,
+      [`${name}_p95_ms`]: many,
+      [`${name}_large_vs_small`]: many / few,
+    })
   }
-  for (const [place, { calls }] of projects.entries()) {
-    figures[`${name}_p95_${nameOf(calls)}_ms`] = round(median(p95s[place]!))
-    figures[`${name}_p95_${nameOf(calls)}_spread_ms`] = round(Math.max(...p95s[place]!) - Math.min(...p95s[place]!))
-  }
-  const [small, large] = p95s.map(median) as [number, number]
-  const ratio = round(large / small)
-  const [one, other] = projects.map(({ calls }) => nameOf(calls))
-  if (flat.has(name)) ratios[`${name}_p95_${other}_to_${one}`] = ratio
-  process.stderr.write(`${name}: p95 ${round(small)} and ${round(large)} ms, ${ratio} times\n`)
+  agent.destroy()
+  return figures
 }
 
-/** Sends requests to both projects in alternation, so that other load of the machine affects both. */
-async function timeRound(reader: Reader, projects: FilledProject[], read: Read): Promise<number[][]> {
-  const timesMs = projects.map(() => [] as number[])
-  for (let index = 0; index < read.perRound; index++) {
-    for (const [place, project] of projects.entries()) timesMs[place]!.push(await timeRead(reader, project, read))
+/**
+ * Fills projects through the API in alternation and in the order of time, so that their calls are interleaved in the tables.
+ */
+export async function fillProjects<Name extends string>(
+  server: BenchServer,
+  sizes: Record<Name, number>,
+): Promise<Record<Name, FilledProject>> {
+  const startMs = Date.now() - historyMs
+  // Creates the partitions that would exist if the server had run at that time.
+  await server.pool.query('SELECT tracing.add_week(tracing.this_week() - n) FROM generate_series(2, 5) AS n')
+  const names = Object.keys(sizes) as Name[]
+  const projects = names.map((name) => ({
+    projectId: `${server.entity}/${name}`,
+    calls: sizes[name],
+    sample: [] as BenchCall[],
+  }))
+  const turns = Math.ceil(Math.max(...projects.map(({ calls }) => calls)) / callsPerTurn)
+  let sending: Promise<unknown> = Promise.resolve()
+  for (let turn = 0; turn < turns; turn++) {
+    const requests = projects.flatMap(({ projectId, calls, sample }) => {
+      const count = Math.ceil(calls / turns)
+      const stepMs = Math.floor(historyMs / calls)
+      const batch = makeCalls(projectId, count, { startMs: startMs + turn * count * stepMs, stepMs })
+      sample.push(...batch.slice(0, 10))
+      return writeComplete(server, projectId, batch)
+    })
+    await sending
+    sending = sendAll(server.url, requests, connections)
   }
-  return timesMs
+  await sending
+  await server.pool.query('VACUUM ANALYZE')
+  return Object.fromEntries(names.map((name, index) => [name, projects[index]!])) as unknown as Record<
+    Name,
+    FilledProject
+  >
 }
 
-async function timeRead(reader: Reader, project: FilledProject, { path, firstOnly, body }: Read): Promise<number> {
-  const request = { project_id: project.projectId, ...body(project) }
-  const { firstMs, totalMs, bytes }: ReadTimes = await reader.read(path ?? '/calls/stream_query', request, firstOnly)
-  if (bytes === 0) throw new Error(`${path ?? '/calls/stream_query'} answered nothing to ${JSON.stringify(request)}`)
-  if (!firstOnly) return totalMs
-  await delay(pauseMs)
-  return firstMs
+/** Milliseconds until the first line, or until the end, of an answer that is not parsed. */
+async function timeRead(
+  { url, apiKey }: BenchServer,
+  agent: Agent,
+  { project, read: { path = '/calls/stream_query', firstOnly = false, body } }: { project: FilledProject; read: Read },
+): Promise<number> {
+  const headers = { ...basic(apiKey), 'content-type': 'application/json' }
+  const asked = JSON.stringify({ project_id: project.projectId, ...body(project) })
+  const startMs = performance.now()
+  const [answer] = (await once(request(url + path, { method: 'POST', agent, headers }).end(asked), 'response')) as [
+    IncomingMessage,
+  ]
+  let bytes = 0
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    // Leaving the loop closes the connection, as a client does that has read enough.
+    if (firstOnly && chunk.includes(10)) break
+  }
+  const timeMs = performance.now() - startMs
+  if (answer.statusCode !== 200 || bytes === 0) throw new Error(`${path} answered ${answer.statusCode} to ${asked}`)
+  if (firstOnly) await delay(pauseMs)
+  return timeMs
 }

@@ -2,12 +2,12 @@ import { createServer } from 'node:http'
 import { createPool } from '../../../db/pool.ts'
 import { createLogger } from '../../../lib/log.ts'
 import type { BenchCall } from './calls.ts'
-import { insertStatement, singleTable, toRow } from './table.ts'
+import { insertStatement, toRow } from './plain-table.ts'
 
-/** node single-server.ts PORT DATABASE_URL: stores each call with one INSERT, and answers afterwards. */
-const [port, databaseUrl] = process.argv.slice(2) as [string, string]
+/** node single-server.ts PORT DATABASE_URL TABLE: stores each call with one INSERT, and answers afterwards. */
+const [port, databaseUrl, table] = process.argv.slice(2) as [string, string, string]
 const pool = createPool(databaseUrl, createLogger('bench', 'error'), 64)
-const text = insertStatement(singleTable)
+const text = insertStatement(table)
 
 const server = createServer((request, response) => {
   const chunks: Buffer[] = []
