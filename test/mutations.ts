@@ -24,7 +24,8 @@ const minScorePercent = 70
 
 const root = path.join(import.meta.dirname, '..')
 const folders = process.argv.slice(2)
-const isIn = (file: string, wanted: readonly string[]) => wanted.some((folder) => file.startsWith(folder))
+const isIn = (file: string, wanted: readonly string[]) =>
+  wanted.some((place) => file === place || file.startsWith(`${place.replace(/\/$/, '')}/`))
 
 async function runStryker(files: string[]): Promise<void> {
   if (files.length === 0) return

@@ -46,10 +46,12 @@ export async function withBenchServer<T>(
   await createNamespace(stack, name)
   const pool = createPool(databaseUrl, log, 2)
   const variables = { DATABASE_URL: databaseUrl, TRAINYARD_NAMESPACE: name, TRAINYARD_ENGINE_KEY: 'bench', ...env }
-  const server = await startApiServer(stack, databaseUrl, variables, ([program, ...args]) => {
-    const [main, ...flags] = args.toReversed()
-    return [program, ...nodeOptions, ...flags, path.join(root, main!)]
-  })
+  const server = await startApiServer(stack, databaseUrl, variables, ([program, ...args]) => [
+    program,
+    ...nodeOptions,
+    ...args.slice(0, -1),
+    path.join(root, args.at(-1)!),
+  ])
   try {
     const [entity, { url, pid }] = ['bench', server]
     const apiKey = await addKey(pool, entity, 'admin')
