@@ -28,9 +28,8 @@ export class Trainers {
 
   /** Starts it when all pods are Ready. The trainers wait. */
   static async start(place: Place): Promise<Trainers> {
-    const child = fork(path.join(import.meta.dirname, 'played-trainers.ts'))
-    const trainers = new Trainers(child)
     const pods = await eventually(() => listReadyPods(place), 120_000)
+    const trainers = new Trainers(fork(path.join(import.meta.dirname, 'played-trainers.ts')))
     trainers.#tell({ access: await Promise.all(pods.map((pod) => openAccess(place, pod))) })
     return trainers
   }
