@@ -8,6 +8,7 @@ import { addKey, useApiServer } from '../support/api-server.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { useServices } from '../support/services.ts'
+import { post } from '../support/post.ts'
 
 const stack = useServices()
 const own = useApiServer()
@@ -84,10 +85,10 @@ test("the administrator's commands are recorded too", async () => {
 })
 
 test('a repeated request is recorded once, and a rejected one is not recorded', async () => {
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'once' }
-  const post = () => fetch(`${own.server.url}/v1/preview/keys`, { method: 'POST', headers, body: '{}' })
-  await Promise.all([post(), post()])
-  await post()
+  const headers = { 'idempotency-key': 'once' }
+  const make = () => post(`${own.server.url}/v1/preview/keys`, key, {}, { headers })
+  await Promise.all([make(), make()])
+  await make()
   expect((await admin.send('DELETE', `/v1/preview/keys/${actor}`)).status).toBe(409)
   expect((await listActs()).map(({ action }) => action)).toEqual(['key.made'])
 })

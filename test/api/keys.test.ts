@@ -10,6 +10,7 @@ import { createRest, type Rest } from '../support/rest.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { useServices } from '../support/services.ts'
 import { TrainingRows } from '../support/training-rows.ts'
+import { post } from '../support/post.ts'
 
 const stack = useServices()
 const path = '/v1/preview/keys'
@@ -98,18 +99,14 @@ describe('a new key', () => {
   })
 
   test('with an Idempotency-Key is created once, shown again to its creator, and not stored', async () => {
-    const post = (key: string) =>
-      fetch(servers[0]!.url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', 'idempotency-key': 'once' },
-        body: '{"name":"once"}',
-      })
-    const [first, second] = [await post(adminKey), await post(adminKey)]
+    const make = (key: string) =>
+      post(servers[0]!.url + path, key, { name: 'once' }, { headers: { 'idempotency-key': 'once' } })
+    const [first, second] = [await make(adminKey), await make(adminKey)]
     const made = (await first.json()) as Key
     expect(await second.json()).toEqual(made)
     expect(second.headers.get('idempotent-replayed')).toBe('true')
     expect(await statusOf(made.key)).toBe(200)
-    expect((await post(await addKey(database.pool, entity, 'admin'))).status).toBe(409)
+    expect((await make(await addKey(database.pool, entity, 'admin'))).status).toBe(409)
     expect((await admin.listAll<Key>(path)).filter((key) => key['name'] === 'once')).toHaveLength(1)
     expect(await dumpDatabase()).not.toContain(made.key.slice(12))
   })

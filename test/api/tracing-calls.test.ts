@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { createTraceClient } from '../support/trace-client.ts'
 
 const own = useApiServer({ LOG_LEVEL: 'error' })
 let key: string
@@ -8,25 +9,7 @@ beforeAll(async () => {
   key = await addKey(own.database.pool, 'team')
 })
 
-async function post(path: string, body: unknown, ownKey = key) {
-  const response = await fetch(own.server.url + path, {
-    method: 'POST',
-    headers: {
-      authorization: `Basic ${Buffer.from(`api:${ownKey}`).toString('base64')}`,
-      'content-type': 'application/json',
-    },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-  const text = await response.text()
-  const isLines = response.headers.get('content-type')?.startsWith('application/jsonl')
-  const value: unknown = isLines
-    ? text
-        .split('\n')
-        .filter(Boolean)
-        .map((line) => JSON.parse(line) as unknown)
-    : JSON.parse(text)
-  return { status: response.status, body: value }
-}
+const post = (path: string, body: unknown, ownKey = key) => createTraceClient(own.server.url, ownKey).post(path, body)
 
 const startOf = (more: object = {}) => ({
   project_id: 'team/p',

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { useServices } from '../support/services.ts'
+import { createTraceClient } from '../support/trace-client.ts'
 
 const stack = useServices()
 const folder = await mkdtemp(path.join(tmpdir(), 'prices-'))
@@ -31,12 +32,8 @@ afterAll(() => rm(folder, { recursive: true }))
 type Cost = Record<string, unknown>
 
 async function post<T = Record<string, unknown>>(route: string, body: unknown, ownKey = key) {
-  const response = await fetch(own.server.url + route, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${ownKey}`)}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-  return { status: response.status, body: (await response.json()) as T }
+  const answer = await createTraceClient(own.server.url, ownKey).post(route, body)
+  return { status: answer.status, body: answer.body as T }
 }
 
 let projects = 0

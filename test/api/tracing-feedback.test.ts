@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { createTraceClient } from '../support/trace-client.ts'
 
 const own = useApiServer({ LOG_LEVEL: 'warn' })
 let key: string
@@ -19,11 +20,7 @@ interface Row {
 }
 
 async function post<T = Record<string, unknown>>(path: string, body: unknown, ownKey = key) {
-  const response = await fetch(own.server.url + path, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${ownKey}`)}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
+  const response = await createTraceClient(own.server.url, ownKey).send('POST', path, body)
   const text = await response.text()
   return { status: response.status, text, body: JSON.parse(text) as T }
 }

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { createTraceClient } from '../support/trace-client.ts'
 
 const own = useApiServer({ LOG_LEVEL: 'warn' })
 const p = 'team/p'
@@ -10,11 +11,7 @@ beforeAll(async () => {
 })
 
 async function post(path: string, body: unknown, ownKey = key) {
-  const response = await fetch(own.server.url + path, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${ownKey}`)}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+  const response = await createTraceClient(own.server.url, ownKey).send('POST', path, body)
   return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
 }
 

@@ -13,6 +13,7 @@ import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useServices } from '../support/services.ts'
 import { openReceiver, type Received } from '../support/webhook-receiver.ts'
+import { post } from '../support/post.ts'
 
 const stack = useServices()
 const hosts = { TRAINYARD_WEBHOOK_HOSTS: 'http://*:*', TRAINYARD_PRIVATE_NETWORKS: '127.0.0.0/8' }
@@ -91,20 +92,16 @@ const readDeliveries = ({ id }: Webhook, from: Rest) =>
 test('the database never contains a secret, also not in answers of repeated requests', async () => {
   const { pool } = own.database
   const key = await addKey(pool, 'acme', 'admin')
-  const post = async (to: string, idempotencyKey: string, body?: object) => {
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'idempotency-key': idempotencyKey,
-    }
-    const response = await fetch(own.server.url + to, { method: 'POST', headers, body: JSON.stringify(body) })
+  const send = async (to: string, idempotencyKey: string, body?: object) => {
+    const headers = { 'idempotency-key': idempotencyKey }
+    const response = await post(own.server.url + to, key, body, { headers })
     expect(response.status).toBe(200)
     return (await response.json()) as Webhook
   }
-  const create = () => post(path, 'create', { url: 'http://127.0.0.1:9/' })
+  const create = () => send(path, 'create', { url: 'http://127.0.0.1:9/' })
   const [made, repeated] = [await create(), await create()]
   expect(repeated).toEqual(made)
-  const rotate = () => post(`${path}/${made.id}/rotate-secret`, 'rotate')
+  const rotate = () => send(`${path}/${made.id}/rotate-secret`, 'rotate')
   const [rotated, again] = [await rotate(), await rotate()]
   expect(again).toEqual(rotated)
   expect(rotated.secret).not.toBe(made.secret)

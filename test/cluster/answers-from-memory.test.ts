@@ -17,6 +17,7 @@ import { ModelRows } from '../support/model-rows.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
+import { postJson } from '../support/post.ts'
 
 const stack = useStack()
 const base = 'fake'
@@ -104,11 +105,10 @@ describe('a name that one process changed has its new meaning in the other at it
 })
 
 test("an unknown, a deleted and another entity's name are the same 404, which shows similar names of the entity", async () => {
-  const post = async (model: string, bearer: string) => {
-    const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
-    const headers = { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' }
-    const response = await fetch(`${own.server.url}/v1/chat/completions`, { method: 'POST', headers, body })
-    return { status: response.status, ...((await response.json()) as object) }
+  const chat = async (model: string, bearer: string) => {
+    const messages = [{ role: 'user', content: 'hi' }]
+    const { status, body } = await postJson(`${own.server.url}/v1/chat/completions`, bearer, { model, messages })
+    return { status, ...body }
   }
   const [{ id, name }, foreignKey] = [await addModel(), await addKey(own.database.pool, 'others')]
   const notFound = (wanted: string, advice: string) => ({
@@ -117,11 +117,11 @@ test("an unknown, a deleted and another entity's name are the same 404, which sh
     error: expect.objectContaining({ code: 'model_not_found' }) as object,
   })
   const [mistyped, noAdvice] = [`${name}x`, 'GET /v1/models lists all models.']
-  expect(await post(mistyped, key)).toEqual(notFound(mistyped, `Is ${name} meant?`))
-  expect(await post(mistyped, foreignKey)).toEqual(notFound(mistyped, noAdvice))
-  expect(await post(name, foreignKey)).toEqual(notFound(name, noAdvice))
+  expect(await chat(mistyped, key)).toEqual(notFound(mistyped, `Is ${name} meant?`))
+  expect(await chat(mistyped, foreignKey)).toEqual(notFound(mistyped, noAdvice))
+  expect(await chat(name, foreignKey)).toEqual(notFound(name, noAdvice))
   await rest.call('DELETE', `/v1/preview/models/${id}`)
-  expect(await post(name, key)).toEqual(notFound(name, noAdvice))
+  expect(await chat(name, key)).toEqual(notFound(name, noAdvice))
 })
 
 /** An operator's publisher that sees these base models and engines. */

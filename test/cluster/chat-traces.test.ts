@@ -13,6 +13,7 @@ import { eventually } from '../support/eventually.ts'
 import { useFakeEngine } from '../support/own-gateway.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const model = 'traced'
@@ -71,17 +72,13 @@ beforeEach(async () => {
   admin = createRest({ ...stack, url: own.server.url }, await addKey(own.database.pool, entity, 'admin'))
 })
 
-const post = (path: string, body: object, headers: Record<string, string> = {}, bearer = key, server = own.server) =>
-  fetch(server.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify(body),
-  })
+const send = (path: string, body: object, headers: Record<string, string> = {}, bearer = key, server = own.server) =>
+  post(server.url + path, bearer, body, { headers })
 const traced = () => ({ 'trainyard-trace': 'true', 'vendor-project': `${entity}/chats` })
 const chat = (more: object = {}, headers: Record<string, string> = traced(), bearer = key) =>
-  post('/v1/chat/completions', { model, messages, ...more }, headers, bearer)
+  send('/v1/chat/completions', { model, messages, ...more }, headers, bearer)
 const readCalls = async (project = 'chats') => {
-  const response = await post('/traces/calls/stream_query', { project_id: `${entity}/${project}` })
+  const response = await send('/traces/calls/stream_query', { project_id: `${entity}/${project}` })
   const lines = (await response.text()).split('\n').filter((line) => line !== '')
   return lines.map((line) => JSON.parse(line) as Call)
 }
@@ -114,7 +111,7 @@ test.each([
 test('a server without the tracing group records chats too', async () => {
   const server = await own.start({ TRAINYARD_GROUPS: 'inference' })
   try {
-    expect((await post('/v1/chat/completions', { model, messages }, traced(), key, server)).status).toBe(200)
+    expect((await send('/v1/chat/completions', { model, messages }, traced(), key, server)).status).toBe(200)
     await untilCalls(1)
   } finally {
     await server.remove()
@@ -155,9 +152,9 @@ describe('completions and responses are recorded too:', () => {
     ['streamed', { stream: true }],
   ])('%s', async (_, more) => {
     const prompted = { model, prompt: 'hi', ...more }
-    await (await post('/v1/completions', prompted, traced())).text()
+    await (await send('/v1/completions', prompted, traced())).text()
     const asked = { model, input: 'hi', ...more }
-    await (await post('/v1/responses', asked, traced())).text()
+    await (await send('/v1/responses', asked, traced())).text()
     const calls = new Map((await untilCalls(2)).map((call) => [call.op_name, call]))
     expect(calls.get('openai.completions.create')).toMatchObject({
       inputs: prompted,
@@ -192,7 +189,7 @@ test('the header, the setting of the key and the setting of the entity, in this 
   // The other process answers as soon as the change is acknowledged.
   const say = async (content: string, headers: Record<string, string> = {}, bearer = made.key) => {
     const said = { model, messages: [{ role: 'user', content }] }
-    return (await post('/v1/chat/completions', said, headers, bearer, own.servers[1])).status
+    return (await send('/v1/chat/completions', said, headers, bearer, own.servers[1])).status
   }
   const statuses = [await say('nothing is set')]
   await setOfEntity('ours')
@@ -224,7 +221,7 @@ test('a project with the name of the setting for none can be set', async () => {
   const made = await admin.call<Made>('POST', '/v1/preview/keys', { role: 'read', trace_project: 'project:off' })
   expect(made.trace_project).toBe('project:off')
   const said = { model, messages: [{ role: 'user', content: 'to the project off' }] }
-  expect((await post('/v1/chat/completions', said, {}, made.key)).status).toBe(200)
+  expect((await send('/v1/chat/completions', said, {}, made.key)).status).toBe(200)
   await untilCalls(1, 'off')
   expect(await readProjects('off')).toEqual({ off: ['to the project off'] })
 })
@@ -307,7 +304,7 @@ describe('while the database accepts no writes', () => {
       const others = `other-${entity}`
       const otherKey = await addKey(own.database.pool, others)
       const ask = async (headers: Record<string, string>, bearer: string) => {
-        const response = await post('/v1/chat/completions', { model, messages }, headers, bearer, server)
+        const response = await send('/v1/chat/completions', { model, messages }, headers, bearer, server)
         await response.text()
         return response.status
       }

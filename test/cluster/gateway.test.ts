@@ -8,6 +8,7 @@ import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { useFakeEngineAndProcess } from '../support/own-gateway.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const model = 'fake'
@@ -47,20 +48,15 @@ beforeEach(async () => {
   answer = (response) => void response.end(JSON.stringify(replyOf()))
 })
 
-const post = (path: string, body: string | object, bearer = key) =>
-  fetch(own.server.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
-const chat = (body: object, bearer = key) => post('/v1/chat/completions', { model, messages, ...body }, bearer)
+const send = (path: string, body: string | object, bearer = key) => post(own.server.url + path, bearer, body)
+const chat = (body: object, bearer = key) => send('/v1/chat/completions', { model, messages, ...body }, bearer)
 const readDetail = async (response: Response) => {
   const { detail } = (await response.json()) as { detail: string | { loc: string[]; msg: string }[] }
   return typeof detail === 'string' ? detail : detail.map(({ msg }) => msg).join('; ')
 }
 const complete = async (inputs: object) => {
   const body = { project_id: `${entity}/chats`, inputs: { model, messages, ...inputs }, track_llm_call: false }
-  const response = await post('/traces/completions/create', body)
+  const response = await send('/traces/completions/create', body)
   return { status: response.status, body: (await response.json()) as { response: { error?: string } } }
 }
 /** The peak memory of the server. */
@@ -75,7 +71,7 @@ describe('bodies', () => {
     const many = `{"model":"none","messages":[{"role":"user","content":[${'{},'.repeat(5_500_000)}{}]}]}`
     const long = JSON.stringify({ model: 'none', messages: [{ role: 'user', content: 'é'.repeat(7 * megabyte) }] })
     for (const body of [many, long]) {
-      const sent = await Promise.all(Array.from({ length: 6 }, () => post('/v1/chat/completions', body)))
+      const sent = await Promise.all(Array.from({ length: 6 }, () => send('/v1/chat/completions', body)))
       const statuses = new Set(sent.map(({ status }) => status))
       expect([...statuses].filter((status) => ![404, 422, 429, 503].includes(status))).toEqual([])
       expect(await isUp()).toBe(true)

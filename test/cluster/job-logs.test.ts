@@ -9,6 +9,7 @@ import { createTestDatabase, type TestDatabase } from '../support/database.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 let database: TestDatabase
@@ -146,14 +147,9 @@ test('over the status server contains GPUs, and no secrets', async () => {
   const server = await startStatusServer(stack, database.databaseUrl)
   try {
     const token = await makeTrainerToken(stack, server.namespace)
-    const post = (path: string, body: unknown) =>
-      fetch(server.url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${token}` },
-        body: JSON.stringify(body),
-      })
+    const report = (path: string, body: unknown) => post(server.url + path, token, body)
     const id = await rows.addJob(await rows.addModel())
-    const claimed = await post('/v1/claims', {
+    const claimed = await report('/v1/claims', {
       base_model: rows.baseModel,
       process_id: randomUUID(),
       wait_seconds: 5,
@@ -167,15 +163,15 @@ test('over the status server contains GPUs, and no secrets', async () => {
       { ...line(0, `no Bearer ${token}, nor ty_abcdefghijkl\0\ud800`), time: '2026-01-01T13:00:00.5+01:00' },
       line(1, 'x'.repeat(20_000)),
     ]
-    expect((await post(`/v1/jobs/${id}/attempts/1/log`, { lines: told })).status).toBe(200)
+    expect((await report(`/v1/jobs/${id}/attempts/1/log`, { lines: told })).status).toBe(200)
     const [first, second] = await list(id)
     expect(first).toMatchObject({
       text: 'no Bearer ***, nor ty_***\uFFFD\uFFFD',
       at: new Date('2026-01-01T12:00:00.5Z'),
     })
     expect(second!.text).toHaveLength(8_000)
-    expect((await post(`/v1/jobs/${id}/attempts/2/log`, { lines: told })).status).toBe(409)
-    expect((await post(`/v1/jobs/${id}/attempts/1/log`, { lines: [{ ...line(2), time: 'now' }] })).status).toBe(422)
+    expect((await report(`/v1/jobs/${id}/attempts/2/log`, { lines: told })).status).toBe(409)
+    expect((await report(`/v1/jobs/${id}/attempts/1/log`, { lines: [{ ...line(2), time: 'now' }] })).status).toBe(422)
   } finally {
     await server.remove()
   }

@@ -24,6 +24,7 @@ import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
+import { postJson } from '../support/post.ts'
 
 const stack = useStack()
 let database: TestDatabase
@@ -347,22 +348,17 @@ test('a trainer claims a second job, saves and returns it; reports on other jobs
   const server = await startStatusServer(stack, database.databaseUrl)
   try {
     const token = await makeTrainerToken(stack, server.namespace)
-    const post = async (url: string, body: unknown) => {
-      const headers = { authorization: `Bearer ${token}` }
-      const response = await fetch(server.url + url, { method: 'POST', headers, body: JSON.stringify(body) })
-      const text = await response.text()
-      return { status: response.status, body: text && (JSON.parse(text) as Record<string, unknown>) }
-    }
+    const report = (url: string, body: unknown) => postJson(server.url + url, token, body)
     const [first, second] = [await rows.addJob(await rows.addModel()), await rows.addJob(await rows.addModel())]
     const asking = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0, gpus: 0 }
-    expect((await post('/v1/claims', { ...asking, holding: [] })).body).toMatchObject({ id: first, resume: null })
-    expect((await post('/v1/claims', { ...asking, holding: [first] })).body).toMatchObject({ id: second })
-    expect((await post('/v1/claims', { ...asking, holding: [first, second] })).status).toBe(204)
-    expect((await post('/v1/claims', { ...asking, holding: ['x'] })).status).toBe(422)
+    expect((await report('/v1/claims', { ...asking, holding: [] })).body).toMatchObject({ id: first, resume: null })
+    expect((await report('/v1/claims', { ...asking, holding: [first] })).body).toMatchObject({ id: second })
+    expect((await report('/v1/claims', { ...asking, holding: [first, second] })).status).toBe(204)
+    expect((await report('/v1/claims', { ...asking, holding: ['x'] })).status).toBe(422)
 
     const attempt = `/v1/jobs/${first}/attempts/1`
     const saved = { uri: `artifact:///progress/${first}/${randomUUID()}`, digest, step: 3 }
-    expect(await post(`${attempt}/progress`, saved)).toEqual({ status: 200, body: {} })
+    expect(await report(`${attempt}/progress`, saved)).toEqual({ status: 200, body: {} })
     const refused: [object, number][] = [
       [{ ...saved, uri: `artifact:///progress/${second}/${randomUUID()}` }, 422],
       [{ ...saved, uri: `artifact:///checkpoints/${randomUUID()}` }, 422],
@@ -374,12 +370,12 @@ test('a trainer claims a second job, saves and returns it; reports on other jobs
       [{}, 422],
     ]
     for (const [body, status] of refused) {
-      expect(await post(`${attempt}/progress`, body)).toEqual({ status, body: { detail: expect.any(String) } })
+      expect(await report(`${attempt}/progress`, body)).toEqual({ status, body: { detail: expect.any(String) } })
     }
-    expect(await post(`${attempt}/release`, {})).toEqual({ status: 200, body: {} })
-    expect((await post(`${attempt}/progress`, saved)).status).toBe(409)
-    expect((await post(`/v1/jobs/${second}/attempts/2/release`, {})).status).toBe(409)
-    const again = await post('/v1/claims', { ...asking, holding: [second] })
+    expect(await report(`${attempt}/release`, {})).toEqual({ status: 200, body: {} })
+    expect((await report(`${attempt}/progress`, saved)).status).toBe(409)
+    expect((await report(`/v1/jobs/${second}/attempts/2/release`, {})).status).toBe(409)
+    const again = await report('/v1/claims', { ...asking, holding: [second] })
     const resume = { uri: saved.uri, digest, step: 3 }
     expect(again.body).toMatchObject({ id: first, attempt: 2, entity: 'team', reference: null, resume })
   } finally {

@@ -7,6 +7,7 @@ import { useBaseModel } from '../support/own-base-model.ts'
 import { createRest, type Rest, type TrainingEvent } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
+import { postJson } from '../support/post.ts'
 
 interface Warning {
   code: string
@@ -48,24 +49,17 @@ afterAll(async () => {
   await pool?.end()
 })
 
-async function post(path: string, body: unknown) {
-  const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-  const text = await response.text()
-  return { status: response.status, body: (text ? JSON.parse(text) : {}) as Record<string, unknown> }
-}
-
 /** Claims jobs until it gets this one. Other jobs are returned. */
 async function claim(jobId: string) {
   const asking = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20, gpus: 0 }
   const held: string[] = []
   for (;;) {
-    const { status, body } = await post('/v1/claims', { ...asking, holding: held })
+    const { status, body = {} } = await postJson(`${server.url}/v1/claims`, token, { ...asking, holding: held })
     if (status !== 200) throw new Error(`nothing to claim: ${status}`)
     held.push(String(body['id']))
     if (body['id'] !== jobId) continue
     const path = `/v1/jobs/${jobId}/attempts/${String(body['attempt'])}`
-    const report = (name: string, content: object) => post(`${path}/${name}`, content)
+    const report = (name: string, content: object) => postJson(`${server.url}${path}/${name}`, token, content)
     return { checkpointId: String(body['checkpoint_id']), report }
   }
 }

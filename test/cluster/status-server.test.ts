@@ -10,6 +10,7 @@ import { useStack } from '../support/stack.ts'
 import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { postJson } from '../support/post.ts'
 
 const stack = useStack()
 // Node keeps idle connections open for this time. A server that waited for them would take as long to stop.
@@ -54,20 +55,12 @@ async function makeToken(account: string, audience?: string, pod?: string): Prom
   return (await stack.kubectl('create', 'token', account, ...options)).trim()
 }
 
-async function post(path: string, body: unknown, init: { token?: string; signal?: AbortSignal } = {}) {
-  const response = await fetch(server.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${init.token ?? token}` },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    ...(init.signal && { signal: init.signal }),
-  })
-  const text = await response.text()
-  return { status: response.status, body: text ? (JSON.parse(text) as Record<string, unknown>) : undefined }
-}
+const send = (path: string, body: unknown, init: { token?: string; signal?: AbortSignal } = {}) =>
+  postJson(server.url + path, init.token ?? token, body, init)
 
 function claim(waitSeconds: number, processId: string = randomUUID(), signal?: AbortSignal) {
   const body = { base_model: rows.baseModel, process_id: processId, wait_seconds: waitSeconds, gpus: 0, holding: [] }
-  return post('/v1/claims', body, signal ? { signal } : {})
+  return send('/v1/claims', body, signal ? { signal } : {})
 }
 
 /** Starts a claim, and returns when the server has received it: the claim then waits for a lock on its pod. */
@@ -97,7 +90,7 @@ async function countBackends(condition: string): Promise<number> {
 
 async function finish(jobId: string, attempt: number, checkpointId: unknown) {
   const checkpoint = { uri: `artifact:///checkpoints/${String(checkpointId)}`, digest: 'ab'.repeat(32), metrics: {} }
-  return post(`/v1/jobs/${jobId}/attempts/${attempt}/checkpoint`, checkpoint)
+  return send(`/v1/jobs/${jobId}/attempts/${attempt}/checkpoint`, checkpoint)
 }
 
 test('a trainer claims a job, reports on it, and reports its checkpoint', async () => {
@@ -126,11 +119,11 @@ test('a trainer claims a job, reports on it, and reports its checkpoint', async 
   })
   const path = `/v1/jobs/${job}/attempts/1`
   const events = [{ seq: 0, type: 'training_started', data: { num_sequences: 1 } }]
-  expect(await post(`${path}/events`, { events })).toEqual({ status: 200, body: {} })
-  expect(await post(`${path}/heartbeat`, {})).toEqual({ status: 200, body: {} })
+  expect(await send(`${path}/events`, { events })).toEqual({ status: 200, body: {} })
+  expect(await send(`${path}/heartbeat`, {})).toEqual({ status: 200, body: {} })
   expect((await finish(job, 1, claimed.body?.checkpoint_id)).status).toBe(200)
   expect(await rows.readJob(job)).toMatchObject({ state: 'Publishing', progress_total: 1 })
-  expect((await post(`/v1/jobs/${job}/attempts/2/heartbeat`, {})).body).toEqual({
+  expect((await send(`/v1/jobs/${job}/attempts/2/heartbeat`, {})).body).toEqual({
     detail: 'this attempt no longer holds the job: stop, and drop its work',
   })
 })
@@ -140,7 +133,7 @@ test('the token of a pod that is gone is rejected', async () => {
   const old = await makeToken('trainyard-trainer', 'trainyard-status', 'short-lived')
   await stack.kubectl('delete', 'pod', 'short-lived', `-n${server.namespace}`, '--force')
   const body = { base_model: rows.baseModel, process_id: randomUUID(), wait_seconds: 0, gpus: 0, holding: [] }
-  expect(await post('/v1/claims', body, { token: old })).toEqual({
+  expect(await send('/v1/claims', body, { token: old })).toEqual({
     status: 401,
     body: { detail: 'the token is rejected: its pod is gone' },
   })
@@ -150,7 +143,7 @@ test('a failure is recorded, and its message is truncated to the limit of a stat
   const job = await rows.addJob(await rows.addModel())
   await claim(0)
   const failure = { category: 'User', reason: 'InvalidInput', message: 'x\0'.repeat(5_000), retryable: false }
-  expect((await post(`/v1/jobs/${job}/attempts/1/failure`, failure)).status).toBe(200)
+  expect((await send(`/v1/jobs/${job}/attempts/1/failure`, failure)).status).toBe(200)
   const { state, failure: stored } = await rows.readJob(job)
   expect({ state, length: stored?.message.length }).toEqual({ state: 'Failed', length: 2_000 })
 })
@@ -190,12 +183,12 @@ test('the job of a silent trainer returns to the queue', async () => {
   await claim(0)
   await rows.expireLease(job)
   expect((await claim(10)).body).toMatchObject({ id: job, attempt: 2 })
-  expect((await post(`/v1/jobs/${job}/attempts/1/heartbeat`, {})).status).toBe(409)
+  expect((await send(`/v1/jobs/${job}/attempts/1/heartbeat`, {})).status).toBe(409)
 })
 
 test('a pod tells how far its download is, in one row', async () => {
   for (const done of [1, 5]) {
-    const { status } = await post('/v1/download-progress', { done_bytes: done, total_bytes: 9 })
+    const { status } = await send('/v1/download-progress', { done_bytes: done, total_bytes: 9 })
     expect(status).toBe(200)
   }
   const { rows: found } = await database.pool.query(
@@ -203,9 +196,9 @@ test('a pod tells how far its download is, in one row', async () => {
     [podUid],
   )
   expect(found).toEqual([{ done: 5, total: 9 }])
-  expect((await post('/v1/download-progress', { done_bytes: -1, total_bytes: 9 })).status).toBe(422)
+  expect((await send('/v1/download-progress', { done_bytes: -1, total_bytes: 9 })).status).toBe(422)
   const stranger = await makeToken('somebody', 'trainyard-status')
-  const refused = await post('/v1/download-progress', { done_bytes: 1, total_bytes: 9 }, { token: stranger })
+  const refused = await send('/v1/download-progress', { done_bytes: 1, total_bytes: 9 }, { token: stranger })
   expect(refused.status).toBe(401)
 })
 
@@ -214,12 +207,12 @@ test('a trainer tells which layers it does not train, until the base model is an
   const report = { base_model: rows.baseModel, layers: ['gate'], share: 0.25 }
   const known = { name: rows.baseModel, trainedOn: { source: { path: 'a' }, lora: {} }, replaces: true }
   await recordSource(pool, known)
-  expect((await post('/v1/untrained-layers', report)).status).toBe(200)
+  expect((await send('/v1/untrained-layers', report)).status).toBe(200)
   await recordSource(pool, known)
   expect(await findUntrainedLayers(pool, rows.baseModel)).toEqual({ layers: ['gate'], share: 0.25 })
   await recordSource(pool, { ...known, trainedOn: { source: { path: 'b' }, lora: {} } })
   expect(await findUntrainedLayers(pool, rows.baseModel)).toBeUndefined()
-  expect((await post('/v1/untrained-layers', { ...report, layers: Array(201).fill('a') })).status).toBe(422)
+  expect((await send('/v1/untrained-layers', { ...report, layers: Array(201).fill('a') })).status).toBe(422)
 })
 
 test('a trainer tells where the adapter is that training starts from', async () => {
@@ -240,9 +233,9 @@ test('a trainer tells where the adapter is that training starts from', async () 
     { ...report, files: [] },
     { ...report, files: [{ ...file, path: '../a' }] },
   ])
-    expect((await post('/v1/untrained-adapter', wrong)).status).toBe(422)
+    expect((await send('/v1/untrained-adapter', wrong)).status).toBe(422)
   expect(await read()).toBeNull()
-  expect((await post('/v1/untrained-adapter', report)).status).toBe(200)
+  expect((await send('/v1/untrained-adapter', report)).status).toBe(200)
   expect(await read()).toEqual({
     uri: report.uri,
     files: [{ ...file, key: `checkpoints/${id}/adapter_config.json` }],
@@ -256,7 +249,7 @@ describe('a caller that is not a trainer pod is rejected with 401', () => {
     ['another account', () => makeToken('somebody', 'trainyard-status')],
     ['nobody', async () => 'x'],
   ])('%s', async (_name, make) => {
-    const refused = await post('/v1/claims', '{', { token: await make() })
+    const refused = await send('/v1/claims', '{', { token: await make() })
     expect(refused).toEqual({ status: 401, body: { detail: expect.any(String) } })
   })
 
@@ -271,7 +264,7 @@ describe('a caller that is not a trainer pod is rejected with 401', () => {
       })
       const options = [`-n${namespace}`, '--audience', 'trainyard-status']
       const other = await stack.kubectl('create', 'token', 'trainyard-trainer', ...options)
-      expect((await post('/v1/claims', {}, { token: other.trim() })).status).toBe(401)
+      expect((await send('/v1/claims', {}, { token: other.trim() })).status).toBe(401)
     } finally {
       await removeNamespace(stack, namespace)
     }
@@ -302,7 +295,7 @@ test('for any invalid request of a pod, the answer is a 4xx with a message', asy
     [`/v1/jobs/${job}/attempts/999999999/heartbeat`, {}, 409],
   ]
   for (const [path, body, status] of sent) {
-    const answer = await post(path, body)
+    const answer = await send(path, body)
     const request = `${path} ${String(body).slice(0, 60)}`
     expect({ request, ...answer }).toEqual({ request, status, body: { detail: expect.any(String) } })
   }
@@ -338,7 +331,7 @@ test('an outage of Postgres that is longer than a lease costs a running job no a
   await claim(0)
   const path = `/v1/jobs/${job}/attempts/1`
   const events = [{ seq: 0, type: 'training_started', data: { num_sequences: 1 } }]
-  expect((await post(`${path}/events`, { events })).status).toBe(200)
+  expect((await send(`${path}/events`, { events })).status).toBe(200)
   server.postgres.cut()
   // So long that the server's time without a break is over.
   await delay(6_000)
@@ -353,7 +346,7 @@ test('an outage of Postgres that is longer than a lease costs a running job no a
   await eventually(async () => expect(await readAge()).toBeLessThan(5))
   await eventually(async () => expect(await readAge()).toBeGreaterThan(3))
   expect(await rows.readJob(job)).toMatchObject({ state: 'Running', attempt: 1, failure: null })
-  expect((await post(`${path}/heartbeat`, {})).status).toBe(200)
+  expect((await send(`${path}/heartbeat`, {})).status).toBe(200)
 })
 
 test('at shutdown all waits are answered, and the process exits with 0 at once', async () => {

@@ -8,6 +8,7 @@ import { findFreePort } from '../support/free-port.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
+import { postJson } from '../support/post.ts'
 
 const stack = useStack()
 const namespace = `free-${randomUUID().slice(0, 8)}`
@@ -65,15 +66,14 @@ async function findTrainer(): Promise<void> {
   token = (await stack.kubectl('create', 'token', 'trainyard-trainer', ...inNamespace, ...bound)).trim()
 }
 
-async function post(path: string, body: object): Promise<{ status: number; body: { id?: string } }> {
-  const headers = { authorization: `Bearer ${token}` }
-  const response = await fetch(status.url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-  return { status: response.status, body: response.status === 200 ? ((await response.json()) as { id?: string }) : {} }
+const report = async (path: string, body: object) => {
+  const answer = await postJson(status.url + path, token, body)
+  return { status: answer.status, body: (answer.body ?? {}) as { id?: string } }
 }
 
 const processId = randomUUID()
 const claim = (holding: string[], wait_seconds = 20) =>
-  post('/v1/claims', { base_model: baseModel, process_id: processId, gpus: 1, holding, wait_seconds })
+  report('/v1/claims', { base_model: baseModel, process_id: processId, gpus: 1, holding, wait_seconds })
 
 /** Applies a model and a job, and claims and starts it. Returns its name and the path of its attempt. */
 async function startJob(name: string) {
@@ -97,7 +97,7 @@ async function startJob(name: string) {
   })
   const attempt = `/v1/jobs/${claimed.id}/attempts/1`
   const event = { seq: 0, type: 'training_started', data: { num_sequences: 1 } }
-  expect(await post(`${attempt}/events`, { events: [event] })).toMatchObject({ status: 200 })
+  expect(await report(`${attempt}/events`, { events: [event] })).toMatchObject({ status: 200 })
   return { name, id: claimed.id!, attempt }
 }
 
@@ -121,7 +121,7 @@ async function cancel({ name, id }: { name: string; id: string }): Promise<void>
 test('rule 2: terminal means that the GPUs are free, also for an operator that is killed in between', async () => {
   const job = await startJob('told')
   await cancel(job)
-  expect(await post(`${job.attempt}/heartbeat`, {})).toMatchObject({ status: 409 })
+  expect(await report(`${job.attempt}/heartbeat`, {})).toMatchObject({ status: 409 })
   await operator.remove()
   operator = await start()
   await eventually(async () =>
@@ -129,7 +129,7 @@ test('rule 2: terminal means that the GPUs are free, also for an operator that i
   )
   // The trainer computes its pass. The lease of the process that was killed is taken over in this time.
   expect(await findFinished(job.name)).toBe('False')
-  expect(await post(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
+  expect(await report(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
   await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
   expect(await readStatus(job.name)).toMatchObject({ phase: 'Cancelled', reason: 'Cancelled' })
 })
@@ -152,7 +152,7 @@ test('rule 2: it holds too for a job that is cancelled before its first status i
   const isCancelled = cancel(job)
   operator = await start()
   await isCancelled
-  expect(await post(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
+  expect(await report(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
   await stack.kubectl('wait', 'tj', job.name, ...inNamespace, '--for=condition=Finished', '--timeout=60s')
 })
 
@@ -167,8 +167,8 @@ test('rule 2: the resource of a running job that is deleted stays until its trai
   expect(metrics).toContain('trainyard_drift_total{case="job_resource_deleted"} 1')
   // Its trainer was not told yet, and is looked at once a second.
   await expect(eventually(() => expectGone(job.name), 3_000)).rejects.toThrow()
-  expect(await post(`${job.attempt}/heartbeat`, {})).toMatchObject({ status: 409 })
-  expect(await post(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
+  expect(await report(`${job.attempt}/heartbeat`, {})).toMatchObject({ status: 409 })
+  expect(await report(`${job.attempt}/dropped`, {})).toMatchObject({ status: 200 })
   await eventually(() => expectGone(job.name))
 })
 

@@ -9,6 +9,7 @@ import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
 import { TrainingRows } from '../support/training-rows.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const digest = 'ab'.repeat(32)
@@ -31,25 +32,20 @@ describe('the status server', () => {
     const job = await rows.addJob(model)
     await rows.addTrajectories(model, job, [1])
     const trainer = { process_id: randomUUID(), gpus: 0, holding: [] }
-    const claimed = await post('/v1/claims', { base_model: rows.baseModel, ...trainer, wait_seconds: 0 })
+    const claimed = await report('/v1/claims', { base_model: rows.baseModel, ...trainer, wait_seconds: 0 })
     const claim = (await claimed.json()) as { checkpoint_id: string; token_statistics: string }
     expect(claim.token_statistics).toBe('sampled')
     checkpoint = claim.checkpoint_id
     path = `/v1/jobs/${job}/attempts/1/token-statistics`
     const uri = `artifact:///checkpoints/${checkpoint}`
-    expect((await post(`/v1/jobs/${job}/attempts/1/checkpoint`, { uri, digest, metrics: {} })).status).toBe(200)
+    expect((await report(`/v1/jobs/${job}/attempts/1/checkpoint`, { uri, digest, metrics: {} })).status).toBe(200)
   })
   afterAll(async () => {
     await server?.remove()
     await drop?.()
   })
 
-  const post = (to: string, body: unknown) =>
-    fetch(server.url + to, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
-      body: typeof body === 'string' ? body : JSON.stringify(body),
-    })
+  const report = (to: string, body: unknown) => post(server.url + to, token, body)
   const none = { uri: null, digest: null, bytes: null }
 
   test.each<[string, object, number]>([
@@ -65,13 +61,13 @@ describe('the status server', () => {
       409,
     ],
   ])('rejects %s', async (_name, body, status) => {
-    expect((await post(path, body)).status).toBe(status)
+    expect((await report(path, body)).status).toBe(status)
   })
 
   test('rejects numbers that overflow, and bodies that are too large', async () => {
-    expect((await post(path, '{"uri":null,"digest":null,"bytes":null,"pushes":{"0/0":1e999}}')).status).toBe(422)
-    expect((await post(path, ' '.repeat(9 * 1024 * 1024))).status).toBe(413)
-    expect((await post(path.replace('token-statistics', 'heartbeat'), ' '.repeat(2 * 1024 * 1024))).status).toBe(413)
+    expect((await report(path, '{"uri":null,"digest":null,"bytes":null,"pushes":{"0/0":1e999}}')).status).toBe(422)
+    expect((await report(path, ' '.repeat(9 * 1024 * 1024))).status).toBe(413)
+    expect((await report(path.replace('token-statistics', 'heartbeat'), ' '.repeat(2 * 1024 * 1024))).status).toBe(413)
   })
 
   test('accepts the pushes of a hundred thousand trajectories, repeatedly', async () => {
@@ -79,7 +75,7 @@ describe('the status server', () => {
     const body = { uri, digest, bytes: 123, pushes: pushesOf(100_000) }
     expect(JSON.stringify(body).length).toBeGreaterThan(2 * 1024 * 1024)
     for (let times = 0; times < 2; times++) {
-      const response = await post(path, body)
+      const response = await report(path, body)
       expect([response.status, await response.json()]).toEqual([200, {}])
     }
     const { rows: found } = await rows.pool.query(

@@ -23,6 +23,7 @@ import { openSeverableProxy, type SeverableProxy } from '../support/severable-pr
 import { useServices } from '../support/services.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { post } from '../support/post.ts'
 
 const stack = useServices()
 const log = createLogger('test', 'silent')
@@ -52,12 +53,7 @@ afterAll(async () => {
   await traces?.drop()
 })
 
-const post = (path: string, body: object) =>
-  fetch(server.url + path, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  })
+const send = (path: string, body: object) => post(server.url + path, key, body)
 /** The projects of the entity, with what is told about their traces. */
 const listProjects = async () => {
   const headers = { authorization: `Bearer ${key}` }
@@ -82,10 +78,10 @@ test('traces can have a database of their own', async () => {
   const start = { project_id: 'team/p', id, trace_id: newId(), op_name: 'op', started_at: startedAt }
   // The process answers before it has migrated that database.
   await eventually(async () => {
-    const response = await post('/call/start', { start: { ...start, attributes: {}, inputs: {} } })
+    const response = await send('/call/start', { start: { ...start, attributes: {}, inputs: {} } })
     expect(response.status).toBe(200)
   })
-  const found = (await (await post('/call/read', { project_id: 'team/p', id })).json()) as { call: object }
+  const found = (await (await send('/call/read', { project_id: 'team/p', id })).json()) as { call: object }
   expect(found.call).toMatchObject({ id, started_at: startedAt })
   expect(await listSchemas(main)).toEqual(['auth', 'training'])
   expect(await listSchemas(traces)).toEqual(['tracing'])
@@ -94,7 +90,7 @@ test('traces can have a database of their own', async () => {
 test('while it is unavailable, everything else works', async () => {
   await new TrainingRows(main.pool, 'team').addModel('trained')
   way.cut()
-  const answer = await post('/calls/query_stats', { project_id: 'team/p' })
+  const answer = await send('/calls/query_stats', { project_id: 'team/p' })
   expect([answer.status, await answer.json()]).toEqual([
     503,
     { reason: 'The database is unavailable. Send this request again later.' },
@@ -115,7 +111,7 @@ test('while it is unavailable, everything else works', async () => {
       ],
     }),
   )
-  expect((await post('/calls/query_stats', { project_id: 'team/p' })).status).toBe(200)
+  expect((await send('/calls/query_stats', { project_id: 'team/p' })).status).toBe(200)
 })
 
 test('the operator leads without it, and migrates it when it becomes available', async () => {

@@ -10,6 +10,7 @@ import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart } from '../support/kill.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const otherKey = `other-${randomUUID()}`
@@ -29,16 +30,9 @@ interface Answer {
   retryAfter: string | null
 }
 
-async function post(path: string, body: unknown, key: string | undefined, apiKey = stack.apiKey): Promise<Answer> {
-  const response = await fetch(stack.url + path, {
-    method: 'POST',
-    headers: {
-      authorization: `Bearer ${apiKey}`,
-      'content-type': 'application/json',
-      ...(key !== undefined && { 'idempotency-key': key }),
-    },
-    body: JSON.stringify(body),
-  })
+async function send(path: string, body: unknown, key: string | undefined, apiKey = stack.apiKey): Promise<Answer> {
+  const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+  const response = await post(stack.url + path, apiKey, body, { headers })
   const replayed = response.headers.get('idempotent-replayed') === 'true'
   return {
     status: response.status,
@@ -84,10 +78,10 @@ function waitForBlocked(words: string): Promise<number> {
 
 describe('1,000 concurrent requests with one key', () => {
   test('create one job and all get the same answer', async () => {
-    const modelId = readId(await post(modelsPath, newModel(), undefined))
+    const modelId = readId(await send(modelsPath, newModel(), undefined))
     const key = randomUUID()
     const body = { model_id: modelId, trajectory_groups: [] }
-    const answers = await Promise.all(Array.from({ length: 1000 }, () => post(jobsPath, body, key)))
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => send(jobsPath, body, key)))
 
     const jobs = await listJobs(modelId)
     expect(jobs).toHaveLength(1)
@@ -99,7 +93,7 @@ describe('1,000 concurrent requests with one key', () => {
 
   test('create one model, even without a name', async () => {
     const key = randomUUID()
-    const answers = await Promise.all(Array.from({ length: 1000 }, () => post(modelsPath, newModel(), key)))
+    const answers = await Promise.all(Array.from({ length: 1000 }, () => send(modelsPath, newModel(), key)))
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1)
     expect(answers[0]!.status).toBe(200)
   })
@@ -108,7 +102,7 @@ describe('1,000 concurrent requests with one key', () => {
 describe('a key that was used', () => {
   test('with another body or another path is a 409', async () => {
     const key = randomUUID()
-    const first = await post(modelsPath, newModel('one'), key)
+    const first = await send(modelsPath, newModel('one'), key)
     expect(first.status).toBe(200)
     for (const [path, body] of [
       [modelsPath, newModel('two')],
@@ -116,33 +110,33 @@ describe('a key that was used', () => {
       [jobsPath, { model_id: readId(first), trajectory_groups: [] }],
     ] as const) {
       const detail = 'This Idempotency-Key belongs to another request. Send a new key.'
-      expect(await post(path, body, key)).toEqual({
+      expect(await send(path, body, key)).toEqual({
         status: 409,
         text: JSON.stringify({ detail }),
         replayed: false,
         retryAfter: null,
       })
     }
-    expect(await post(modelsPath, newModel('one'), key)).toEqual({ ...first, replayed: true })
+    expect(await send(modelsPath, newModel('one'), key)).toEqual({ ...first, replayed: true })
   })
 
   test('is free for another entity', async () => {
     const key = randomUUID()
-    const ours = await post(modelsPath, newModel('shared'), key)
-    const theirs = await post(modelsPath, newModel('shared'), key, otherKey)
+    const ours = await send(modelsPath, newModel('shared'), key)
+    const theirs = await send(modelsPath, newModel('shared'), key, otherKey)
     expect(theirs).toMatchObject({ status: 200, replayed: false })
     expect(readId(theirs)).not.toBe(readId(ours))
   })
 
   test('is free again after a rejected request, and after a day', async () => {
     const key = randomUUID()
-    expect(await post(modelsPath, { base_model: 'nobody/knows' }, key)).toMatchObject({ status: 422, replayed: false })
-    const corrected = await post(modelsPath, newModel(), key)
+    expect(await send(modelsPath, { base_model: 'nobody/knows' }, key)).toMatchObject({ status: 422, replayed: false })
+    const corrected = await send(modelsPath, newModel(), key)
     expect(corrected).toMatchObject({ status: 200, replayed: false })
 
     await pool.query(`UPDATE auth.idempotent_requests SET created_at = now() - interval '25 h' WHERE key = $1`, [key])
     await expireKeyedRequests(pool)
-    const later = await post(modelsPath, newModel(), key)
+    const later = await send(modelsPath, newModel(), key)
     expect(later).toMatchObject({ status: 200, replayed: false })
     expect(readId(later)).not.toBe(readId(corrected))
   })
@@ -153,7 +147,7 @@ test.for([
   ['of 256 characters', 'k'.repeat(256)],
   ['that is not ASCII', 'clé'],
 ])('a key %s is a 422', async ([, key]) => {
-  const { status, text } = await post(modelsPath, newModel(), key)
+  const { status, text } = await send(modelsPath, newModel(), key)
   expect({ status, ...JSON.parse(text) }).toEqual({
     status: 422,
     detail: [
@@ -170,9 +164,9 @@ test('a repetition during the first request waits for its answer, and a request 
   const key = randomUUID()
   const name = randomUUID()
   const answers = await whileLocked('LOCK TABLE training.models IN SHARE ROW EXCLUSIVE MODE', [], async () => {
-    const pending = Array.from({ length: 50 }, () => post(modelsPath, newModel(name), key))
+    const pending = Array.from({ length: 50 }, () => send(modelsPath, newModel(name), key))
     await waitForBlocked('INSERT INTO training.models')
-    expect((await post(modelsPath, newModel('other'), key)).status).toBe(409)
+    expect((await send(modelsPath, newModel('other'), key)).status).toBe(409)
     return { pending }
   })
   expect(new Set((await Promise.all(answers.pending)).map(({ text }) => text)).size).toBe(1)
@@ -217,27 +211,27 @@ describe('an apiserver that is killed during a request creates nothing twice', (
     const key = randomUUID()
     const name = randomUUID()
     await whileLocked('LOCK TABLE training.models IN SHARE ROW EXCLUSIVE MODE', [], async () => {
-      const broken = post(modelsPath, newModel(name), key).catch(() => 'broken off')
+      const broken = send(modelsPath, newModel(name), key).catch(() => 'broken off')
       await waitForBlocked('INSERT INTO training.models')
       await killPart(stack, 'apiserver')
       expect(await broken).toBe('broken off')
     })
     // The server finishes a query whose client has disconnected.
     await eventually(async () => expect(await countModels(name)).toBe(1))
-    const answer = await eventually(() => post(modelsPath, newModel(name), key))
+    const answer = await eventually(() => send(modelsPath, newModel(name), key))
     expect(answer).toMatchObject({ status: 200, replayed: false })
-    expect(await post(modelsPath, newModel(name), key)).toEqual({ ...answer, replayed: true })
+    expect(await send(modelsPath, newModel(name), key)).toEqual({ ...answer, replayed: true })
   })
 
   test('a job that was created before the answer', async () => {
-    const modelId = readId(await eventually(() => post(modelsPath, newModel(), undefined)))
+    const modelId = readId(await eventually(() => send(modelsPath, newModel(), undefined)))
     const key = randomUUID()
     const body = { model_id: modelId, trajectory_groups: [] }
     let broken: Promise<unknown> = Promise.resolve()
     const lockRequest = 'SELECT FROM auth.idempotent_requests WHERE key = $1 FOR UPDATE'
     const release = Promise.withResolvers<void>()
     const held = await whileLocked('LOCK TABLE training.jobs IN SHARE ROW EXCLUSIVE MODE', [], async () => {
-      broken = post(jobsPath, body, key).catch(() => 'broken off')
+      broken = send(jobsPath, body, key).catch(() => 'broken off')
       await waitForBlocked('INSERT INTO training.jobs')
       const locked = Promise.withResolvers<void>()
       const done = whileLocked(lockRequest, [key], () => (locked.resolve(), release.promise))
@@ -255,7 +249,7 @@ describe('an apiserver that is killed during a request creates nothing twice', (
     expect(await broken).toBe('broken off')
 
     const [job] = await listJobs(modelId)
-    const answer = await eventually(() => post(jobsPath, body, key))
+    const answer = await eventually(() => send(jobsPath, body, key))
     expect(answer).toMatchObject({ status: 200, text: JSON.stringify({ id: job!.id }), replayed: false })
     expect(await listJobs(modelId)).toEqual([job])
   })

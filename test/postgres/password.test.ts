@@ -11,6 +11,7 @@ import { addKey, startApiServer, type RunningApiServer } from '../support/api-se
 import { eventually } from '../support/eventually.ts'
 import { makeOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const log = createLogger('test', 'silent')
@@ -44,27 +45,23 @@ test('a changed password loses no request that is retried', async () => {
   const admin = createPool(postgres.databaseUrl, log, 1)
   const key = await addKey(admin, 'acme', 'admin')
   const statuses = new Set<number>()
-  const post = async (index: number) => {
-    const body = JSON.stringify({ url: `https://example.com/${index}` })
-    const headers = {
-      authorization: `Bearer ${key}`,
-      'content-type': 'application/json',
-      'idempotency-key': randomUUID(),
-    }
+  const create = async (index: number) => {
+    const body = { url: `https://example.com/${index}` }
+    const headers = { 'idempotency-key': randomUUID() }
     for (;;) {
-      const { status } = await fetch(`${server.url}/v1/preview/webhooks`, { method: 'POST', headers, body })
+      const { status } = await post(`${server.url}/v1/preview/webhooks`, key, body, { headers })
       statuses.add(status)
       if (status !== 503) return
       await delay(100)
     }
   }
-  await post(0)
+  await create(0)
   await admin.query("ALTER ROLE trainyard PASSWORD 'changed'")
   // Open connections stay. Others have to be opened with the new password when these break.
   await admin.query(
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid()',
   )
-  const posts = Array.from({ length: 50 }, (_, index) => post(index + 1))
+  const posts = Array.from({ length: 50 }, (_, index) => create(index + 1))
   await eventually(() => expect(statuses).toContain(503))
   const changed = new URL(postgres.databaseUrl)
   changed.password = 'changed'

@@ -7,6 +7,7 @@ import { createRest, type Rest } from './rest.ts'
 import type { Stack } from './stack.ts'
 import { startStatusServer } from './status-server.ts'
 import { createNamespace } from './namespace.ts'
+import { post } from './post.ts'
 
 const message = { role: 'user', content: 'a' }
 const groups = [
@@ -73,9 +74,8 @@ export async function trainOnce(
   { rest, baseModel, statusUrl }: Omit<ControlPlane, 'restUrl'>,
   { token, modelId, follow = async () => {} }: TrainOptions,
 ): Promise<void> {
-  const post = async (url: string, body: object) => {
-    const headers = { authorization: `Bearer ${token}` }
-    const send = () => fetch(statusUrl + url, { method: 'POST', headers, body: JSON.stringify(body) })
+  const report = async (url: string, body: object) => {
+    const send = () => post(statusUrl + url, token, body)
     // Trainers repeat a report whose connection breaks.
     const response = await send().catch(send)
     // There is no job to claim yet.
@@ -88,13 +88,13 @@ export async function trainOnce(
   followed.catch(() => {})
   let claimed: Record<string, string> = {}
   const claim = { base_model: baseModel, process_id: randomUUID(), wait_seconds: 20, gpus: 0, holding: [] }
-  while (claimed.id === undefined) claimed = await post('/v1/claims', claim)
+  while (claimed.id === undefined) claimed = await report('/v1/claims', claim)
   expect(claimed.id).toBe(jobId)
   const attempt = `/v1/jobs/${jobId}/attempts/1`
-  await post(`${attempt}/events`, { events: [{ seq: 0, type: 'training_started', data: { num_sequences: 2 } }] })
-  await post(`${attempt}/heartbeat`, {})
+  await report(`${attempt}/events`, { events: [{ seq: 0, type: 'training_started', data: { num_sequences: 2 } }] })
+  await report(`${attempt}/heartbeat`, {})
   const uri = `artifact:///checkpoints/${claimed.checkpoint_id}`
-  await post(`${attempt}/checkpoint`, { uri, digest: 'ab'.repeat(32), metrics: { loss: 1 } })
+  await report(`${attempt}/checkpoint`, { uri, digest: 'ab'.repeat(32), metrics: { loss: 1 } })
   const events = await rest.waitForEnd(jobId)
   await followed
   expect(events.map(({ type }) => type)).toEqual(['training_started', 'training_ended'])
