@@ -99,14 +99,14 @@ describe('a new key', () => {
   })
 
   test('with an Idempotency-Key is created once, shown again to its creator, and not stored', async () => {
-    const make = (key: string) =>
+    const makeOnce = (key: string) =>
       post(servers[0]!.url + path, key, { name: 'once' }, { headers: { 'idempotency-key': 'once' } })
-    const [first, second] = [await make(adminKey), await make(adminKey)]
+    const [first, second] = [await makeOnce(adminKey), await makeOnce(adminKey)]
     const made = (await first.json()) as Key
     expect(await second.json()).toEqual(made)
     expect(second.headers.get('idempotent-replayed')).toBe('true')
     expect(await statusOf(made.key)).toBe(200)
-    expect((await make(await addKey(database.pool, entity, 'admin'))).status).toBe(409)
+    expect((await makeOnce(await addKey(database.pool, entity, 'admin'))).status).toBe(409)
     expect((await admin.listAll<Key>(path)).filter((key) => key['name'] === 'once')).toHaveLength(1)
     expect(await dumpDatabase()).not.toContain(made.key.slice(12))
   })

@@ -65,7 +65,7 @@ export async function measureReads(
       while (timesMs.length < requests) timesMs.push(await timeRead(server, agent, { project, read }))
       return { p95_ms: percentile(timesMs, 0.95) }
     }
-    const measured = await takeTurns(rounds, { small: timeRound(projects.small!), large: timeRound(projects.large!) })
+    const measured = await takeTurns(rounds, { small: timeRound(projects.small), large: timeRound(projects.large) })
     const [few, many] = [medians(measured.small)['p95_ms']!, medians(measured.large)['p95_ms']!]
     Object.assign(figures, {
       [`${name}_p95_small_ms`]: few,
