@@ -13,7 +13,7 @@ interface Shown extends Demo {
 
 const folder = path.join(import.meta.dirname, '..', '..', 'docs', 'images', 'console')
 
-/** The pictures of the README: each with its path below the project, and a text that is there when it is complete. */
+/** The pictures of README.md and docs/console.md: each with its path below the project, and a text that is there when it is complete. */
 const pictures: readonly { name: string; theme: 'light' | 'dark'; place: (demo: Shown) => string; shows: string }[] = [
   { name: 'overview', theme: 'light', place: () => '', shows: 'Last runs' },
   { name: 'runs', theme: 'dark', place: () => '/runs', shows: '4 runs' },
@@ -53,7 +53,7 @@ const pictures: readonly { name: string; theme: 'light' | 'dark'; place: (demo: 
 ]
 
 // npm run screenshots
-describe.runIf(process.env['TRAINYARD_SCREENSHOTS'] === '1')('the pictures of the README', () => {
+describe.runIf(process.env['TRAINYARD_SCREENSHOTS'] === '1')('the pictures of the documents', () => {
   const stack = useStack()
   const world = useWorld(stack, 'local')
   const browser = useBrowser()
