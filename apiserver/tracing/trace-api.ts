@@ -3,7 +3,7 @@ import { tooLarge } from './errors.ts'
 import type { Router } from '@koa/router'
 import type { TSchema } from 'typebox'
 import { cleanJson } from '../../lib/json/clean.ts'
-import { describeJsonSyntaxError } from '../../lib/json/find-syntax-error.ts'
+import { describeSyntaxError } from '../../lib/json/find-syntax-error.ts'
 import { JsonError, NotJson } from '../../lib/json/parse.ts'
 import { readJsonInTurns, type Reserve } from '../../lib/json/read-json.ts'
 import { Api, type ReadBody } from '../../lib/http/api.ts'
@@ -107,7 +107,7 @@ async function parseJsonBody(bytes: Buffer, texts: readonly string[], reserve: R
   try {
     return await readJsonInTurns(bytes, texts, reserve)
   } catch (error) {
-    if (error instanceof NotJson) throw jsonInvalid(new JsonError(describeJsonSyntaxError(bytes.toString(), 0)))
+    if (error instanceof NotJson) throw jsonInvalid(new JsonError(describeSyntaxError(bytes)))
     throw error instanceof JsonError ? jsonInvalid(error) : error
   }
 }

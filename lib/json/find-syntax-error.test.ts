@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { chooseCases } from '../../test/support/random-cases.ts'
-import { describeJsonSyntaxError, findJsonSyntaxError } from './find-syntax-error.ts'
+import { describeSyntaxError, findSyntaxError } from './find-syntax-error.ts'
 
 test.each([
   ['{"reward": NaN}', 11, 'JSON has no NaN: send a number, or null'],
@@ -22,8 +22,10 @@ test.each([
   ['["a\nb"]', 3, 'a text has a control character that is not escaped'],
   [String.raw`["\x"]`, 3, 'a string has an invalid escape'],
   ['[.5]', 1, 'a value is missing'],
+  ['[1.]', 2, 'a comma or ] is missing'],
+  ['[-]', 1, 'a value is missing'],
 ])('%s', (text, index, reason) => {
-  expect(findJsonSyntaxError(text)).toEqual({ index, reason })
+  expect(findSyntaxError(Buffer.from(text))).toMatchObject({ at: index, reason })
 })
 
 test('an error is found in exactly those texts that JSON.parse rejects', () => {
@@ -41,14 +43,14 @@ test('an error is found in exactly those texts that JSON.parse rejects', () => {
       } catch {
         isJson = false
       }
-      expect(findJsonSyntaxError(written) === undefined).toBe(isJson)
+      expect(findSyntaxError(Buffer.from(written)) === undefined).toBe(isJson)
     }),
     chooseCases(400),
   )
 })
 
 test('an error has its position in bytes', () => {
-  expect(describeJsonSyntaxError('{"naïve": NaN}', 100)).toBe(
+  expect(describeSyntaxError(Buffer.from('{"naïve": NaN}'), 100)).toBe(
     'not valid JSON at byte 111, behind "{\\"naïve\\": ": JSON has no NaN: send a number, or null',
   )
 })

@@ -4,7 +4,7 @@ import { JsonError, NotJson } from './parse.ts'
 import { parseText } from './parse-text.ts'
 import { EventLoopYielder } from '../event-loop.ts'
 import type { Plan } from './text-plan.ts'
-import { closersOfWhole, createClosers, skipKey, skipSpace, walkOn } from './skip.ts'
+import { closersOfWhole, createClosers, skipEnd, skipKey, skipSpace, walkOn } from './skip.ts'
 import { JsonText } from './json-text.ts'
 
 const { comma, openBracket, backslash, closeBracket, openBrace, closeBrace } = jsonBytes
@@ -82,7 +82,7 @@ class PlannedScan {
 
   *scan(plan: Plan): Scan<PlannedTexts> {
     const tree = yield* this.#scanValue(plan, 0)
-    if (this.#peek() !== undefined) throw new NotJson()
+    skipEnd(this.#bytes, this.#at)
     return { texts: this.texts, tree }
   }
 

@@ -1,4 +1,4 @@
-import { describeJsonSyntaxError } from './find-syntax-error.ts'
+import { describeSyntaxError } from './find-syntax-error.ts'
 import { JsonError, NotJson } from './parse.ts'
 import { parsePlain } from './value.ts'
 
@@ -22,6 +22,6 @@ export function parseText(text: string, startByte = 0): unknown {
     return hasEscapedKey(text) ? parsePlain(text) : JSON.parse(text)
   } catch (cause) {
     if (cause instanceof JsonError && !(cause instanceof NotJson)) throw cause
-    throw new JsonError(describeJsonSyntaxError(text, startByte), { cause })
+    throw new JsonError(describeSyntaxError(Buffer.from(text), startByte), { cause })
   }
 }

@@ -6,12 +6,17 @@ export class JsonError extends Error {
   override name = 'JsonError'
 }
 
-/** A text that is not JSON; `describeJsonSyntaxError` finds where. */
+/** A text that is not JSON. `skipValue` says where and why; of others, `describeSyntaxError` finds it. */
 export class NotJson extends JsonError {
   override name = 'NotJson'
+  /** The first byte that JSON does not allow there; the text's length if the end is missing. */
+  readonly at: number | undefined
+  readonly reason: string | undefined
 
-  constructor() {
+  constructor(at?: number, reason?: string) {
     super('not valid JSON')
+    this.at = at
+    this.reason = reason
   }
 }
 

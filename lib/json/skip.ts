@@ -9,6 +9,18 @@ const escapable = tableOf('"\\/bfnrt')
 const hexDigits = tableOf('0123456789abcdefABCDEF')
 const words = ['true', 'false', 'null'].map((word) => Buffer.from(word))
 
+/** Words that programs write for numbers that JSON does not have, or for values that JSON spells differently. */
+const foreignWords: Record<string, string> = {
+  NaN: 'JSON has no NaN: send a number, or null',
+  Infinity: 'JSON has no Infinity: send a number, or null',
+  '-Infinity': 'JSON has no -Infinity: send a number, or null',
+  undefined: 'JSON has no undefined: leave the member out, or send null',
+  None: 'use null, not None',
+  True: 'JSON writes true for True',
+  False: 'JSON writes false for False',
+}
+const longestWord = 10
+
 /** The position of a walk over a value. */
 export interface Walk {
   at: number
@@ -75,17 +87,23 @@ export function walkOn(bytes: Buffer, walk: Walk, until: number): number {
       at++
     }
     if (open === depth) return at
-    if (bytes[at] !== comma) throw new NotJson()
+    if (bytes[at] !== comma) throw notJson(bytes, at, `a comma or ${String.fromCharCode(closers[open]!)} is missing`)
     at = closers[open] === closeBrace ? skipKey(bytes, at + 1) : at + 1
   }
+}
+
+/** Checks that only white space is left. */
+export function skipEnd(bytes: Buffer, start: number): void {
+  const at = skipSpace(bytes, start)
+  if (at < bytes.length) throw new NotJson(at, 'unexpected text after the end of the value')
 }
 
 /** Checks a key, with white space before it, and its colon. */
 export function skipKey(bytes: Buffer, start: number): number {
   const at = skipSpace(bytes, start)
-  if (bytes[at] !== quote) throw new NotJson()
+  if (bytes[at] !== quote) throw notJson(bytes, at, 'expected a name in double quotes')
   const end = skipSpace(bytes, skipText(bytes, at + 1))
-  if (bytes[end] !== colon) throw new NotJson()
+  if (bytes[end] !== colon) throw notJson(bytes, end, 'expected a colon after the name')
   return end + 1
 }
 
@@ -107,37 +125,39 @@ function skipText(bytes: Buffer, start: number): number {
     let byte = bytes[at]!
     while (byte !== quote && byte !== backslash && byte >= space) byte = bytes[++at]!
     if (byte === quote) return at + 1
-    if (byte !== backslash) throw new NotJson()
+    if (byte !== backslash) throw notJson(bytes, at, 'a text has a control character that is not escaped')
     at = skipEscape(bytes, at + 1)
   }
 }
 
 function skipEscape(bytes: Buffer, at: number): number {
   if (escapable[bytes[at]!] === 1) return at + 1
-  if (bytes[at] !== lowerU) throw new NotJson()
-  for (let digit = at + 1; digit <= at + 4; digit++) if (hexDigits[bytes[digit]!] !== 1) throw new NotJson()
-  return at + 5
+  let digit = at + 1
+  while (digit <= at + 4 && hexDigits[bytes[digit]!] === 1) digit++
+  if (bytes[at] !== lowerU || digit <= at + 4) throw notJson(bytes, at, 'a string has an invalid escape')
+  return digit
 }
 
 function skipPlain(bytes: Buffer, at: number): number {
   const byte = bytes[at]!
   if (byte === quote) return skipText(bytes, at + 1)
-  return byte === minus || isDigit(byte) ? skipNumber(bytes, at) : skipWord(bytes, at)
+  return isDigit(byte === minus ? bytes[at + 1]! : byte) ? skipNumber(bytes, at) : skipWord(bytes, at)
 }
 
+/** A point or an exponent without digits is not a part of the number. */
 function skipNumber(bytes: Buffer, start: number): number {
   let at = bytes[start] === minus ? start + 1 : start
   at = bytes[at] === zero ? at + 1 : skipDigits(bytes, at)
-  if (bytes[at] === dot) at = skipDigits(bytes, at + 1)
+  if (bytes[at] === dot && isDigit(bytes[at + 1]!)) at = skipDigits(bytes, at + 1)
   if (bytes[at] !== lowerE && bytes[at] !== upperE) return at
   const isSigned = bytes[at + 1] === plus || bytes[at + 1] === minus
-  return skipDigits(bytes, isSigned ? at + 2 : at + 1)
+  const exponent = isSigned ? at + 2 : at + 1
+  return isDigit(bytes[exponent]!) ? skipDigits(bytes, exponent) : at
 }
 
 function skipDigits(bytes: Buffer, start: number): number {
   let at = start
   while (isDigit(bytes[at]!)) at++
-  if (at === start) throw new NotJson()
   return at
 }
 
@@ -147,8 +167,17 @@ function isDigit(byte: number): boolean {
 
 function skipWord(bytes: Buffer, at: number): number {
   const word = words.find((candidate) => isAt(bytes, at, candidate))
-  if (!word) throw new NotJson()
+  if (!word) throw notJson(bytes, at, explainWord(bytes, at))
   return at + word.length
+}
+
+function explainWord(bytes: Buffer, at: number): string {
+  const [word = ''] = /^-?[A-Za-z]*/.exec(bytes.toString('latin1', at, at + longestWord)) ?? []
+  return Object.hasOwn(foreignWords, word) ? foreignWords[word]! : 'a value is missing'
+}
+
+function notJson(bytes: Buffer, at: number, reason: string): NotJson {
+  return at < bytes.length ? new NotJson(at, reason) : new NotJson(bytes.length, 'unexpected end of the text')
 }
 
 function tableOf(characters: string): Uint8Array {
