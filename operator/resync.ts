@@ -6,30 +6,19 @@ import { listKnownPods } from '../db/engines/loaded-adapters.ts'
 import { listPublishingJobs, listUnfinishedJobs } from '../db/jobs/resources.ts'
 import { listModelResources } from '../db/models/resources.ts'
 import { repeat } from '../lib/repeat.ts'
-import type { BaseModel, Model, TrainingJob } from '../crds/generated.ts'
-import type { Pool } from '../db/pool.ts'
-import type { KubeClient } from '../lib/kube/client.ts'
-import { keyOf, uidOf, type Pod } from '../lib/kube/objects.ts'
+import type { TrainingJob } from '../crds/generated.ts'
+import { keyOf, uidOf } from '../lib/kube/objects.ts'
 import type { ObjectCache } from '../lib/kube/reflector.ts'
-import type { Logger } from '../lib/log.ts'
 import { sortByAge } from './changed-objects.ts'
 import type { Controllers } from './controllers.ts'
 import { keyOfRow } from './resource-keys.ts'
-import type { Tenants } from './tenants.ts'
+import type { ModelDeps } from './model/reconcile.ts'
 import { createMissingResources } from './missing-resources.ts'
 import { explainLoss } from './training-job/trainer-loss.ts'
 
 /** What the resync needs. */
-export interface ResyncDeps {
-  client: KubeClient
-  pool: Pool
-  log: Logger
-  namespace: string
-  tenants: Tenants
-  baseModels: ObjectCache<BaseModel>
-  models: ObjectCache<Model>
+export interface ResyncDeps extends Omit<ModelDeps, 'events'> {
   trainingJobs: ObjectCache<TrainingJob>
-  pods: ObjectCache<Pod>
 }
 
 // A lost notification or watch event delays its work by at most this time.

@@ -1,3 +1,4 @@
+import { tooLarge } from './errors.ts'
 import { ExcessMemory } from '../accounts/limits/excess-memory.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -23,10 +24,12 @@ export const streamBytes = copies * partBytes
 /** Counts the bytes that one response reads, before they are read. */
 export class ReadMemory {
   readonly #excess: ExcessMemory
+  readonly #maxBytes: number
   #bytes = 0
 
-  constructor(excess: ExcessMemory) {
+  constructor(excess: ExcessMemory, maxBytes = Infinity) {
     this.#excess = excess
+    this.#maxBytes = maxBytes
   }
 
   /** The bytes of the current part. */
@@ -35,10 +38,11 @@ export class ReadMemory {
   }
 
   /**
-   * Begins a part of this size. The previous part is no longer counted. @throws {HttpError} 413, 429 or 503 when there
-   * is not enough memory
+   * Begins a part of this size. The previous part is no longer counted. @throws {HttpError} 413 for a part of more than
+   * the maximum, and 413, 429 or 503 when there is not enough memory
    */
   next(bytes: number): void {
+    if (bytes > this.#maxBytes) throw tooLarge()
     this.#excess.resize(copies * bytes)
     this.#bytes = bytes
   }
@@ -48,8 +52,8 @@ export class ReadMemory {
 }
 
 /** For a response that is read as a whole. */
-export function countRead(memory: RequestReservation): ReadMemory {
-  return new ReadMemory(new ExcessMemory(memory, 0))
+export function countRead(memory: RequestReservation, maxBytes?: number): ReadMemory {
+  return new ReadMemory(new ExcessMemory(memory, 0), maxBytes)
 }
 
 /** For a response of `sendChunks`, which has reserved `streamBytes`. */

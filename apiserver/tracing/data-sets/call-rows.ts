@@ -3,13 +3,13 @@ import { findMember } from '../../../lib/json/find-member.ts'
 import { addMember, rawObject, rawText } from '../../../lib/json/raw.ts'
 import { findCalls, type CallDeps, type CallReading } from '../calls/service.ts'
 import type { Project } from '../projects.ts'
-import type { RowsReservation } from './rows-reservation.ts'
+import type { ReadMemory } from '../read-memory.ts'
 
 /** What the rows are copied from. */
 interface CallSource {
   project: Project
   ids: readonly string[]
-  rows: RowsReservation
+  rows: ReadMemory
 }
 
 /**
@@ -26,7 +26,7 @@ export async function readCallRows(
   for await (const calls of findCalls(deps, by, wanted)) {
     for (const call of calls) {
       const { id, row } = writeRow(project, Buffer.from(call))
-      rows.add(row)
+      rows.add(row.length)
       found.set(id, row)
     }
   }

@@ -10,7 +10,6 @@ import type { Project } from '../projects.ts'
 import { countRead } from '../read-memory.ts'
 import { addRows, type AddRowsDeps, type DataSetVersion } from './add-rows.ts'
 import { readCallRows } from './call-rows.ts'
-import { RowsReservation } from './rows-reservation.ts'
 import { callsToDataSetSchema, dataSetVersionSchema, trajectoriesToDataSetSchema } from './schema.ts'
 import { readTrajectoryRows, type TrajectorySourceDeps } from './trajectory-rows.ts'
 
@@ -20,6 +19,8 @@ export interface DataSetDeps extends AddRowsDeps, CallDeps, TrajectorySourceDeps
 
 // A thousand ids of any length.
 const bodyLimitBytes = 1024 * 1024
+// The rows of one request. A client that sends them itself may send twice as much.
+const maxRowBytes = 16 * 1024 * 1024
 
 const limits =
   'A version with the rows of the latest one and the new ones is published; a data set that does not exist is ' +
@@ -47,7 +48,7 @@ function routeCalls(api: RestApi, deps: DataSetDeps): void {
       const project = await deps.projects.open(caller, `${caller.entity}/${requireProjectName(params.project)}`)
       const ids = [...new Set(body.call_ids)]
       const memory = deps.memory.open(ctx)
-      const kept = new RowsReservation(countRead(memory))
+      const kept = countRead(memory, maxRowBytes)
       const rows = await readCallRows(deps, { caller, reading: countRead(memory) }, { project, ids, rows: kept })
       const made = await addRows(deps, project, { name: body.dataset, rows, state: ctx.state })
       return present(project, made, rows.length)
@@ -79,7 +80,7 @@ function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
         turn: turnOf(ctx.state.caller),
         model,
         ids: [...new Set(body.trajectory_ids)],
-        rows: new RowsReservation(countRead(deps.memory.open(ctx))),
+        rows: countRead(deps.memory.open(ctx), maxRowBytes),
       })
       const project = await deps.projects.open(caller, `${model.entity}/${model.project}`)
       const made = await addRows(deps, project, { name: body.dataset, rows, state: ctx.state })

@@ -17,7 +17,7 @@ import type { HistoriesTask } from '../../histories/write-worker.ts'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { tooLarge } from '../errors.ts'
 import { splitItems } from '../tables/split-rows.ts'
-import type { RowsReservation } from './rows-reservation.ts'
+import type { ReadMemory } from '../read-memory.ts'
 
 export interface TrajectorySourceDeps {
   artifacts: ArtifactStore
@@ -31,7 +31,7 @@ interface TrajectorySource {
   turn: Turn
   model: ModelRow
   ids: readonly string[]
-  rows: RowsReservation
+  rows: ReadMemory
 }
 
 /**
@@ -47,7 +47,7 @@ export async function readTrajectoryRows(
   for (const id of ids) {
     const trajectory = await findTrajectory(deps.training, model.id, id)
     if (!trajectory) throw notFound('Trajectory', id)
-    rows.expect(trajectory.payloadLength)
+    rows.add(trajectory.payloadLength)
     const payload = await readPayload(deps.artifacts, trajectory)
     const isCaptured = trajectory.flags.includes('captured')
     const history = isCaptured ? await readFirstHistory(deps, { payload, model: nameModel(model) }, turn) : payload

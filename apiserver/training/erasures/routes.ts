@@ -7,21 +7,17 @@ import { eraseEntity, eraseProject, getErasure, listOwnErasures, type ErasureDep
 
 const tag = 'Erasure'
 const role = 'admin'
+const erasing = { tag, role, answer: erasureSchema, status: 202, idempotent: true, idParameter: 'erasure_id' } as const
 
 export function routeErasures(api: RestApi, deps: ErasureDeps): void {
   api.delete(
     '/v1/preview/projects/{project}',
     {
-      tag,
-      role,
+      ...erasing,
       summary: 'Erase a project',
       description:
         'Erases models, checkpoints, jobs, trajectories, logs and data sets, with their files. After the answer, ' +
         'nothing of the project is visible. The report has the amounts, and the time when all is erased.',
-      answer: erasureSchema,
-      status: 202,
-      idempotent: true,
-      idParameter: 'erasure_id',
     },
     async ({ ctx, caller, newId, params }) => {
       const request = { caller, newId, repeated: isRetry(ctx) }
@@ -32,16 +28,11 @@ export function routeErasures(api: RestApi, deps: ErasureDeps): void {
   api.delete(
     '/v1/preview/entities/{entity}',
     {
-      tag,
-      role,
+      ...erasing,
       summary: 'Erase your entity',
       description:
         'Erases all projects, webhooks, usage and keys. The key of this request is erased last: it can read the ' +
         'report for a day.',
-      answer: erasureSchema,
-      status: 202,
-      idempotent: true,
-      idParameter: 'erasure_id',
     },
     async ({ ctx, caller, newId, params }) => {
       const request = { caller, newId, repeated: isRetry(ctx) }

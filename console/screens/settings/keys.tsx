@@ -11,6 +11,7 @@ import { ActionForm } from '../../parts/dialog.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { createdColumn } from './created-column.tsx'
 import { NewKey } from './new-key.tsx'
 import classes from './settings.module.css'
 
@@ -78,13 +79,7 @@ function listColumns(now: number, onRevoke: (key: Key) => void): Column<Key>[] {
       isNumber: true,
       cell: ({ last_used_at: time }) => (time === null ? 'never' : <Age time={time} />),
     },
-    {
-      id: 'created',
-      head: 'Created',
-      width: '104px',
-      isNumber: true,
-      cell: ({ created_at: time }) => <Age time={time} />,
-    },
+    createdColumn,
     {
       id: 'actions',
       head: 'Actions',

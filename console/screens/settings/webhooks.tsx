@@ -6,11 +6,12 @@ import { wholeListQuery, type Item } from '../../data/queries.ts'
 import { sessionQuery } from '../../data/session.ts'
 import { writeCurl } from '../../logic/command.ts'
 import { countOf, describeSize } from '../../logic/numbers.ts'
-import { Age, Chip } from '../../parts/badges.tsx'
+import { Chip } from '../../parts/badges.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
+import { createdColumn } from './created-column.tsx'
 import { Deliveries } from './deliveries.tsx'
 import { NewWebhook } from './new-webhook.tsx'
 import { RemoveWebhook } from './remove-webhook.tsx'
@@ -102,13 +103,7 @@ function listColumns({ isAdmin, onOpen, onRemove }: Actions): Column<Webhook>[] 
       cell: ({ consecutive_failures: failures }) =>
         failures === 0 ? 'works' : <Chip tone="orange">{countOf(failures, 'failure')}</Chip>,
     },
-    {
-      id: 'created',
-      head: 'Created',
-      width: '104px',
-      isNumber: true,
-      cell: ({ created_at: time }) => <Age time={time} />,
-    },
+    createdColumn,
     {
       id: 'actions',
       head: 'Actions',
