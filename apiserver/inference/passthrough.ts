@@ -45,14 +45,6 @@ export interface Passthrough {
   enginePath: string
   /** The operation name of its requests in traces. Without it, requests are not recorded. */
   tracedAs?: TracedOperation
-  /**
-   * The members whose texts are used, and not only checked. The document then contains wrong values for non-ASCII
-   * characters in all other texts, which is faster. If such a document is rejected, it is parsed again in full, so that
-   * the error has the right text. Without `usedMembers`, every document is parsed in full.
-   */
-  usedMembers?: readonly string[]
-  /** Whether this document's other texts are used too, so that it must be parsed in full. */
-  usesTexts?: (value: unknown) => boolean
   /** @throws {HttpError} 422 with all issues */
   check: (document: JsonDocument) => CheckedBody
 }

@@ -1,11 +1,9 @@
-import { HttpError } from '../../lib/http/http-error.ts'
-import type { JsonDocument } from '../../lib/json/document.ts'
 import { openBody } from '../../lib/http/body.ts'
 import type { RequestContext } from '../accounts/context.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import { chatLimitBytes, ChatReader } from './chat/chat-reader.ts'
 import type { ModelResolver } from './models/model-resolver.ts'
-import type { CheckedBody, Passthrough } from './passthrough.ts'
+import type { Passthrough } from './passthrough.ts'
 import { prepareRequest, type PreparedRequest } from './prepare-request.ts'
 
 /** What reading a request needs. */
@@ -35,7 +33,8 @@ export async function readRequest(
   const bytes = await memory.read(openBody(ctx, chatLimitBytes))
   keep?.(bytes)
   const reader = new ChatReader(memory)
-  const { document, checked } = readDocument(reader, bytes, passthrough)
+  const document = reader.parse(bytes)
+  const checked = passthrough.check(document)
   const { entity } = ctx.state.caller
   const target = await deps.models.resolve(entity, checked.model)
   const request = { path: passthrough.enginePath, entity, document, checked, target }
@@ -43,39 +42,4 @@ export async function readRequest(
   reader.letGo()
   memory.drop(bytes.length)
   return prepared
-}
-
-interface ReadDocument {
-  document: JsonDocument
-  checked: CheckedBody
-}
-
-/** @throws {HttpError} as `parse` and `check` do */
-function readDocument(reader: ChatReader, bytes: Buffer, passthrough: Passthrough): ReadDocument {
-  const { usedMembers } = passthrough
-  const viewed = usedMembers && checkView(reader, bytes, { ...passthrough, usedMembers })
-  if (viewed) return viewed
-  const document = reader.parse(bytes)
-  return { document, checked: passthrough.check(document) }
-}
-
-/** Checks the document without decoding all of its texts. Returns undefined if the document has to be parsed whole. */
-function checkView(
-  reader: ChatReader,
-  bytes: Buffer,
-  { check, usedMembers, usesTexts }: Passthrough & Pick<Required<Passthrough>, 'usedMembers'>,
-): ReadDocument | undefined {
-  const document = reader.view(bytes, usedMembers)
-  if (!document) return undefined
-  if (usesTexts?.(document.value)) {
-    reader.letGo()
-    return undefined
-  }
-  try {
-    return { document, checked: check(document) }
-  } catch (error) {
-    if (!(error instanceof HttpError)) throw error
-    reader.letGo()
-    return undefined
-  }
 }

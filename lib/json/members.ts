@@ -11,17 +11,13 @@ export class JsonMembers {
   /**
    * A text that is not an object has no members. An invalid text may have some.
    *
-   * @param names of the members, if they are known
    * @throws {SyntaxError} if a key is not a JSON text
    */
-  constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes), names?: readonly string[]) {
+  constructor(bytes: Uint8Array, outline: JsonOutline = outlineJson(bytes)) {
     this.#bytes = bytes
     this.#ranges = new Map()
     // If a key is repeated, its last value counts, as in JSON.parse.
-    for (let index = 0; index < outline.members.length; index++) {
-      const { key, value } = outline.members[index]!
-      this.#ranges.set(names?.[index] ?? parseKey(bytes, key), value)
-    }
+    for (const { key, value } of outline.members) this.#ranges.set(parseKey(bytes, key), value)
   }
 
   has(name: string): boolean {

@@ -2,7 +2,7 @@ import { jsonBytes } from './bytes.ts'
 import { findMark, startScan } from './scan.ts'
 
 // Our requests have fewer top-level members. The bound keeps the list of marks small.
-export const maxMarks = 2_000
+const maxMarks = 2_000
 
 /** A half-open range of byte positions. */
 export interface ByteRange {
@@ -57,7 +57,7 @@ export function outlineJson(bytes: Uint8Array): JsonOutline {
 }
 
 /** The marks of an object are `{ : , : , : }`. Each colon has its key before it and its value after it. */
-export function pairMarks(marks: number[]): JsonMember[] {
+function pairMarks(marks: number[]): JsonMember[] {
   const members: JsonMember[] = []
   for (let index = 1; index + 1 < marks.length; index += 2) {
     const [before, middle, after] = [marks[index - 1]!, marks[index]!, marks[index + 1]!]

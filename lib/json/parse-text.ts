@@ -10,7 +10,7 @@ const escapeInKey = /\\.[^"\\]*"\s*:/s
  * mean, with a key that an earlier text had in this place (nodejs/node#63785). So whoever sends the earlier text
  * could hide a member of the later one.
  */
-export function hasEscapedKey(text: string): boolean {
+function hasEscapedKey(text: string): boolean {
   return escapeInKey.test(text)
 }
 

@@ -3,7 +3,6 @@ import { errors } from '../../errors/table.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { estimateValueBytes, type JsonOutline } from '../../../lib/json/outline.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
-import { parseByteView } from '../../../lib/json/byte-view.ts'
 import { parseBody } from '../../../lib/http/body.ts'
 
 /** The largest chat, as received and as built from a response. A prompt of a million tokens is a few megabytes. */
@@ -31,16 +30,6 @@ export class ChatReader {
     if (bytes.length > chatLimitBytes)
       throw new HttpError(errors.body_too_large, `The chat is larger than ${chatLimitBytes} bytes.`)
     return parseBody(bytes, (outline) => this.#accept(bytes, outline))
-  }
-
-  /**
-   * Parses a chat of which only the texts of the named members are used. See `parseByteView`. Undefined for a chat that
-   * `parse` has to parse or rejects.
-   */
-  view(bytes: Buffer, used: readonly string[]): JsonDocument | undefined {
-    const document = parseByteView(bytes, used, (outline) => this.#accept(bytes, outline))
-    if (!document) this.letGo()
-    return document
   }
 
   #accept(bytes: Uint8Array, outline: JsonOutline): void {

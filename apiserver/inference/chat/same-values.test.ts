@@ -3,7 +3,6 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { parseBody } from '../../../lib/http/body.ts'
-import { parseByteView } from '../../../lib/json/byte-view.ts'
 import { chooseCases } from '../../../test/support/random-cases.ts'
 
 // The engine, which is written in Python, must read the same values that the gateway has checked. So no member can be
@@ -81,20 +80,18 @@ const broken = fc
 interface Case {
   original: string
   value: unknown
-  changed: string[]
+  changed: string
 }
 
 /** Returns what the gateway reads and sends for a body. Undefined if it rejects the body. */
 function pass(source: string): Case | undefined {
   const bytes = Buffer.from(source)
-  const view = parseByteView(bytes, [], () => {})
   try {
     const document = parseBody(bytes)
-    const changed = [document, ...(view ? [view] : [])].map(({ members }) => members.change(changes))
-    return { original: bytes.toString(), value: document.value, changed: changed.map(String) }
+    const changed = String(document.members.change(changes))
+    return { original: bytes.toString(), value: document.value, changed }
   } catch (error) {
     if (!(error instanceof HttpError)) throw error
-    expect(view, source).toBeUndefined()
     return undefined
   }
 }
@@ -120,8 +117,7 @@ for case in cases:
     if floats(original) != floats(case["value"]): wrong.append(["value", case["original"]])
     if not isinstance(original, dict): continue
     expected = {**{name: item for name, item in original.items() if name not in removed}, **changes}
-    for changed in case["changed"]:
-        if json.loads(changed.encode()) != expected: wrong.append(["changed", case["original"], changed])
+    if json.loads(case["changed"].encode()) != expected: wrong.append(["changed", case["original"], case["changed"]])
 print(json.dumps(wrong))
 `
 
@@ -136,7 +132,7 @@ test('an engine reads the values that the gateway has checked, for any keys, esc
   const objects = cases.filter(
     (each) => typeof each.value === 'object' && each.value !== null && !Array.isArray(each.value),
   )
-  expect(objects.filter(({ changed }) => changed.length === 2).length).toBeGreaterThan(numRuns / 40)
+  expect(objects.length).toBeGreaterThan(numRuns / 4)
   const input = JSON.stringify([objects, changes, ['engine_xargs']])
   const { status, stdout, stderr } = spawnSync('python3', ['-c', python], {
     input,
