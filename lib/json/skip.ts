@@ -19,7 +19,7 @@ const foreignWords: Record<string, string> = {
   True: 'JSON writes true for True',
   False: 'JSON writes false for False',
 }
-const longestWord = 10
+const maxWordLength = 10
 
 /** The position of a walk over a value. */
 export interface Walk {
@@ -172,7 +172,7 @@ function skipWord(bytes: Buffer, at: number): number {
 }
 
 function explainWord(bytes: Buffer, at: number): string {
-  const [word = ''] = /^-?[A-Za-z]*/.exec(bytes.toString('latin1', at, at + longestWord)) ?? []
+  const [word = ''] = /^-?[A-Za-z]*/.exec(bytes.toString('latin1', at, at + maxWordLength)) ?? []
   return Object.hasOwn(foreignWords, word) ? foreignWords[word]! : 'a value is missing'
 }
 

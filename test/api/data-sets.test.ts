@@ -7,11 +7,12 @@ import { createTraceClient } from '../support/trace-client.ts'
 
 const stack = await useOwnStack()
 const rest = createRest(stack)
-const traces = createTraceClient(`${stack.url}/traces`, stack.apiKey)
+let traces: ReturnType<typeof createTraceClient>
 let project: string
 let project_id: string
 
 beforeEach(() => {
+  traces = createTraceClient(`${stack.url}/traces`, stack.apiKey)
   project = `p-${randomUUID()}`
   project_id = `local/${project}`
 })
