@@ -32,7 +32,7 @@ const parts: Record<string, Suite['run']> = {
     const test = 'test_an_rl_job_that_is_killed_at_every_point_has_the_same_result'
     return runPytest(suite, { python, env, paths: [`trainyard_trainer/survival_test.py::${test}`] })
   },
-  engine: (suite) => runTest(suite, 'engine', 'test/engine/engine-kills.test.ts'),
+  engine: (suite) => runTest(suite, 'engine', 'test/engine/engine-kills.nightly.test.ts'),
 }
 const run = parts[values.part]
 if (run === undefined) throw new Error(`--part is "${values.part}"; it must be one of ${Object.keys(parts).join(', ')}`)

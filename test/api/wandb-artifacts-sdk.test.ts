@@ -96,8 +96,8 @@ async function killWhenCopied(marker: string): Promise<void> {
 }
 
 const versions = [
-  ['0.25.0', 'wandb-oldest'],
   ['0.31.0', 'wandb'],
+  ['0.25.0', 'wandb-oldest'],
 ] as const
 
 describe.each(limitCases(versions, 1))('wandb %s', (version, packages) => {

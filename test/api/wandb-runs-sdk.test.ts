@@ -55,8 +55,8 @@ const rows = [
 const missing = ['sweep', 'sweeps', 'agent', 'reports', 'queue', 'run_queue', 'automations']
 
 const versions = [
-  ['0.25.0', 'wandb-oldest'],
   ['0.31.0', 'wandb'],
+  ['0.25.0', 'wandb-oldest'],
 ] as const
 
 describe.each(limitCases(versions, 1))('wandb %s', (version, packages) => {

@@ -34,7 +34,7 @@ export const npmCompanions = ['@opentelemetry/api', '@opentelemetry/resources', 
 /** The test files, by their vitest project. Each is run whole. */
 export const testFiles: Record<string, readonly string[]> = {
   engine: [
-    'test/clients/agents.test.ts',
+    'test/clients/agents.nightly.test.ts',
     'test/clients/art.test.ts',
     'test/clients/openai-endpoints.test.ts',
     'test/clients/openai-python.test.ts',
@@ -47,7 +47,7 @@ export const testFiles: Record<string, readonly string[]> = {
     'test/api/weave-calls.test.ts',
     'test/api/weave-feedback.test.ts',
     'test/api/weave-objects.test.ts',
-    'test/api/weave-oldest.test.ts',
+    'test/api/weave-oldest.nightly.test.ts',
     'test/api/wandb-artifacts-sdk.test.ts',
     'test/api/wandb-runs-sdk.test.ts',
   ],

@@ -11,7 +11,7 @@ test('a client has the results of its own tests, and not those of its oldest rel
     { name: 'test/clients/art.test.ts: ART of art pulls', status: 'failed' },
     { name: 'test/clients/art.test.ts: ART of art learns', status: 'skipped' },
     { name: 'test/clients/art.test.ts: ART of the oldest version trains', status: 'passed' },
-    { name: 'test/clients/agents.test.ts: by LiteLLM', status: 'passed' },
+    { name: 'test/clients/agents.nightly.test.ts: by LiteLLM', status: 'passed' },
   ]
   expect(countTests(client, tests)).toEqual({ passed: 1, failed: 1 })
 })

@@ -1,4 +1,4 @@
-"""Started engines: what they serve, and why they end. A start takes twenty seconds, so that most are deep tests."""
+"""Started engines: what they serve, and why they end. A start takes twenty seconds, so most are nightly."""
 
 import shutil
 from pathlib import Path

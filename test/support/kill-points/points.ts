@@ -148,7 +148,7 @@ export const trainerPoints = [
   'before the checkpoint',
 ] as const
 
-/** The points at which test/engine/faults.test.ts kills the engine. */
+/** The points at which test/engine/faults.nightly.test.ts kills the engine. */
 export const enginePoints = ['while a job trains', 'in a chat', 'while it loads an adapter', 'in its start'] as const
 
 /** All points at which a process is killed. */

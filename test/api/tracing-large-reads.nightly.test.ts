@@ -4,7 +4,6 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import { addKey, useApiServerProcess } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { useServices } from '../support/services.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 
@@ -84,7 +83,6 @@ async function readPeak(): Promise<number> {
 }
 
 // Each reads hundreds of MB.
-const nightlyTest = test.runIf(isNightly())
 
 describe('memory does not grow with the size of a read', () => {
   test('many calls that name one large object, expanded', async () => {
@@ -112,7 +110,7 @@ describe('memory does not grow with the size of a read', () => {
     expect(call!.inputs).toEqual({ model: { ...val, _ref: model }, index: 0 })
   })
 
-  nightlyTest('large calls behind small ones', async () => {
+  test('large calls behind small ones', async () => {
     const project_id = 'team/large'
     const [text, exception] = ['x'.repeat(240 * kb), 'e'.repeat(2 * mb)]
     const large = callOf(project_id, 200, { inputs: { text }, output: text, exception })
@@ -133,7 +131,7 @@ describe('memory does not grow with the size of a read', () => {
     ])
   })
 
-  nightlyTest('feedback', async () => {
+  test('feedback', async () => {
     const project_id = 'team/feedback'
     const calls = Array.from({ length: 100 }, (_, index) => callOf(project_id, index))
     await store(project_id, calls)

@@ -4,13 +4,12 @@ import { prompts } from '../../local/demo/rewards.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey } from '../support/api-server.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { teachModel } from '../support/taught-model.ts'
 
 const stack = useStack()
-const requests = isNightly() ? 10_000 : 1_000
+const requests = 10_000
 const atATime = 32
 const answers = ['It is purple.', 'Maybe orange.'] as const
 

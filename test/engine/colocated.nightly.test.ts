@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listChildren } from '../support/child-processes.ts'
 import { eventually } from '../support/eventually.ts'
 import { mainPid } from '../support/kill.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -16,7 +15,7 @@ const turnsSeconds = 4
 const steps = 300
 
 // A separate engine takes as long to start as the whole stack.
-describe.runIf(isNightly())('an engine and a trainer in one container', () => {
+describe('an engine and a trainer in one container', () => {
   beforeAll(async () => {
     const env = [
       { name: 'VLLM_CPU_KVCACHE_SPACE', value: '1' },

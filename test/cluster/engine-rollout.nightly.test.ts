@@ -7,7 +7,6 @@ import { addKey, serveApi } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
 import { noImages } from '../support/operator-process.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { nowhere, operateNamespace, randomAddress, type OperatedNamespace } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -107,7 +106,7 @@ async function serve(engine: object) {
   return { ...operated, engines, chat, start }
 }
 
-const minChats = isNightly() ? 1_000 : 250
+const minChats = 1_000
 
 /** Sends chats, some at once, until `isOver`, but not fewer than `minChats`. Returns how many had which status. */
 async function chatUntil(chat: () => Promise<number>, isOver: () => boolean): Promise<Record<number, number>> {
@@ -125,9 +124,8 @@ async function chatUntil(chat: () => Promise<number>, isOver: () => boolean): Pr
 }
 
 // The others take longer.
-const nightlyTest = test.runIf(isNightly())
 
-test.each(isNightly() ? [2, 1] : [2])('with engines: %i, no chat fails while they are replaced', async (replicas) => {
+test.each([2, 1])('with engines: %i, no chat fails while they are replaced', async (replicas) => {
   const { engines, chat, applyBaseModel, readBaseModel } = await serve({ replicas })
   await eventually(() => expect(engines.hashes).toHaveLength(replicas), 60_000, 100)
   const [old] = engines.hashes
@@ -151,38 +149,35 @@ test.each(isNightly() ? [2, 1] : [2])('with engines: %i, no chat fails while the
   expect(counts[200]).toBeGreaterThanOrEqual(minChats)
 })
 
-nightlyTest(
-  'if no node takes the successor of a single engine, the engine makes room, and chats are held',
-  async () => {
-    const { engines, namespace, chat, applyBaseModel, listPods } = await serve({})
-    const [old] = await listPods(model, 'engine')
-    const isOld = ({ metadata }: Pod) => metadata.uid === old?.metadata.uid
-    engines.isStuck = (pod) => !isOld(pod)
-    await applyBaseModel(model, specOf({ args: ['--more'] }))
-    const successor = await eventually(
-      async () => {
-        const pods = await listPods(model, 'engine')
-        expect(pods.some(isOld)).toBe(true)
-        return pods.find((pod) => !isOld(pod)) ?? expect.fail('there is no successor yet')
-      },
-      60_000,
-      100,
-    )
-    expect(await chat()).toBe(200)
-    // As if it had waited for two minutes.
-    const lastTransitionTime = new Date(Date.now() - 120_000).toISOString().replace(/\.\d+/, '')
-    const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', lastTransitionTime }]
-    const patch = JSON.stringify({ status: { conditions } })
-    const { name = '' } = successor.metadata
-    await stack.kubectl('-n', namespace, 'patch', 'pod', name, '--subresource=status', '--type=strategic', '-p', patch)
-    await eventually(async () => expect((await listPods(model, 'engine')).some(isOld)).toBe(false), 60_000, 100)
-    const held = chat()
-    engines.isStuck = () => false
-    expect(await held).toBe(200)
-  },
-)
+test('if no node takes the successor of a single engine, the engine makes room, and chats are held', async () => {
+  const { engines, namespace, chat, applyBaseModel, listPods } = await serve({})
+  const [old] = await listPods(model, 'engine')
+  const isOld = ({ metadata }: Pod) => metadata.uid === old?.metadata.uid
+  engines.isStuck = (pod) => !isOld(pod)
+  await applyBaseModel(model, specOf({ args: ['--more'] }))
+  const successor = await eventually(
+    async () => {
+      const pods = await listPods(model, 'engine')
+      expect(pods.some(isOld)).toBe(true)
+      return pods.find((pod) => !isOld(pod)) ?? expect.fail('there is no successor yet')
+    },
+    60_000,
+    100,
+  )
+  expect(await chat()).toBe(200)
+  // As if it had waited for two minutes.
+  const lastTransitionTime = new Date(Date.now() - 120_000).toISOString().replace(/\.\d+/, '')
+  const conditions = [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', lastTransitionTime }]
+  const patch = JSON.stringify({ status: { conditions } })
+  const { name = '' } = successor.metadata
+  await stack.kubectl('-n', namespace, 'patch', 'pod', name, '--subresource=status', '--type=strategic', '-p', patch)
+  await eventually(async () => expect((await listPods(model, 'engine')).some(isOld)).toBe(false), 60_000, 100)
+  const held = chat()
+  engines.isStuck = () => false
+  expect(await held).toBe(200)
+})
 
-nightlyTest('no chat fails while the key of engines is changed, before old and new gateways', async () => {
+test('no chat fails while the key of engines is changed, before old and new gateways', async () => {
   const { engines, chat, start, restart } = await serve({ replicas: 1 })
   const [old] = engines.hashes
   const keys = { TRAINYARD_ENGINE_KEY: 'new', TRAINYARD_PREVIOUS_ENGINE_KEY: 'none' }

@@ -6,7 +6,6 @@ import { createLogger } from '../../lib/log.ts'
 import { addKey, type RunningApiServer, startApiServer } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { useServices } from '../support/services.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 import { type Kept, planWrites, projectId, type TraceWrite } from '../support/trace-writes.ts'
@@ -14,8 +13,7 @@ import { type Kept, planWrites, projectId, type TraceWrite } from '../support/tr
 const stack = useServices()
 const writers = 4
 type Victim = 'apiserver' | 'postgres'
-const victims: Victim[] = ['apiserver', 'postgres', 'apiserver']
-if (isNightly()) victims.push('postgres', 'postgres', 'apiserver')
+const victims: Victim[] = ['apiserver', 'postgres', 'apiserver', 'postgres', 'postgres', 'apiserver']
 // A few rounds of writes take this long.
 const maxWaitMs = 400
 const maxOutageMs = 300_000

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { isNightly } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -10,7 +9,7 @@ const name = 'short-drain'
 const drainSeconds = '15'
 const [some, all] = [100, 3_900]
 
-describe.runIf(isNightly())('an engine with a short time for its responses', () => {
+describe('an engine with a short time for its responses', () => {
   beforeAll(async () => {
     const spec = {
       names: [name],

@@ -1,17 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest'
 import { clientTimeoutMs, runNode, runPython } from '../support/client-scripts.ts'
 import { isNewest } from '../support/newest-clients.ts'
-import { limitCases, isNightly } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { teachModel } from '../support/taught-model.ts'
 import { agentConversations, loopsInTwoTurns } from './agents/conversations.ts'
-
-// Each framework loads a large library for seconds, to do what others in this file do too.
-const nightlyTest = test.runIf(isNightly())
-const frameworks = ['pydantic-ai', 'LangChain', 'openai-agents', 'Strands', 'Instructor'] as const
-const chosen = limitCases(frameworks, 2)
-const testOf = (framework: (typeof frameworks)[number]) => test.runIf(chosen.includes(framework))
 
 const stack = useStack()
 const rest = createRest(stack)
@@ -36,7 +29,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
   const runAgent = (script: string) => runPython(stack, script, { packages: 'agents', env })
   const runAgentOnOpenai2 = (script: string) => runPython(stack, script, { packages: 'agents-openai-2', env })
 
-  testOf('pydantic-ai')('by pydantic-ai', async ({ expect: expectIt }) => {
+  test('by pydantic-ai', async ({ expect: expectIt }) => {
     expectIt(await runAgent('pydantic_ai_agent')).toEqual({
       calls: [['garden'], ['garden']],
       texts: [sunny, sunny],
@@ -46,7 +39,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  testOf('LangChain')("by LangChain's bind_tools and its agent", async ({ expect: expectIt }) => {
+  test("by LangChain's bind_tools and its agent", async ({ expect: expectIt }) => {
     expectIt(await runAgent('langchain_agent')).toEqual({
       calls: [['garden'], ['garden'], ['garden']],
       in_pieces: true,
@@ -58,7 +51,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  nightlyTest('by openai-agents over chats', async ({ expect: expectIt }) => {
+  test('by openai-agents over chats', async ({ expect: expectIt }) => {
     expectIt(await runAgent('openai_agents_agent')).toEqual({
       calls: [['garden'], ['garden']],
       texts: [sunny, sunny],
@@ -68,7 +61,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  testOf('openai-agents')('by openai-agents over /v1/responses, its default', async ({ expect: expectIt }) => {
+  test('by openai-agents over /v1/responses, its default', async ({ expect: expectIt }) => {
     expectIt(await runAgent('openai_agents_responses')).toEqual({
       calls: ['garden', 'garden', 'garden', 'garden'],
       texts: [sunny, sunny, sunny, sunny],
@@ -81,7 +74,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  nightlyTest('by openai-agents in two turns, which the server or references join', async ({ expect: expectIt }) => {
+  test('by openai-agents in two turns, which the server or references join', async ({ expect: expectIt }) => {
     const items = ['tool_call_item', 'tool_call_output_item', 'message_output_item']
     const turn = { text: sunny, items, prompt_tokens: expectIt.any(Number) as number }
     const model = await rest.createModel()
@@ -99,7 +92,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     expectIt(referring).toBe(chained)
   })
 
-  testOf('Strands')('by Strands, which always streams', async ({ expect: expectIt }) => {
+  test('by Strands, which always streams', async ({ expect: expectIt }) => {
     expectIt(await runAgentOnOpenai2('strands_agent')).toEqual({
       calls: ['garden'],
       reason: 'end_turn',
@@ -110,7 +103,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  nightlyTest('by LiteLLM, which raises its own classes', async ({ expect: expectIt }) => {
+  test('by LiteLLM, which raises its own classes', async ({ expect: expectIt }) => {
     expectIt(await runAgentOnOpenai2('litellm_calls')).toEqual({
       calls: [['garden'], ['garden']],
       used_tokens: [true, true],
@@ -119,7 +112,7 @@ describe.concurrent('a tool loop, complete and streamed, and errors', { timeout:
     })
   })
 
-  testOf('Instructor')('by Instructor, complete and partial', async ({ expect: expectIt }) => {
+  test('by Instructor, complete and partial', async ({ expect: expectIt }) => {
     const cities = [city, city, city, city]
     expectIt(await runAgentOnOpenai2('instructor_models')).toEqual({ cities, in_pieces: true, error: true })
   })
@@ -151,15 +144,12 @@ describe.concurrent('chats, streams, tools and errors', { timeout: clientTimeout
     ['2.54.0', 'agents-openai-2'],
   ]
 
-  test.each([...oldestAndNewest, ...(isNightly() ? between : [])])(
-    'by the openai SDK of Python %s',
-    async (version, packages) => {
-      expect(await runPython(stack, 'chats', { packages, scripts: 'openai-python', env })).toEqual({
-        version: isNewest() ? text : version,
-        ...seen,
-      })
-    },
-  )
+  test.each([...oldestAndNewest, ...between])('by the openai SDK of Python %s', async (version, packages) => {
+    expect(await runPython(stack, 'chats', { packages, scripts: 'openai-python', env })).toEqual({
+      version: isNewest() ? text : version,
+      ...seen,
+    })
+  })
 
   test('by four generations of the openai SDK of npm', async ({ expect: expectIt }) => {
     const sdks = ['openai-4', 'openai-5', 'openai-6', 'openai']

@@ -5,7 +5,6 @@ import { isRunning, listChildren } from '../support/child-processes.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart, killProgram, mainPid, podSelectors, programPid, waitUntilWhole } from '../support/kill.ts'
 import { expectOneEnd, startLongJob } from '../support/long-job.ts'
-import { limitCases, isNightly } from '../support/random-cases.ts'
 import { createRest, sampleGroup } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -18,7 +17,7 @@ afterEach(() => waitUntilWhole(stack, 400_000), 420_000)
 
 describe('a job survives kill -9, ends once and has one checkpoint', () => {
   const parts = ['trainer', 'operator', 'apiserver', 'status server'] as const
-  test.for(limitCases(parts, 1))('of the %s', async (part) => {
+  test.for(parts)('of the %s', async (part) => {
     const job = await startLongJob(rest)
     await killPart(stack, part)
     await expectOneEnd(rest, job)
@@ -66,7 +65,7 @@ test('of two operators, one works again after a kill -9 and sooner after a SIGTE
   expect(await listOthers()).toEqual(before)
 })
 
-test.runIf(isNightly())('chats are answered although the computing process of their engine is killed', async () => {
+test('chats are answered although the computing process of their engine is killed', async () => {
   const core = findEngineCore(await mainPid(stack, podSelectors.engine))
   const statuses: number[] = []
   let isOver = false
@@ -104,7 +103,7 @@ function findEngineCore(engine: number): number {
 describe('a killed part answers again at the same address', () => {
   const goalMs = 15_000
   const programs = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'postgres', 'node-agent']
-  test.for(limitCases(programs, 1))('%s', async (name) => {
+  test.for(programs)('%s', async (name) => {
     const started = Date.now()
     await killProgram(stack, name)
     await waitUntilWhole(stack, 10 * goalMs)
@@ -139,33 +138,29 @@ test('without the operator, a POST is answered, and its job waits; then the job 
   }
 })
 
-test.runIf(isNightly())(
-  'sixty seconds without Postgres cost a running job no attempt, and it trains on and repeats no step',
-  async () => {
-    const job = await startSftJob(6_000)
-    const countSteps = async () =>
-      (await rest.listEvents(job.jobId)).filter(({ type }) => type === 'gradient_step').length
-    await eventually(async () => expect(await countSteps()).toBeGreaterThan(0))
-    const postmaster = programPid(stack, 'postgres')
-    const before = await countSteps()
-    // No new process comes then, and some of the present ones may end.
-    process.kill(postmaster, 'SIGSTOP')
-    const all = [...listChildren(postmaster), postmaster]
-    const signal = (name: NodeJS.Signals) => {
-      for (const pid of all.filter(isRunning)) process.kill(pid, name)
-    }
-    signal('SIGSTOP')
-    await delay(60_000).finally(() => signal('SIGCONT'))
-    await waitUntilWhole(stack, 60_000)
-    // What was reported before, and then at once what was kept.
-    const trainedMeanwhile = (await eventually(countSteps)) - before
-    await expectOneEnd(rest, job, 600_000)
-    const { attempt } = await rest.call<{ attempt: number }>('GET', `/v1/preview/training-jobs/${job.jobId}`)
-    console.log(`${trainedMeanwhile} steps were trained in the meantime`)
-    expect({ attempt, hasTrained: trainedMeanwhile > 100 }).toEqual({ attempt: 1, hasTrained: true })
-  },
-  900_000,
-)
+test('sixty seconds without Postgres cost a running job no attempt, and it trains on and repeats no step', async () => {
+  const job = await startSftJob(6_000)
+  const countSteps = async () =>
+    (await rest.listEvents(job.jobId)).filter(({ type }) => type === 'gradient_step').length
+  await eventually(async () => expect(await countSteps()).toBeGreaterThan(0))
+  const postmaster = programPid(stack, 'postgres')
+  const before = await countSteps()
+  // No new process comes then, and some of the present ones may end.
+  process.kill(postmaster, 'SIGSTOP')
+  const all = [...listChildren(postmaster), postmaster]
+  const signal = (name: NodeJS.Signals) => {
+    for (const pid of all.filter(isRunning)) process.kill(pid, name)
+  }
+  signal('SIGSTOP')
+  await delay(60_000).finally(() => signal('SIGCONT'))
+  await waitUntilWhole(stack, 60_000)
+  // What was reported before, and then at once what was kept.
+  const trainedMeanwhile = (await eventually(countSteps)) - before
+  await expectOneEnd(rest, job, 600_000)
+  const { attempt } = await rest.call<{ attempt: number }>('GET', `/v1/preview/training-jobs/${job.jobId}`)
+  console.log(`${trainedMeanwhile} steps were trained in the meantime`)
+  expect({ attempt, hasTrained: trainedMeanwhile > 100 }).toEqual({ attempt: 1, hasTrained: true })
+}, 900_000)
 
 /** A job of so many steps, which takes minutes. */
 async function startSftJob(steps: number) {

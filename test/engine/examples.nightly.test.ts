@@ -7,7 +7,6 @@ import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
 import { parseAllDocuments } from 'yaml'
 import { ensureClientPython, listArtFolders } from '../support/client-python.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient } from '../support/trace-client.ts'
@@ -41,16 +40,13 @@ async function runExample(file: string, packages: string, more: NodeJS.ProcessEn
   }
 }
 
-test.runIf(isNightly()).each(artFolders)(
-  "ART's loop trains an agent on a reward, with the packages of %s",
-  async (packages) => {
-    const lines = await runExample('art-rl/loop.py', packages, { STEPS: '2', WANDB_MODE: 'disabled' })
-    const [first, second, last] = lines.slice(-3)
-    expect(first).toMatch(/^step 1: mean reward before it \d\.\d{3}, loss -?\d+\.\d{3}$/)
-    expect(second).toMatch(/^step 2: /)
-    expect(last).toMatch(/^chat with wandb-artifact:\/\/\/\w+\/examples\/warm-\d+$/)
-  },
-)
+test.each(artFolders)("ART's loop trains an agent on a reward, with the packages of %s", async (packages) => {
+  const lines = await runExample('art-rl/loop.py', packages, { STEPS: '2', WANDB_MODE: 'disabled' })
+  const [first, second, last] = lines.slice(-3)
+  expect(first).toMatch(/^step 1: mean reward before it \d\.\d{3}, loss -?\d+\.\d{3}$/)
+  expect(second).toMatch(/^step 2: /)
+  expect(last).toMatch(/^chat with wandb-artifact:\/\/\/\w+\/examples\/warm-\d+$/)
+})
 
 test('SFT of a JSONL file teaches a model its answer', async () => {
   const lines = await runExample('sft/train.py', artFolders[0]!)
@@ -73,7 +69,7 @@ test('the resources for kubectl train on an uploaded data set', async () => {
   }
 })
 
-test.runIf(isNightly())('calls of weave are traced and read back', async () => {
+test('calls of weave are traced and read back', async () => {
   const lines = await runExample('tracing/weave_calls.py', 'weave-python')
   expect(lines.filter((line) => line.includes('->')).toSorted()).toEqual([
     "shorten {'text': 'the tide is coming in'} -> the tide",

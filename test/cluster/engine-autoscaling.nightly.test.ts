@@ -3,7 +3,6 @@ import { isReady } from '../../lib/kube/objects.ts'
 import { addKey, serveApi } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { nowhere, operateNamespace, randomAddress } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -98,7 +97,7 @@ test('rule 8: 1,000 chats sent to an engine at zero start engines and are all an
   await eventually(async () => expect(await listPods(model, 'engine')).toEqual([]), 60_000, 100)
 })
 
-test.runIf(isNightly())('a chat that comes while the last engine ends is held, and starts another one', async () => {
+test('a chat that comes while the last engine ends is held, and starts another one', async () => {
   const { namespace, chat, waitForZero, listPods, setReady } = await startAtZero()
   const start = async () => {
     const [pod] = await eventually(

@@ -5,7 +5,7 @@ import { addRound } from '../support/kill-points/total.ts'
 import { killPart, mainPid, podSelectors, waitUntilWhole } from '../support/kill.ts'
 import { listLoadedAdapters } from '../support/loaded-adapters.ts'
 import { expectOneEnd, startLongJob } from '../support/long-job.ts'
-import { limitCases, ensureSeed } from '../support/random-cases.ts'
+import { ensureSeed } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
@@ -46,7 +46,7 @@ const kills: Record<(typeof enginePoints)[number], (modelId: string) => Promise<
   'in its start': killInStart,
 }
 
-test.for(limitCases(enginePoints, 1))(
+test.for(enginePoints)(
   'an engine that is killed %s serves every step again within 90 s, and its job ends once',
   async (point) => {
     const job = await startLongJob(rest)

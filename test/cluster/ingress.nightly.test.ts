@@ -8,7 +8,6 @@ import { openEventStream } from '../support/event-stream.ts'
 import { eventsOf } from '../support/followed-jobs.ts'
 import { createHelm, parseManifests } from '../support/helm.ts'
 import { startNginx, type RunningNginx } from '../support/nginx.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
@@ -61,7 +60,7 @@ describe('an Ingress', () => {
 })
 
 // nginx is downloaded.
-describe.runIf(isNightly())('the nginx of docs/ingress.md lets through', () => {
+describe('the nginx of docs/ingress.md lets through', () => {
   const model = 'proxied'
   const entity = `team-${randomUUID()}`
   let database: TestDatabase

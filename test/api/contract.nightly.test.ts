@@ -9,7 +9,7 @@ import { createLogger } from '../../lib/log.ts'
 import { ensureClientPython } from '../support/client-python.ts'
 import { addKey } from '../support/api-server.ts'
 import { createRest } from '../support/rest.ts'
-import { chooseCases, countRuns, isNightly } from '../support/random-cases.ts'
+import { chooseCases, countRuns } from '../support/random-cases.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
 const stack = await useOwnStack()
@@ -17,7 +17,7 @@ const settings = path.join(import.meta.dirname, '..', 'clients', 'schemathesis')
 // For each operation, and for sequences of operations. Cases for every bound and every enum are always added.
 const { seed, numRuns: examples } = chooseCases(2)
 const { numRuns: sequences } = chooseCases(4)
-const minCases = isNightly() ? 1_000 : 300
+const minCases = 1_000
 const timeout = 1_800_000 * countRuns()
 
 let python: string
@@ -28,11 +28,11 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => pool.end())
 
-/** The paths of the OpenAPI document that this run tests: all of them, or a third, which the seed chooses. */
+/** The paths of the OpenAPI document. */
 async function choosePaths(): Promise<string[]> {
   const response = await fetch(`${stack.url}/openapi.json`)
   const { paths } = (await response.json()) as { paths: object }
-  return Object.keys(paths).filter((_, index) => isNightly() || (index + seed) % 3 === 0)
+  return Object.keys(paths)
 }
 
 /** Runs schemathesis. Returns its output and the number of generated requests. */

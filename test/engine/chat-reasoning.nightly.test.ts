@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 import { ChatClient } from './chat-fields/ask.ts'
 
@@ -17,7 +16,7 @@ interface Reasoning {
 }
 
 // A separate engine takes as long to start as the whole stack.
-describe.runIf(isNightly())('the reasoning of a model', () => {
+describe('the reasoning of a model', () => {
   beforeAll(async () => {
     const text = await stack.kubectl('get', 'basemodels.trainyard.dev/tiny-chat', '-n', 'trainyard', '-o', 'json')
     const { spec } = JSON.parse(text) as { spec: { source: object; engine: object } }

@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { newProject, runPython } from '../support/client-scripts.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { useOwnStack } from '../support/api-server.ts'
 
 const stack = await useOwnStack()
@@ -9,7 +8,7 @@ const own = useApiServer()
 // From two gibibytes on, the SDK sends a file in parts.
 const mebibytes = 2_049
 
-test.runIf(isNightly())('a file that the wandb SDK sends in parts comes back', { timeout: 1_800_000 }, async () => {
+test('a file that the wandb SDK sends in parts comes back', { timeout: 1_800_000 }, async () => {
   const env = {
     WANDB_PROJECT: newProject(),
     WANDB_BASE_URL: own.server.url,

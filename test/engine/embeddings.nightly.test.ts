@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -12,7 +11,7 @@ const client = new OpenAI({ baseURL: `${stack.url}/v1`, apiKey: stack.apiKey, ma
 const sea = 'Tell me about the sea.'
 
 // A separate engine takes as long to start as the whole stack.
-describe.runIf(isNightly())('an engine for embeddings', () => {
+describe('an engine for embeddings', () => {
   beforeAll(async () => {
     const text = await stack.kubectl('get', 'basemodels.trainyard.dev/tiny-chat', '-n', 'trainyard', '-o', 'json')
     const { spec } = JSON.parse(text) as { spec: { source: object; engine: { args?: string[] } } }

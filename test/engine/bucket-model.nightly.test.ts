@@ -9,7 +9,6 @@ import { createPool } from '../../db/pool.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
-import { isNightly } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
 import { useStack } from '../support/stack.ts'
@@ -37,7 +36,7 @@ async function upload({ endpoint, bucket, credentials }: S3Server): Promise<numb
 }
 
 // A separate engine and a separate trainer take as long to start as the whole stack.
-describe.runIf(isNightly())('a base model in a bucket', () => {
+describe('a base model in a bucket', () => {
   let s3: S3Server
   let numBytes: number
 
