@@ -57,7 +57,7 @@ function judge(part: (typeof parts)[number], calls: Call[], permissions: Call[])
   ]
 }
 
-/** Compares the calls in the audit logs of a folder with the Roles of the chart. A deep run does it both ways. */
+/** Compares the calls in the audit logs of a folder with the Roles of the chart. A nightly run does it both ways. */
 export async function checkRoles(auditLogs: string): Promise<Outcome> {
   const [calls, permissions] = await Promise.all([readKubernetesCalls(auditLogs), readPermissions()])
   const failures = parts.flatMap((part) => judge(part, calls.get(part) ?? [], permissions.get(part) ?? []))

@@ -11,6 +11,7 @@ import { ensurePeersPython, listArtFolders, peersEnv } from './support/client-py
 import { withMachine } from './support/images/machine-lock.ts'
 import { auditLogs } from './support/kubernetes-calls.ts'
 import { otherMachineSuites } from './support/other-machine/suites.ts'
+import { isNightly } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
 import { runCommand } from './support/run-command.ts'
 import { installS3Server } from './support/s3-build.ts'
@@ -54,7 +55,8 @@ async function runPython(suite: SuiteContext): Promise<Outcome> {
     if ((await runCommand({ program: command, args, cwd: trainer, prefix: suite.name })) !== 0) lintFailures++
   // The tests of the artifact store start it.
   const env = { TRAINYARD_TEST_S3_SERVER: await installS3Server() }
-  const outcome = await runPytest(suite, { python, env })
+  const paths = isNightly() ? [] : ['--ignore-glob=*_nightly_test.py']
+  const outcome = await runPytest(suite, { python, env, paths })
   const passed = outcome.passed + lints.length - lintFailures
   return { ...outcome, passed, failed: outcome.failed + lintFailures }
 }

@@ -19,7 +19,7 @@ import { type Answer, send, type Server } from '../clients/weave-differential/re
 
 // Each sequence has its own project.
 const { seed: firstSeed, numRuns: sequences } = chooseCases(1)
-// Some listed differences have no probe. In a deep run, sequences continue until each of them has occurred.
+// Some listed differences have no probe. In a nightly run, sequences continue until each of them has occurred.
 const maxSequences = isNightly() ? 10 * sequences : sequences
 const steps = 60
 const timeout = 1_200_000 * countRuns()
@@ -94,7 +94,7 @@ describe('a listed difference still exists', () => {
     met.add(probe.shows)
   })
 
-  test('every difference that occurred is listed, and in a deep run, every listed one occurred', () => {
+  test('every difference that occurred is listed, and in a nightly run, every listed one occurred', () => {
     const names = known.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining([...met]))
     if (isNightly()) expect([...met].toSorted()).toEqual(names.toSorted())

@@ -46,7 +46,7 @@ export async function runVitest(suite: SuiteContext, run: VitestRun): Promise<Ou
 interface PytestRun {
   python: string
   env: NodeJS.ProcessEnv
-  /** Files or folders in `trainer/`. Without them, those of its settings. */
+  /** Files or folders in `trainer/`, and options. Without files, those of its settings. */
   paths?: string[]
   /** A command that starts the one behind it. */
   through?: readonly string[]

@@ -24,7 +24,7 @@ def draw_seeds(count: int) -> Sequence[int]:
 
 
 def choose_share(cases: Sequence[Case], share: int) -> list[Case]:
-    """A share of cases that are always the same, in their order. The run's seed decides which; a deep run has all."""
+    """A share of cases that are always the same, in their order. The run's seed decides which; a nightly run has all."""
     chosen = range(len(cases)) if IS_NIGHTLY else sorted(Random(RUN_SEED).sample(range(len(cases)), share))
     return [cases[index] for index in chosen]
 

@@ -94,7 +94,7 @@ def measure_gaps(times: list[float]) -> list[float]:
     return [after - before for before, after in pairwise(times)]
 
 
-@pytest.mark.skipif(not IS_NIGHTLY, reason="a deep test")
+@pytest.mark.skipif(not IS_NIGHTLY, reason="nightly")
 def test_both_take_turns_and_the_engine_survives_its_trainer(colocated, status_server):
     rows = write_rows([("Name a colour.", "Red. " * 60)] * STEPS)
     config = {"batch_size": 1, "learning_rate": 1e-4}

@@ -22,7 +22,7 @@ TRAINER = Path(__file__).parents[1]
 MODEL = TRAINER / "models" / "tiny-chat"
 # vLLM's attention on CPUs has no smaller heads.
 SIZES = {"hidden_size": 128, "num_attention_heads": 4, "num_key_value_heads": 2, "head_dim": 32}
-deep = pytest.mark.skipif(not IS_NIGHTLY, reason="a deep test")
+deep = pytest.mark.skipif(not IS_NIGHTLY, reason="nightly")
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from testing.seeds import IS_NIGHTLY, RUN_SEED
 from tiny_chat.learning import Task, describe_curve, learn_task
 from tiny_chat.sampler import Sampler
 
-# All of these are known to learn. A run tests one of them, and a deep run tests all.
+# All of these are known to learn. A run tests one of them, and a nightly run tests all.
 KNOWN_SEEDS = [1, 2, 3]
 SEEDS = KNOWN_SEEDS if IS_NIGHTLY else [Random(RUN_SEED).choice(KNOWN_SEEDS)]
 
