@@ -8,11 +8,6 @@ import { UsageSearch } from './find-usage.ts'
 import { writeModelMember } from './rename-model.ts'
 import { Splice } from './splice.ts'
 
-interface BegunReply {
-  first: Buffer
-  rest: AsyncIterator<Buffer>
-}
-
 /**
  * Sends a complete reply as it arrives, at the client's pace. Changes only the model's name, which engines write before the
  * choices, and searches the usage. If its beginning does not contain the name, or its length is not known, the reply is
@@ -32,12 +27,17 @@ export async function passComplete(ctx: HttpContext, reply: EngineReply, times: 
   const renamed = length === undefined ? undefined : renameStart(reply, first)
   ctx.type = 'application/json; charset=utf-8'
   if (length === undefined || !renamed) {
-    const whole = Buffer.from(await readWhole(reply, joinChunks({ first, rest })))
+    const whole = Buffer.from(await readWhole(reply, joinChunks(first, rest)))
     reply.tap?.(whole)
     ctx.body = whole
     return
   }
-  ctx.body = Readable.from(passChunks(reply, renamed, { first, rest }), { objectMode: false })
+  const chunks = passChunks(reply, joinChunks(first, rest), renamed)
+  if (first.length === length) {
+    for await (const whole of chunks) ctx.body = whole
+    return
+  }
+  ctx.body = Readable.from(chunks, { objectMode: false })
   ctx.length = length + renamed.length - first.length
   endLater(ctx.res, ctx.length, times)
 }
@@ -54,18 +54,25 @@ function renameStart({ names }: EngineReply, first: Buffer): Buffer | undefined 
   return splice.join()
 }
 
-async function* passChunks({ meter, tap }: EngineReply, renamed: Buffer, begun: BegunReply): AsyncGenerator<Buffer> {
+/** @param renamed what the client gets instead of the first chunk */
+async function* passChunks(
+  { meter, tap }: EngineReply,
+  chunks: AsyncIterable<Buffer>,
+  renamed: Buffer,
+): AsyncGenerator<Buffer> {
   const usage = new UsageSearch()
-  for await (const chunk of joinChunks(begun)) {
+  let first: Buffer | undefined = renamed
+  for await (const chunk of chunks) {
     usage.add(chunk)
     if (usage.found) meter.record(usage.found)
-    const sent = chunk === begun.first ? renamed : chunk
+    const sent = first ?? chunk
+    first = undefined
     tap?.(sent)
     yield sent
   }
 }
 
-async function* joinChunks({ first, rest }: BegunReply): AsyncGenerator<Buffer> {
+async function* joinChunks(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield first
   yield* { [Symbol.asyncIterator]: () => rest }
 }
