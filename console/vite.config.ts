@@ -8,7 +8,7 @@ export default defineConfig({
   // It may be served below a path: data/base.ts, and apiserver/console.
   base: './',
   resolve: {
-    // Written for React, shipped with Preact: half the size (ARCHITECTURE.md). Without these lines it is React again.
+    // Written for React, shipped with Preact: half the size (docs/internals/console.md). Without these lines it is React again.
     alias: [
       { find: /^react$/, replacement: 'preact/compat' },
       { find: /^react-dom$/, replacement: 'preact/compat' },
