@@ -530,7 +530,7 @@ export interface BaseModel {
        */
       gpus?: number
       /**
-       * Who trains jobs that do not say it: a warm trainer (Warm), or pods of their own (Dedicated). Default: Warm.
+       * The mode of jobs that name none: a warm trainer (Warm), or pods of their own (Dedicated). Default: Warm.
        */
       defaultMode?: 'Warm' | 'Dedicated'
       /**
@@ -559,7 +559,7 @@ export interface BaseModel {
         idleSeconds?: number
       }
       /**
-       * The trainer's share of the time on a common GPU (colocated), while chats and jobs both wait. A side alone has all the time. The default is 50.
+       * The trainer's share of the time on a common GPU (colocated), while chats and jobs both wait. A side that is alone gets all the time. The default is 50.
        */
       timeSharePercent?: number
       /**

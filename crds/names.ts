@@ -188,7 +188,7 @@ export function isAlias(text: string): boolean {
   return text.length <= maxAliasLength && new RegExp(aliasPattern).test(text) && !reservedAlias.test(text)
 }
 
-// Pages of the web console have these names in the place of a project.
+// Pages of the web console have these names in place of a project.
 const reservedProjects: ReadonlySet<string> = new Set(['usage', 'settings', 'members'])
 
 /** Whether a name is reserved, because it means something else in addresses. */

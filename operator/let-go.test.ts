@@ -37,7 +37,7 @@ test('a resource stays until its deletion is recorded', async () => {
   expect(finalizers()).toEqual([finalizer, 'somebody/else'])
 })
 
-test('after a minute a resource is let go, also if its deletion could not be recorded', async () => {
+test('after a minute a resource is let go, even if its deletion could not be recorded', async () => {
   await letGoInVain(61_000)
   expect(finalizers()).toEqual(['somebody/else'])
 })

@@ -22,7 +22,7 @@ export interface Deletion {
   isFree?: () => Promise<boolean>
 }
 
-// After this time a resource is let go, also if its deletion could not be recorded. It is then made again.
+// After this time a resource is let go, even if its deletion could not be recorded. It is then made again.
 const deadlineMs = 60_000
 // The words of kube-apiserver about a namespace, or a kind, that is being removed with all that is in it.
 const leaving = /because it is being terminated|custom resource definition is terminating/

@@ -12,7 +12,7 @@ const { values } = parseArgs({
   options: {
     kills: { type: 'string', default: '500' },
     file: { type: 'string', default: path.join(readLocalConfig().cacheFolder, 'kill-points.jsonl') },
-    // The control parts and a node agent by turns, until the file has so many kills; or each point of trainer or engine once.
+    // The control parts and a node agent alternately, until the file has so many kills; or each point of trainer or engine once.
     part: { type: 'string', default: 'control' },
   },
 })

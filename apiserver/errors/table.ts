@@ -37,7 +37,7 @@ export const errors = {
     },
     cross_site_request: {
       status: 403,
-      sentence: 'A session only allows requests of pages of this server. Send other requests with an API key.',
+      sentence: 'A session allows only requests from pages of this server. Send other requests with an API key.',
       retry: 'no',
     },
     insufficient_role: { status: 403, sentence: "The key's role does not allow this operation.", retry: 'no' },

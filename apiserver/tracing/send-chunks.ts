@@ -57,7 +57,7 @@ export async function sendChunks(
 
 /**
  * Streams a generator as fast as the client receives it. The status is sent after the first chunk, so that an earlier
- * failure is answered as an error. The generator always ends: also when the client disconnects, or its key is revoked.
+ * failure is answered as an error. The generator always ends: even when the client disconnects, or its key is revoked.
  */
 export async function pipeChunks(
   ctx: RequestContext,

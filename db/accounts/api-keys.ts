@@ -125,7 +125,7 @@ export async function insertApiKey(connection: Connection, key: NewApiKey): Prom
   return rows[0]!
 }
 
-/** Finds a key of an entity, also if it is revoked or expired. */
+/** Finds a key of an entity, even if it is revoked or expired. */
 export async function findApiKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow | undefined> {
   const { rows } = await pool.query<ApiKeyRow>(`SELECT ${columns} FROM auth.api_keys WHERE entity = $1 AND id = $2`, [
     entity,

@@ -97,7 +97,7 @@ export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<
   })
 }
 
-/** Changes only the named limits, also if somebody else changes others concurrently. */
+/** Changes only the named limits, even if somebody else changes others concurrently. */
 async function saveEntityLimits(connection: Connection, entity: string, changes: Partial<SetLimits>): Promise<void> {
   const given = names.filter((name) => changes[name] !== undefined)
   const all = given.map((name) => columns[name])

@@ -14,7 +14,7 @@ export const baseModelColumns = {
   updatedAt: column<Date>('updated_at', 'timestamptz'),
   /** The maximum rank of its adapters. */
   maxLoraRank: column<number | null>('max_lora_rank', 'integer'),
-  /** Who trains jobs that do not say it. */
+  /** The trainer mode of jobs that name none. */
   defaultMode: column<JobMode>('default_mode', 'text'),
 }
 

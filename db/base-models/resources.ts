@@ -15,7 +15,7 @@ interface RegisteredBaseModel {
   trainedOn: TrainedOn
   /** The maximum rank of its adapters. */
   maxLoraRank: number
-  /** Who trains jobs that do not say it. */
+  /** The trainer mode of jobs that name none. */
   defaultMode: JobMode
   /** Whether the administrator says that other weights of an earlier base model of this name are the same. */
   replacesSource: boolean

@@ -16,7 +16,7 @@ export interface ListedCheckpoint extends CheckpointRow {
   loadedOn: string[]
 }
 
-/** The step of a checkpoint of this model, also if it is deleted. Undefined if the model never had it. */
+/** The step of a checkpoint of this model, even if it is deleted. Undefined if the model never had it. */
 export async function findCheckpointStep(pool: Pool, modelId: string, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ step: number }>(
     'SELECT step FROM training.checkpoints WHERE id = $2 AND model_id = $1',

@@ -70,7 +70,7 @@ export interface Claim {
  * never become idle. A trainer that works on such a job gets no other job.
  *
  * The model is locked, so that a client's checkpoint gets another step (see `addCheckpoint`). An attempt after the first
- * begins from the same checkpoint, also if a client has added a newer one.
+ * begins from the same checkpoint, even if a client has added a newer one.
  *
  * Jobs of earlier processes of the pod are released first. A process may ask again without naming a job that was
  * assigned to it and that it has not reported on. Then it has lost the answer, and gets the same job in the same

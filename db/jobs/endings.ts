@@ -135,7 +135,7 @@ async function endJob(connection: Connection, jobId: string, ending: Ending): Pr
      WHERE id = $1`,
     [jobId, ending.state, ending.failure ?? null],
   )
-  // Seq 0 is reserved for `training_started`, also if the job ends without it.
+  // Seq 0 is reserved for `training_started`, even if the job ends without it.
   await connection.query(
     `INSERT INTO training.events (job_id, seq, type, data)
      SELECT $1, coalesce(max(seq), 0) + 1, $2, $3 FROM training.events WHERE job_id = $1`,

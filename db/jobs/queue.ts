@@ -4,7 +4,7 @@ import { active, unfinished } from './states.ts'
 
 /** The position of a Queued job in its queues. */
 export interface QueuePlace {
-  /** How many unfinished jobs of its model are before it. One that a trainer has is, also if it came later. */
+  /** How many unfinished jobs of its model are before it. One that a trainer has is, even if it came later. */
   ahead: number
   /** The resource name of the first of them, if there is one. */
   firstAhead: string | null
@@ -21,7 +21,7 @@ export interface QueuePlace {
 
 /**
  * SQL: the positions of all Queued jobs of the base models that a condition on `n` selects. An active job is before all others
- * of its model, also if it came later.
+ * of its model, even if it came later.
  */
 const queue = (
   condition: string,

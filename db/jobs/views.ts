@@ -19,7 +19,7 @@ interface Row extends RowOf<typeof columns> {
   state: JobPhase
   /** Attempts that a stopped trainer gave back do not count: each of them raises this by one. */
   maxAttempts: number
-  /** The step of its checkpoint, also if that was deleted; null before there is one. */
+  /** The step of its checkpoint, even if that was deleted; null before there is one. */
   step: number | null
   warnings: JobWarning[]
   /** Its checkpoint, unless that was deleted. */
@@ -80,7 +80,7 @@ function fixedValues(filter: JobFilter): unknown[] {
   return [entity, modelId, project, method, createdAfter, createdBefore].map((value) => value ?? null)
 }
 
-/** The position of a job in a filter's list, also if its state has changed since it was listed. */
+/** The position of a job in a filter's list, even if its state has changed since it was listed. */
 export async function findJobArrival(pool: Pool, filter: JobFilter, id: string): Promise<number | undefined> {
   const { rows } = await pool.query<{ arrival: number }>(
     `SELECT j.arrival FROM training.jobs j WHERE ${fixedFilter} AND j.id = $7`,

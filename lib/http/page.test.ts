@@ -25,7 +25,7 @@ describe('a page', () => {
     })
   })
 
-  test('that is full and the last has no next page', () => {
+  test('a full last page has no next page', () => {
     expect(presentPage(['a', 'b'], 2, present)).toMatchObject({ has_more: false, last_id: 'b' })
   })
 })

@@ -51,6 +51,6 @@ test('an error is found in exactly those texts that JSON.parse rejects', () => {
 
 test('an error has its position in bytes', () => {
   expect(describeSyntaxError(Buffer.from('{"naïve": NaN}'), 100)).toBe(
-    'not valid JSON at byte 111, behind "{\\"naïve\\": ": JSON has no NaN: send a number, or null',
+    'not valid JSON at byte 111, after "{\\"naïve\\": ": JSON has no NaN: send a number, or null',
   )
 })

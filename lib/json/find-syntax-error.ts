@@ -16,7 +16,7 @@ export function describeSyntaxError(bytes: Buffer, startByte = 0): string {
   if (found?.at === undefined) return 'not valid JSON'
   const { at, reason } = found
   const before = bytes.toString('utf8', Math.max(0, at - excerptBytes), at).slice(-excerptLength)
-  return `not valid JSON at byte ${startByte + at}, behind ${JSON.stringify(before)}: ${reason}`
+  return `not valid JSON at byte ${startByte + at}, after ${JSON.stringify(before)}: ${reason}`
 }
 
 /** The first syntax error of a text. Undefined for valid JSON, and for a text that is nested too deeply. */

@@ -29,8 +29,8 @@ test('keys within values, repeated ones and __proto__ are members like in JSON.p
 test('a text that is not JSON is rejected with the position of its error', () => {
   expect(parseText('{"a":[1]}')).toEqual({ a: [1] })
   expect(() => parseText('[1,]', 10)).toThrow(
-    new JsonError('not valid JSON at byte 13, behind "[1,": a value is missing'),
+    new JsonError('not valid JSON at byte 13, after "[1,": a value is missing'),
   )
-  expect(() => parseText(String.raw`{"\n":[1,]}`)).toThrow('not valid JSON at byte 9, behind')
+  expect(() => parseText(String.raw`{"\n":[1,]}`)).toThrow('not valid JSON at byte 9, after')
   expect(new NotJson()).toBeInstanceOf(JsonError)
 })

@@ -22,7 +22,7 @@ test('a rejected event is left out, and the next ones are recorded', async () =>
   expect((await list()).map(({ note }) => note)).toEqual(['second'])
 })
 
-test('the name of an event is valid, also if that of its object is cut at a hyphen', async () => {
+test('the name of an event is valid, even if that of its object is cut at a hyphen', async () => {
   const { record, list } = await open()
   await record({ ...about, metadata: { ...about.metadata, name: `${'x'.repeat(199)}-${'y'.repeat(20)}` } }, 'first')
   expect((await list())[0]?.metadata.name).toMatch(/^x{199}\.[0-9a-f]{16}$/)

@@ -137,7 +137,7 @@ test('a routine check ignores a key that is being handled', async () => {
   expect(seen).toHaveLength(1)
 })
 
-test('work that asks for it is repeated after a while', async () => {
+test('work that asks for a repetition runs again after a delay', async () => {
   let calls = 0
   const keys = open(async () => (++calls < 3 ? { afterMs: 1 } : undefined))
   keys.add('a')

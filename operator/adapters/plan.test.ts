@@ -50,7 +50,7 @@ const cases: [string, Partial<PodFacts>, Partial<AdapterPlan>][] = [
   ],
   ['what was refused is tried again after a minute', { adapters: [adapter('a1', refused)] }, { load: ['a1'] }],
   [
-    'what was refused lately is not tried again, also if it is wanted',
+    'what was refused lately is not tried again, even if it is wanted',
     { adapters: [adapter('a1', { ...refused, ageSeconds: 59 })], wanted: { kept: ['a1'], inUse: [] } },
     {},
   ],

@@ -12,7 +12,7 @@ import { readSecretDigests, type SecretDigests } from './read-digests.ts'
 const pauseMs = 10_000
 // In this time, all files of a volume have been written.
 const writingMs = 1_000
-// The operator ends with its own restart, so it is the last.
+// The operator restarts itself last, because that ends this process.
 const components = ['status-server', 'apiserver', 'operator']
 const componentLabel = 'app.kubernetes.io/component'
 const selector = `app.kubernetes.io/name=trainyard,${componentLabel} in (${components.join(',')})`

@@ -56,7 +56,7 @@ describe('SFT data are checked at their upload', () => {
   }
   const told = [
     'Value error, train.jsonl, line 2 has no messages',
-    'Value error, train.jsonl, line 3 is not valid JSON at byte 0, behind "": a value is missing',
+    'Value error, train.jsonl, line 3 is not valid JSON at byte 0, after "": a value is missing',
   ]
 
   test('as one body', async () => {

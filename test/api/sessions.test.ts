@@ -278,7 +278,7 @@ describe('a login', () => {
 })
 
 describe('a login code', () => {
-  test('opens one session, however many spend it at once', async () => {
+  test('opens one session, even if many requests use it at once', async () => {
     const code = await makeCode('read')
     const responses = await Promise.all(Array.from({ length: 8 }, () => logIn({ code })))
     expect(responses.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([

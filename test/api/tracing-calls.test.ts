@@ -133,7 +133,7 @@ describe('for any id and time of a call', () => {
     ['an id with a time far in the future', 'ffffffff-ffff-7fff-bfff-fffffffffffa'],
     ['the id of a span', '00f067aa0ba902b7'],
     ['anything', 'übergrößen/?%'],
-  ])('%s has one row, also when its end comes first and all comes twice', async (_, id) => {
+  ])('%s has one row, even when its end comes first and all comes twice', async (_, id) => {
     for (const startedAt of ['1990-01-01T00:00:00Z', '2090-01-01T00:00:00Z', '2026-11-21T10:00:00.123456Z']) {
       const start = startOf({ id, started_at: startedAt })
       await post('/call/end', { end: endOf(id) })
@@ -238,7 +238,7 @@ describe('hostile payloads', () => {
 
   test('the error for a body that is not JSON has its position', async () => {
     const msg =
-      'JSON decode error: not valid JSON at byte 19, behind "{\\"start\\": {\\"id\\": 1,": expected a name in double quotes'
+      'JSON decode error: not valid JSON at byte 19, after "{\\"start\\": {\\"id\\": 1,": expected a name in double quotes'
     expect(await post('/call/start', '{"start": {"id": 1,}}')).toEqual({
       status: 422,
       body: { detail: [{ loc: ['body'], msg, type: 'json_invalid' }] },

@@ -98,7 +98,7 @@ export function note(what: string, figures: Figures): void {
 }
 
 /**
- * Lets each contestant work once a round, by turns, so that other load of the machine affects all of them. Round 0 warms up.
+ * Lets each contestant work once a round, one after the other, so that other load of the machine affects all of them. Round 0 warms up.
  * Returns what each has measured in the other rounds.
  */
 export async function takeTurns<Name extends string>(

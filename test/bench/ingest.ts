@@ -52,7 +52,7 @@ interface Upload {
   rounds: number
 }
 
-/** Chats alone and beside an upload, by turns. */
+/** Chats alone and beside an upload, alternately. */
 async function measure(server: BenchServer, { file, chat, rounds }: Upload): Promise<Figures> {
   const measured = await takeTurns(rounds, {
     idle: async () => ({ chat_p99_ms: (await chatBeside(chat, () => delay(idleMs))).p99Ms }),

@@ -18,7 +18,7 @@ const linesPerPost = linesPerSecond / runs / postsPerSecond
 const project = 'bench'
 
 /**
- * A file up and down on the wire of the wandb SDK and directly on the S3 server, by turns; and twenty runs that send their
+ * A file up and down on the wire of the wandb SDK and directly on the S3 server, alternately; and twenty runs that send their
  * lines twice a second, and then as fast as they are answered.
  */
 export const wandb = defineBench({

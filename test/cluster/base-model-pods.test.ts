@@ -199,7 +199,7 @@ describe('values that cannot work are rejected with a sentence', () => {
       'adds no capabilities',
     ],
     [
-      "a volume in the place of the operator's",
+      "a volume in place of the operator's",
       inPod({ volumes: [{ name: 'status-token', emptyDir: {} }] }),
       "does not replace the operator's volumes",
     ],

@@ -159,7 +159,7 @@ describe('while no engine is ready', () => {
 
   test.each([
     ['at once', true],
-    ['within a second, also if it was not notified', false],
+    ['within a second, even if it was not notified', false],
   ])('a request that waits for a deleted base model is answered %s', async (_, isNotified) => {
     const deleted = `deleted-${randomUUID()}`
     const { pool } = database

@@ -164,7 +164,7 @@ describe('endings', () => {
     }
   })
 
-  test('the terminal event comes last, also when events and the end are concurrent', async () => {
+  test('the terminal event comes last, even when events and the end are concurrent', async () => {
     for (let round = 0; round < 10; round++) {
       const job = await rows.addJob(await rows.addModel())
       const { attempt } = await rows.claim()

@@ -67,7 +67,7 @@ describe('a trainer of several jobs', () => {
     expect(await claimLost(first!)).toMatchObject({ id: second, attempt: 1, isLast: false })
   })
 
-  test('that lost the answer to a claim gets the job again in the same attempt, also when it has other jobs', async () => {
+  test('that lost the answer to a claim gets the job again in the same attempt, even when it has other jobs', async () => {
     const trainer = rows.trainer()
     const [first, second] = await addJobs(2)
     await claim(trainer, [])

@@ -343,7 +343,7 @@ describe('the resource', () => {
     expect(others).toEqual(others.map(() => first))
   })
 
-  test('gets another secret once with an Idempotency-Key, also if the answer was not kept', async () => {
+  test('gets another secret once with an Idempotency-Key, even if the answer was not kept', async () => {
     const webhook = await addWebhook('https://example.com/hook')
     const rotate = () =>
       fetch(`${stack.url}${path}/${webhook.id}/rotate-secret`, {

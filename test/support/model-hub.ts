@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A local hub of models, in the place of the real one. */
+/** A local hub of models, in place of the real one. */
 export interface ModelHubServer {
   url: string
   /** The paths that were asked, without queries. */

@@ -47,7 +47,7 @@ async def require_changed(engine: EngineClient, adapter: LoRARequest) -> None:
     """Raises StartFailure if the adapter leaves the log-probabilities of a prompt as they are."""
     plain, adapted = [await score_prompt(engine, each) for each in (None, adapter)]
     change = statistics.median(abs(one - other) for one, other in zip(plain, adapted, strict=True))
-    if not change >= MIN_CHANGE:  # also if it is not a number
+    if not change >= MIN_CHANGE:  # even if it is not a number
         raise make_failure(
             f"With a random adapter, the {len(plain)} log-probabilities of a prompt change by {change:.3g} only (the "
             f"median; at least {MIN_CHANGE} is expected)."

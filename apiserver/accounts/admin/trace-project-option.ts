@@ -28,7 +28,7 @@ export function readTraceProject(values: Values): string | null | undefined {
   return typeof project === 'string' ? parseProject(project) : undefined
 }
 
-/** The value is always a project, also if it is called as the setting for none. */
+/** The value is always a project, even if it is called as the setting for none. */
 function parseProject(text: string): string {
   if (text === tracesOff || text === projectCalledOff) return projectCalledOff
   if (isName(text) && !isReservedProject(text)) return text

@@ -95,7 +95,7 @@ export class RevocableResponses implements Follower {
     for (const onRevoked of this.#byKey.get(keyId) ?? []) onRevoked()
   }
 
-  /** A session changes also when its last use is recorded. */
+  /** A session also changes when its last use is recorded. */
   async #abortEnded(sessionId: string): Promise<void> {
     if (!this.#bySession.has(sessionId) || (await findSessionTimes(this.#pool, sessionId))) return
     for (const onEnded of this.#bySession.get(sessionId) ?? []) onEnded()

@@ -109,5 +109,8 @@ function sealKey(secret: string, { row, key }: MadeKey) {
 function unsealKey(secret: string, sealed: ReturnType<typeof sealKey>) {
   const key = unseal(sealed.key, secret)
   if (key !== undefined) return { ...sealed, key }
-  throw new HttpError(errors.conflict, 'The key of this request was shown to whoever made it, and to nobody else.')
+  throw new HttpError(
+    errors.conflict,
+    'The key that this request created was shown once, to the client that created it.',
+  )
 }

@@ -44,7 +44,7 @@ export async function createKey(pool: Pool, { by, ...wanted }: WantedKey): Promi
   return { row: await makeApiKey(pool, { ...wanted, ...kept }, by), key }
 }
 
-/** Finds a key of an entity, also if it is revoked or expired. */
+/** Finds a key of an entity, even if it is revoked or expired. */
 export async function getKey(pool: Pool, entity: string, id: string): Promise<ApiKeyRow> {
   const key = isUuid(id) ? await findApiKey(pool, entity, id) : undefined
   if (!key) throw notFound('Key')

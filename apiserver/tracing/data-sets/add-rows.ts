@@ -77,7 +77,7 @@ async function addAfterOthers(deps: AddRowsDeps, project: Project, added: NewRow
     const digest = await createNextObject(deps, project, { objectId, val, wbUserId, turn, after: before.digest })
     if (digest !== undefined) return readBack(deps.pool, project, { objectId, digest, table })
   }
-  throw new HttpError(errors.conflict, `Others publish ${objectId} all the time. Send this request again.`)
+  throw new HttpError(errors.conflict, `Other requests kept publishing ${objectId} first. Send this request again.`)
 }
 
 interface Before {

@@ -36,7 +36,7 @@ test.each([
   [
     'a line that is not JSON',
     `${row}\nhello`,
-    'train.jsonl, line 2 is not valid JSON at byte 0, behind "": a value is missing',
+    'train.jsonl, line 2 is not valid JSON at byte 0, after "": a value is missing',
   ],
   ['a list', '[]', 'train.jsonl, line 1 must be an object: {"messages": [...]}'],
   [

@@ -33,7 +33,7 @@ interface Watch {
 
 /**
  * Writes a request's body into a file as it arrives, no faster than the disk, and passes it to `work`. In any case the
- * file is removed afterwards, also if the client leaves, unless the store has adopted it.
+ * file is removed afterwards, even if the client leaves, unless the store has adopted it.
  *
  * @throws {HttpError} 403 if the entity may not store so much, 413 and 415 as `openBody` does, 503 if the store cannot
  * be written, and what `look` throws

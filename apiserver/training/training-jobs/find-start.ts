@@ -9,7 +9,7 @@ import type { Waiting } from './waiting.ts'
 const passing = new Set<string>([reasons.waitingForTrainer, reasons.waitingForModel, reasons.waitingForPod])
 const lasting = new Set(['Pending', 'Suspending', 'Suspended'])
 
-/** When a waiting job probably starts, as far as the past tells. Null if that depends on more than other jobs. */
+/** When a waiting job probably starts, estimated from past jobs. Null if that depends on more than other jobs. */
 export async function findStart(deps: QueueDeps, job: JobView, { reason, holder }: Waiting): Promise<Date | null> {
   if (!job.queue || !passing.has(reason) || lasting.has(holder?.state ?? '')) return null
   const seconds = estimateStart(await readLine(deps, job, job.queue), await readStartEvidence(deps.pool, job.id))

@@ -65,7 +65,10 @@ async function readManifest({ deps, context }: Presenter, pending: PendingArtifa
   const source = await openArtifact(deps.artifacts, await locateBlob(deps.pool, entity, digest))
   const bytes = await deps.memory.open(context.ctx).read(source)
   if (createHash('md5').update(bytes).digest('hex') === pending.manifestMd5) return bytes
-  throw new HttpError(errors.digest_mismatch, 'The manifest of the artifact has another digest than announced.')
+  throw new HttpError(
+    errors.digest_mismatch,
+    "The digest of the artifact's manifest differs from the one that was announced.",
+  )
 }
 
 /** The files with their places in the store. @throws {HttpError} 400 if some are not there */

@@ -7,7 +7,7 @@ import type { GraphqlContext } from '../graphql/resource.ts'
 
 /** A model's name names its checkpoints. They have no rows of versions, but change where models are. */
 export interface CheckpointHooks {
-  /** Makes a checkpoint of a version whose files are all in the store. Returns false if it is none of a model. */
+  /** Makes a checkpoint of a version whose files are all in the store. Returns false if the version does not belong to a model. */
   commit: (pending: PendingArtifact, content: VersionContent, context: GraphqlContext) => Promise<boolean>
   changeAliases: (version: Version, change: { added: string[]; removed: string[] }) => Promise<void>
   remove: (version: Version, context: GraphqlContext) => Promise<void>

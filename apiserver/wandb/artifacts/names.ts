@@ -33,7 +33,7 @@ export function checkAliases(aliases: readonly string[]): string[] {
   for (const alias of aliases) {
     if (!aliasPattern.test(alias)) throw invalidName('alias', alias)
     if (numberPattern.test(alias))
-      throw new HttpError(errors.bad_request, `The alias ${alias} is the number of a version. Numbers are given here.`)
+      throw new HttpError(errors.bad_request, `The alias ${alias} is a version number. The server assigns these.`)
   }
   return [...new Set(aliases)].filter((alias) => alias !== 'latest')
 }

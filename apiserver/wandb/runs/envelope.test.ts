@@ -79,7 +79,7 @@ test('a metric that some gradient steps lack has the points of the others', () =
   })
 })
 
-test('a metric that no bucket has is empty, also if every object has its name', () => {
+test('a metric that no bucket has is empty, even if every object has its name', () => {
   for (const key of ['constructor', '__proto__', 'toString'])
     expect(buildEnvelope([store([1], 1, 0)], { key, x: 'index', width: 1 }).first).toEqual([])
 })

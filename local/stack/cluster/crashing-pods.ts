@@ -66,7 +66,7 @@ export class CrashWatch {
       this.#restartsAtFirst.set(pod, before)
       if (restarts - before < maxCrashes) continue
       const words = await readLogTail(this.#kubectl, crashing)
-      throw new UserError(`${words}\n${container} in pod ${pod} only crashes; its last words stand above.`)
+      throw new UserError(`${words}\n${container} in pod ${pod} keeps crashing; its last output is above.`)
     }
   }
 }

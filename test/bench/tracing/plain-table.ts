@@ -14,7 +14,7 @@ const usual = { week: '2960', project: '1', renamed: 'f', input_refs: '{}', outp
 
 type Value = string | null
 
-/** Creates a plain logged table, in the place of one of this name. */
+/** Creates a plain logged table, in place of one of this name. */
 export async function makeTable(pool: Pool, name: string): Promise<void> {
   await pool.query(`DROP TABLE IF EXISTS ${name}`)
   await pool.query(`CREATE TABLE ${name} (${columns})`)

@@ -51,7 +51,7 @@ export interface ReadCounts {
   requests: number
 }
 
-/** Reads in a small and in a large project, by turns: the p95 of a round's requests. */
+/** Reads in a small and in a large project, alternately: the p95 of a round's requests. */
 export async function measureReads(
   server: BenchServer,
   { rounds, small, large, requests }: ReadCounts,

@@ -19,7 +19,7 @@ export interface ProgramsRequest {
   node: NodePrograms
 }
 
-/** The control plane of one machine, and a real node in the place of its node agent. */
+/** The control plane of one machine, and a real node in place of its node agent. */
 export async function buildNodePrograms(request: ProgramsRequest): Promise<ProgramSpec[]> {
   const all = await buildPrograms({ ...request, durable: false })
   const control = all.filter(({ name }) => name !== 'postgres' && name !== 'node-agent')

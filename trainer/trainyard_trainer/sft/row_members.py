@@ -64,7 +64,7 @@ def drops_reasoning(messages: list[dict], conversation: Conversation) -> bool:
 
 
 def mark_reasoning(message: dict, mark: str) -> dict:
-    """The message with the mark in the place of its reasoning. The same message if it has none."""
+    """The message with the mark in place of its reasoning. The same message if it has none."""
     head, end, tail = join_parts(read_content(message.get("content"))).rpartition(THOUGHT_END)
     before, start, thought = head.rpartition(THOUGHT_START)
     changed = dict.fromkeys(find_reasoning(message), mark)

@@ -45,7 +45,7 @@ def fuse(base: Base, apply: Apply) -> bool:
     try:
         apply(base.model)
         difference = probe(base).differs_from(plain, base.model.dtype)
-    except Exception as cause:  # also when the package or a compiler is missing
+    except Exception as cause:  # even when the package or a compiler is missing
         difference = f"{type(cause).__name__}: {cause}"
     if difference:
         before.restore()
