@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import path from 'node:path'
 import { promisify } from 'node:util'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { addKey, startApiServer } from '../support/api-server.ts'
@@ -27,15 +26,13 @@ export interface BenchServerOptions {
   /** A server with some ends by itself, so that it writes its profiles. */
   nodeOptions?: string[]
   env?: Record<string, string>
-  /** The folder of the code. Default: this repository. */
-  root?: string
 }
 
 /** Runs `work` with an apiserver on a running stack. */
 export async function withBenchServer<T>(
   stack: StackHandle,
   work: (server: BenchServer) => Promise<T>,
-  { nodeOptions = [], env = {}, root = process.cwd() }: BenchServerOptions = {},
+  { nodeOptions = [], env = {} }: BenchServerOptions = {},
 ): Promise<T> {
   const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
   await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)
@@ -49,8 +46,7 @@ export async function withBenchServer<T>(
   const server = await startApiServer(stack, databaseUrl, variables, ([program, ...args]) => [
     program,
     ...nodeOptions,
-    ...args.slice(0, -1),
-    path.join(root, args.at(-1)!),
+    ...args,
   ])
   try {
     const [entity, { url, pid }] = ['bench', server]

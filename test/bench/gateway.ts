@@ -1,148 +1,188 @@
-import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { bringUpStack, type StackHandle } from '../support/global-setup.ts'
-import type { Contestant, EngineAddress } from './gateway/contestants/contestant.ts'
-import { withLitellm } from './gateway/contestants/litellm.ts'
-import { withNginx } from './gateway/contestants/nginx.ts'
-import { withOurs } from './gateway/contestants/ours.ts'
-import { withPipe } from './gateway/contestants/pipe.ts'
-import { listGoals, medianOf } from './gateway/goals.ts'
-import { withLoadClient, type LoadClient } from './gateway/load.ts'
-import { measureMemory, type Memory } from './gateway/memory.ts'
-import { withMockEngine } from './gateway/mock.ts'
-import { readOptions, type GatewayOptions, type ServerName } from './gateway/options.ts'
-import { writeReport } from './gateway/report.ts'
-import { measureRounds, type Sample, type Samples } from './gateway/rounds.ts'
-import { verifyReplies } from './gateway/verify.ts'
-import { workloadNames } from './gateway/workloads.ts'
-import { round, type BenchResult } from './result.ts'
+import { Connection, writeRequest } from './connection.ts'
+import { withClient, type SendLoad } from './gateway/client.ts'
+import { withLitellm, withMockEngine, withOurs, withPipe, type Contestant, type Work } from './gateway/contestants.ts'
+import { atLeast, atMost, defineBench, medians, ratioOf, takeTurns, type Figures } from './harness.ts'
+import { readCpu, readMemoryMb, subtractCpu } from './processes.ts'
+import { median, percentile } from './statistics.ts'
 
-// LiteLLM breaks off some of so many streams on a busy machine.
-const measuredMemory: ReadonlySet<string> = new Set(['pipe', 'ours', 'ours_beside'])
+// V8 returns memory that only the start needed.
+const restMs = 20_000
+const openStreams = 1_000
+// The background work of a contestant must not affect the next one.
+const settleMs = 100
+const warmUpTimes = 3
 
-type Work<T> = (contestants: Contestant[]) => Promise<T>
+/** A kind of chat. Each token of a reply has its log-probability, which takes about 250 bytes. */
+interface Workload {
+  requestBytes: number
+  tokens: number
+  /** The pause between two events in milliseconds. Undefined for a complete reply. */
+  eventEveryMs?: number
+}
+
+const workloads = {
+  '4kb': { requestBytes: 4096, tokens: 34 },
+  '64kb_reply': { requestBytes: 4096, tokens: 620 },
+  '64kb_request': { requestBytes: 65_536, tokens: 34 },
+  // The same pause as on an engine that samples quickly, so that each event is sent alone.
+  stream: { requestBytes: 4096, tokens: 64, eventEveryMs: 4 },
+} satisfies Record<string, Workload>
+type WorkloadName = keyof typeof workloads
+const names = Object.keys(workloads) as WorkloadName[]
 
 /**
- * Measures the cost of passing a chat on: through our apiserver with key, limits and usage, through a bare Node pipe,
- * through nginx and through LiteLLM's proxy. All use the same mock engine, and are measured in turn.
+ * What it costs to pass a chat on: through our apiserver with key, limits and usage, through a bare Node pipe, which is the
+ * floor, and through LiteLLM's proxy. All use the same mock engine, by turns. Processor time is that of all processes of a
+ * server, Postgres included.
  */
-export async function benchGateway(args: string[]): Promise<BenchResult> {
-  const options = readOptions(args)
-  const { handle, tearDown } = await bringUpStack(false)
-  try {
-    const { report, result } = await benchOnStack(handle, options)
-    process.stdout.write(report)
-    return result
-  } finally {
-    await tearDown()
-  }
+export const gateway = defineBench({
+  stack: 'control',
+  counts: { rounds: 9, chats: 2_000, streams: 160 },
+  parts: ['pipe', 'litellm', 'ours'],
+  goals: {
+    chats_per_core_vs_litellm_4kb: atLeast(20),
+    chats_per_core_vs_litellm_64kb_reply: atLeast(20),
+    chats_per_core_vs_litellm_64kb_request: atLeast(20),
+    chats_per_core_vs_litellm_stream: atLeast(10),
+    p50_beyond_engine_4kb_ms: atMost(1),
+    p50_beyond_engine_64kb_reply_ms: atMost(1),
+    p50_beyond_engine_64kb_request_ms: atMost(1),
+    idle_mb: atMost(150),
+    more_mb_with_streams: atMost(100),
+  },
+  measure: ({ stack, counts, parts }) =>
+    withMockEngine((engine) => {
+      const starts: Record<string, (work: Work<Figures>) => Promise<Figures>> = {
+        pipe: (work) => withPipe(engine, work),
+        litellm: (work) => withLitellm(engine, work),
+        ours: (work) => withOurs(stack, engine, work),
+      }
+      const start = (left: readonly string[], started: Contestant[]): Promise<Figures> =>
+        left.length === 0
+          ? withClient((send) => measure(send, started, counts))
+          : starts[left[0]!]!((found) => start(left.slice(1), [...started, ...found]))
+      return start(parts, [engine])
+    }),
+})
+
+interface Counts {
+  rounds: number
+  chats: number
+  streams: number
 }
 
-/** The results, also as tables for people. */
-interface GatewayBench {
-  report: string
-  result: BenchResult
-}
-
-/** Measures on a running stack. The test of this benchmark uses it too. */
-export function benchOnStack(stack: StackHandle, options: GatewayOptions): Promise<GatewayBench> {
-  return withMockEngine((engine) =>
-    withLoadClient((client) =>
-      withServers({ options, engine, stack }, (servers) =>
-        measure(client, [describeDirect(engine), ...servers], options),
-      ),
-    ),
-  )
-}
-
-interface Place {
-  options: GatewayOptions
-  engine: EngineAddress
-  stack: StackHandle
-}
-
-/** Starts the requested servers, which all run at the same time. Servers that cannot be installed are left out. */
-function withServers<T>({ options, engine, stack }: Place, work: Work<T>): Promise<T> {
-  const profile = options.profile && ['--cpu-prof', `--cpu-prof-dir=${path.resolve(options.profile)}`]
-  const starts: Record<ServerName, (next: Work<T>) => Promise<T>> = {
-    pipe: (next) => withPipe(engine, (found) => next([found])),
-    nginx: (next) => orWithout('nginx', next, (started) => withNginx(engine, started)),
-    litellm: (next) => orWithout('litellm', next, (started) => withLitellm(engine, started)),
-    ours: (next) => withOurs({ engine, stack, nodeOptions: profile || [] }, (found) => withBeside(found, next)),
-  }
-  const withBeside = (found: Contestant[], next: Work<T>) => {
-    const { beside: root } = options
-    if (root === undefined) return next(found)
-    const add: Work<T> = ([one]) => next([...found, { ...one!, name: 'ours_beside' }])
-    return withOurs({ engine, stack, nodeOptions: [], root }, add)
-  }
-  const start = (left: readonly ServerName[], before: Contestant[]): Promise<T> => {
-    const [name, ...others] = left
-    return name ? starts[name]((found) => start(others, [...before, ...found])) : work(before)
-  }
-  return start(options.only, [])
-}
-
-/** If another project's server is not available for this machine, a line says why, and the others are measured. */
-async function orWithout<T>(
-  name: string,
-  next: Work<T>,
-  start: (started: (found: Contestant) => Promise<T>) => Promise<T>,
-): Promise<T> {
-  let hasStarted = false
-  try {
-    return await start((found) => {
-      hasStarted = true
-      return next([found])
-    })
-  } catch (error) {
-    if (hasStarted || !(error instanceof Error)) throw error
-    process.stderr.write(`${name} is left out: ${error.message}\n`)
-    return next([])
-  }
-}
-
-/** The engine itself, without a server in between. */
-function describeDirect({ host, port }: EngineAddress): Contestant {
-  const listProcesses = () => ({ own: [], postgres: [] })
-  const models = ['bench-model']
-  return { name: 'direct', host, port, apiKey: 'none', models, listProcesses, workloads: workloadNames, share: 1 }
-}
-
-async function measure(
-  client: LoadClient,
-  contestants: Contestant[],
-  { size }: Pick<GatewayOptions, 'size'>,
-): Promise<GatewayBench> {
-  const memory = new Map<string, Memory>()
-  await delay(size.restMs)
-  for (const contestant of contestants) {
-    if (!measuredMemory.has(contestant.name)) continue
-    memory.set(contestant.name, await measureMemory(client, contestant, size))
-  }
-  for (const contestant of contestants) await verifyReplies(client, contestant)
-  const samples = await measureRounds(client, contestants, size)
-  const goals = listGoals(samples, memory)
-  const names = contestants.map(({ name }) => name)
-  const report = writeReport(names, samples, { goals, memory })
-  const ratios = Object.fromEntries(goals.map(({ name, measured }) => [name, measured]))
-  return { report, result: { ratios, figures: listFigures(samples, memory) } }
-}
-
-/** `cpuUs` is `cpu_us`. */
-const nameFigure = (figure: keyof Sample) => figure.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
-
-function listFigures(samples: Samples, memory: Map<string, Memory>): Record<string, number> {
-  const figures: Record<string, number> = {}
-  for (const [key, found] of samples) {
-    const name = key.replaceAll(' ', '_')
-    for (const figure of ['cpuUs', 'postgresUs', 'p50Ms', 'p99Ms', 'requestsPerS'] as const) {
-      figures[`${name}_${nameFigure(figure)}`] = round(medianOf(found, figure))
+async function measure(send: SendLoad, contestants: Contestant[], counts: Counts): Promise<Figures> {
+  await delay(restMs)
+  const ours = contestants.find(({ name }) => name === 'ours')
+  const memory = ours ? await measureMemory(ours) : {}
+  for (const contestant of contestants) await verifyReplies(contestant)
+  const cases: Record<string, (round: number) => Promise<Figures>> = {}
+  for (const connections of [16, 1]) {
+    for (const name of names) {
+      for (const contestant of contestants) {
+        if (contestant.isSmall && name !== '4kb') continue
+        const count = name === 'stream' ? (counts.streams * (connections + 4)) / 20 : counts.chats
+        cases[`${contestant.name}_${name}_at_${connections}`] = async (round) => {
+          const times = round === 0 ? warmUpTimes : 1
+          await delay(settleMs)
+          return measureLoad(send, contestant, { name, connections, count: count * times })
+        }
+      }
     }
   }
-  for (const [name, { idleMb, withStreamsMb }] of memory) {
-    figures[`${name}_idle_mb`] = round(idleMb)
-    figures[`${name}_with_streams_mb`] = round(withStreamsMb)
+  const measured = await takeTurns(counts.rounds, cases)
+  const all = Object.entries(measured).map(([name, rounds]) => medians(rounds, `${name}_`))
+  return { ...compare(measured), ...memory, ...(Object.assign({}, ...all) as Figures) }
+}
+
+/** Ratios are medians of the rounds. Without a contestant, its figures are left out. */
+function compare(measured: Record<string, Figures[]>): Figures {
+  const figures: Figures = {}
+  const add = (name: string, one: string, other: string, read: (one: Figures[], other: Figures[]) => number) => {
+    if (measured[one] && measured[other]) figures[name] = read(measured[one], measured[other])
   }
+  const cpu = (one: Figures[], other: Figures[]) => ratioOf(one, other, 'cpu_us')
+  const later = (one: Figures[], other: Figures[]) =>
+    median(one.map((found, index) => found['p50_ms']! - other[index]!['p50_ms']!))
+  for (const name of names) {
+    add(`cpu_vs_pipe_${name}_at_16`, `ours_${name}_at_16`, `pipe_${name}_at_16`, cpu)
+    add(`chats_per_core_vs_litellm_${name}`, `litellm_${name}_at_16`, `ours_${name}_at_16`, cpu)
+    if (name !== 'stream') add(`p50_beyond_engine_${name}_ms`, `ours_${name}_at_1`, `engine_${name}_at_1`, later)
+  }
+  add('cpu_1000_models_vs_one', 'ours_1000_models_4kb_at_16', 'ours_4kb_at_16', cpu)
   return figures
+}
+
+interface Load {
+  name: WorkloadName
+  connections: number
+  count: number
+}
+
+async function measureLoad(send: SendLoad, contestant: Contestant, load: Load): Promise<Figures> {
+  const { url, models, divisor = 1, listProcesses } = contestant
+  const requests = models.map((model) => buildChat(contestant, model, workloads[load.name]).toString())
+  const count = Math.max(load.connections, Math.round(load.count / divisor))
+  const before = readCpu(listProcesses())
+  const latenciesMs = await send({ url, requests, count, connections: load.connections })
+  const cpuUs = subtractCpu(readCpu(listProcesses()), before) / count
+  return { cpu_us: cpuUs, p50_ms: median(latenciesMs), p99_ms: percentile(latenciesMs, 0.99) }
+}
+
+/** Resident memory without Postgres, and how much more with open streams that each have an event every two seconds. */
+async function measureMemory(ours: Contestant): Promise<Figures> {
+  const read = () => readMemoryMb(ours.pid!)
+  const idleMb = read()
+  const request = buildChat(ours, ours.models[0]!, { requestBytes: 1024, tokens: 64, eventEveryMs: 2_000 })
+  const held: Connection[] = []
+  // Only a few connections are opened at a time, because the backlog of a listener is short.
+  const open = async () => {
+    while (held.length < openStreams) {
+      const connection = new Connection(ours.url)
+      held.push(connection)
+      await connection.openStream(request)
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, open))
+  await delay(5_000)
+  const withStreamsMb = read()
+  for (const connection of held) connection.close()
+  return { idle_mb: idleMb, more_mb_with_streams: withStreamsMb - idleMb }
+}
+
+/** Sends a contestant one chat of each kind. @throws {Error} if a part of a reply is missing */
+async function verifyReplies(contestant: Contestant): Promise<void> {
+  const [model] = contestant.models as [string]
+  for (const name of names) {
+    const connection = new Connection(contestant.url)
+    const { status, body } = await connection.send(buildChat(contestant, model, workloads[name]))
+    connection.close()
+    const text = body.toString()
+    const isWhole =
+      text.split('"logprob":').length - 1 === workloads[name].tokens && text.includes(JSON.stringify(model))
+    if (status !== 200 || !isWhole)
+      throw new Error(`${contestant.name} answers ${name} by ${status}: ${text.slice(0, 1_000)}`)
+  }
+}
+
+const textPiece = 'What did the "red" fox do on the way home?\nIt ate 3 apples \u2014 and slept. '
+const messageCharacters = 920
+
+/**
+ * A chat of about the workload's size. The mock engine reads its reply's form from it: `max_tokens` is the number of tokens,
+ * and `seed` is the pause between two events. All contestants pass these members on.
+ */
+function buildChat(
+  { url, apiKey }: Contestant,
+  model: string,
+  { requestBytes, tokens, eventEveryMs }: Workload,
+): Buffer {
+  const content = textPiece.repeat(Math.ceil(messageCharacters / textPiece.length)).slice(0, messageCharacters)
+  const count = Math.max(1, Math.round(requestBytes / Buffer.byteLength(JSON.stringify(content))))
+  const messages = Array.from({ length: count }, (_, index) => ({ role: index % 2 ? 'assistant' : 'user', content }))
+  const stream = eventEveryMs && { seed: eventEveryMs, stream: true, stream_options: { include_usage: true } }
+  const body = { model, messages, max_tokens: tokens, temperature: 1, logprobs: true, ...stream }
+  const headers = { accept: 'application/json', 'content-type': 'application/json', authorization: `Bearer ${apiKey}` }
+  return writeRequest({ url, path: '/v1/chat/completions', headers }, JSON.stringify(body))
 }

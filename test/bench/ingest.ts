@@ -10,7 +10,7 @@ import { createRest } from '../support/rest.ts'
 import { withBenchServer, type BenchServer } from './bench-server.ts'
 import { withFakeEngine } from './fake-engine.ts'
 import { atMost, defineBench, medians, takeTurns, type Figures } from './harness.ts'
-import { measureMemory } from './memory.ts'
+import { measureMemory } from './processes.ts'
 import { percentile } from './statistics.ts'
 
 const probeEveryMs = 10

@@ -1,9 +1,8 @@
 import { describeError } from '../../local/command.ts'
 import { consoleBench } from './console.ts'
-import { benchGateway } from './gateway.ts'
+import { gateway } from './gateway.ts'
 import { ingest } from './ingest.ts'
 import { operator } from './operator.ts'
-import { printResult } from './result.ts'
 import { serving } from './serving.ts'
 import { trainerGpu } from './trainer-gpu.ts'
 import { tracing } from './tracing.ts'
@@ -12,7 +11,7 @@ import { wandb } from './wandb.ts'
 
 const benches: Record<string, (name: string, args: string[]) => Promise<void>> = {
   console: consoleBench,
-  gateway: async (name, args) => printResult(name, await benchGateway(args)),
+  gateway,
   ingest,
   operator,
   serving,

@@ -1,5 +1,5 @@
 """`python -m bench.gpu`: how fast the trainer's own steps are on a GPU, on models of the shapes of Qwen3's small ones
-with random weights. One JSON object on standard output: figures and ratios.
+with random weights. One JSON object on standard output: figures by name.
 
 Operations per token are counted as for training all P weights, which is how such figures are commonly told (Chowdhery
 et al., PaLM, appendix B), although the base is frozen:
@@ -55,13 +55,11 @@ SEQUENCES, TIMED_STEPS = 4, 3
 LEARNING_RATE = 1e-5
 # The peak of dense bfloat16 products in operations per second, from the vendor, by a part of the device's name.
 PEAKS = {"H200": 989.5e12, "H100": 989.5e12, "A100": 312e12, "L40S": 362e12, "B200": 2250e12}
-# Qwen3-4B, LoRA of rank 16, sequences of 16k tokens: published figures for one H100 and per GPU of H200s, and our goal.
+# Qwen3-4B, LoRA of rank 16, sequences of 16k tokens: published figures for one H100 and per GPU of H200s.
 ANCHORS = {
     "anchor_h100_tokens_per_second": 6200.0,
     "anchor_h100_mfu_percent": 21.7,
     "anchor_h200_tokens_per_second": 6550.0,
-    "goal_tokens_per_second": 8500.0,
-    "goal_mfu_percent": 29.0,
 }
 ANCHOR_OPERATIONS = 0.217 * 989.5e12 / 6200
 
@@ -164,10 +162,6 @@ def count_operations(config: PreTrainedConfig, products: int, adapter: int, leng
     return 6 * products + attention, 4 * products + attention + 6 * adapter
 
 
-def is_anchors_case(case: Case) -> bool:
-    return (case.model, case.rank, case.length) == ("4b", 16, 16_384)
-
-
 def run(models: dict[str, dict[str, int]], lengths: Sequence[int], device: torch.device) -> Iterator[tuple[Case, dict]]:
     """Measures one model after the other. The cases have the order of the table."""
     for model, shape in models.items():
@@ -180,25 +174,14 @@ def run(models: dict[str, dict[str, int]], lengths: Sequence[int], device: torch
         torch.cuda.empty_cache()
 
 
-def summarize(found: Sequence[tuple[Case, dict[str, float]]]) -> dict[str, dict[str, float]]:
-    """Summarizes in the form of the other benchmarks. The anchors' case is compared in ratios."""
-    figures = {f"{case.name}_{name}": value for case, values in found for name, value in values.items()}
-    ratios = {}
-    for case, values in found:
-        if is_anchors_case(case) and case.method == "sft":
-            for name in ("anchor_h100", "anchor_h200", "goal"):
-                ratios[f"ours_vs_{name}"] = values["tokens_per_second"] / ANCHORS[f"{name}_tokens_per_second"]
-    return {"ratios": ratios, "figures": ANCHORS | figures}
-
-
 def main() -> None:
     if not torch.cuda.is_available():
         sys.exit("bench.gpu needs a GPU that torch can compute on, and there is none.")
-    found = []
+    figures = dict(ANCHORS)
     for case, values in run(MODELS, LENGTHS, torch.device("cuda", 0)):
         print(case.name, {name: round(value, 2) for name, value in values.items()}, file=sys.stderr)
-        found.append((case, values))
-    print(json.dumps(summarize(found)))
+        figures |= {f"{case.name}_{name}": value for name, value in values.items()}
+    print(json.dumps(figures))
 
 
 if __name__ == "__main__":

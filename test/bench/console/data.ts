@@ -1,6 +1,6 @@
 import { newId } from '../../../apiserver/tracing/ids.ts'
 import { addBaseModel, baseModel, type BenchServer } from '../bench-server.ts'
-import { sendAll } from '../tracing/client.ts'
+import { sendAll } from '../connection.ts'
 import { fillProjects } from '../tracing/reads.ts'
 import { writeComplete } from '../tracing/writes.ts'
 
@@ -85,7 +85,7 @@ async function sendTrace(server: BenchServer, name: string, calls: readonly Sent
     attributes: {},
     summary: { usage: { 'tiny-chat': { requests: 1, prompt_tokens: 12, completion_tokens: 4 } } },
   }))
-  await sendAll(server.url, writeComplete(server, project_id, batch), 2)
+  await sendAll(server.url, writeComplete(server, project_id, batch), { connections: 2 })
   return calls[0]!.id
 }
 

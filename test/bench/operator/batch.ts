@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { forEachConcurrent } from '../../../artifacts/store/for-each-concurrent.ts'
 import { readMetrics } from '../../support/metrics.ts'
-import { listTree, readCpu, readMemoryMb, subtractCpu } from '../gateway/processor.ts'
+import { listTree, readCpu, readMemoryMb, subtractCpu } from '../processes.ts'
 import { note } from '../harness.ts'
 import { percentileOf, readReconciles, readWrites, subtract, sum, type Counts } from './metrics.ts'
 import type { Plane } from './plane.ts'
@@ -65,7 +65,7 @@ export async function runBatch(plane: Plane, what: string, { jobs, models, betwe
     perSecond: (jobs / (after.atMs - before.atMs)) * 1000,
     writesPerJob: sum(total) / jobs,
     reconcileP99Ms: percentileOf(subtract(after.reconciles, before.reconciles), 0.99) * 1000,
-    operatorMb: readMemoryMb([plane.pids.operator]),
+    operatorMb: readMemoryMb(plane.pids.operator),
   }
   note(`${jobs} jobs, ${what}`, { ...result, ...cpuMs })
   return { jobs, ...result, cpuMs, writes: new Map([...total].map(([key, count]) => [key, count / jobs])) }

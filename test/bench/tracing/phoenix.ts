@@ -7,13 +7,13 @@ import { createLogger } from '../../../lib/log.ts'
 import { childEnvironment } from '../../../local/config.ts'
 import { ensureBenchPython } from '../../support/client-python.ts'
 import { findFreePort } from '../../support/free-port.ts'
-import { withContestant, type Contestant } from './contestant.ts'
+import { withProgram, type Program } from '../program.ts'
 
 const database = 'phoenix'
 const pollEveryMs = 100
 const log = createLogger('bench', 'silent')
 
-export interface Phoenix extends Contestant {
+export interface Phoenix extends Program {
   /** Waits until the database has this many more spans than at the last call. Phoenix answers before it stores. */
   waitForSpans: (count: number) => Promise<void>
 }
@@ -41,7 +41,7 @@ export async function withPhoenix<T>(serverUrl: string, work: (phoenix: Phoenix)
     healthPath: '/healthz',
   }
   try {
-    return await withContestant(how, (found) => work({ ...found, waitForSpans: createWaiter(pool) }))
+    return await withProgram(how, (found) => work({ ...found, waitForSpans: createWaiter(pool) }))
   } finally {
     await pool.end()
     await rm(folder, { recursive: true, force: true })

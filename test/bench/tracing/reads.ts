@@ -5,7 +5,7 @@ import type { BenchServer } from '../bench-server.ts'
 import { medians, takeTurns, type Figures } from '../harness.ts'
 import { percentile } from '../statistics.ts'
 import { makeCalls, nameOp, type BenchCall } from './calls.ts'
-import { sendAll } from './client.ts'
+import { sendAll } from '../connection.ts'
 import { basic, writeComplete } from './writes.ts'
 
 const pageSize = 1_000
@@ -104,7 +104,7 @@ export async function fillProjects<Name extends string>(
       return writeComplete(server, projectId, batch)
     })
     await sending
-    sending = sendAll(server.url, requests, connections)
+    sending = sendAll(server.url, requests, { connections })
   }
   await sending
   await server.pool.query('VACUUM ANALYZE')

@@ -6,12 +6,12 @@ import { findFreePort } from '../../support/free-port.ts'
 import type { StackHandle } from '../../support/global-setup.ts'
 import { log } from '../../support/template-database.ts'
 import type { BenchServer } from '../bench-server.ts'
-import { listTree, readCpu, subtractCpu } from '../gateway/processor.ts'
+import { listTree, readCpu, subtractCpu } from '../processes.ts'
 import { medians, ratioOf, takeTurns, type Figures } from '../harness.ts'
-import { readPostgresPid } from '../postgres-pid.ts'
+import { readPostgresPid } from '../processes.ts'
 import { encodeSpans, makeCalls, type BenchCall } from './calls.ts'
-import { sendAll, writeRequest } from './client.ts'
-import { withContestant } from './contestant.ts'
+import { sendAll, writeRequest } from '../connection.ts'
+import { withProgram } from '../program.ts'
 import { withPhoenix, type Phoenix } from './phoenix.ts'
 import { copyRows, encodeRows, insertStatement, makeTable, toRow } from './plain-table.ts'
 
@@ -48,7 +48,7 @@ export async function measureWrites(stack: StackHandle, server: BenchServer, cou
   }
   try {
     return await withPhoenix(stack.databaseUrl, (phoenix) =>
-      withContestant(single, async ({ url, pid }) => {
+      withProgram(single, async ({ url, pid }) => {
         const postgres = await readPostgresPid(stack)
         const measured = await takeTurns(counts.rounds, {
           ours: time(pool, [server.pid, postgres], counts.bulk, sendComplete(server, 'complete', callsPerRequest)),
@@ -118,7 +118,7 @@ function sendComplete(place: Place, name: string, size: number): Prepare {
   return async (calls) => {
     const own = calls.map((call) => ({ ...call, project_id: project }))
     const requests = writeComplete(place, project, own, size)
-    return () => sendAll(place.url, requests, size === 1 ? concurrency : connections)
+    return () => sendAll(place.url, requests, { connections: size === 1 ? concurrency : connections })
   }
 }
 
@@ -127,7 +127,7 @@ function sendSpans(url: string, more: Record<string, string>, path = '/otel/v1/t
   return async (calls) => {
     const bodies = split(calls, spansPerRequest).map(encodeSpans)
     const requests = bodies.map((body) => writeRequest({ url, path, headers }, body))
-    return () => sendAll(url, requests, connections)
+    return () => sendAll(url, requests, { connections })
   }
 }
 

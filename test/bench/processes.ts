@@ -1,4 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { layoutOf } from '../../local/stack/layout.ts'
+import { dataFolder } from '../../local/stack/programs/postgres.ts'
+import type { StackHandle } from '../support/global-setup.ts'
 
 /** Nanoseconds of processor time by process. */
 export type CpuReading = Map<number, number>
@@ -50,11 +55,25 @@ export function listPostgres(postmasterPid: number, database: string): number[] 
   })
 }
 
-/** Resident memory of processes in megabytes. */
-export function readMemoryMb(pids: readonly number[]): number {
-  let kilobytes = 0
-  for (const pid of pids) kilobytes += Number(/^VmRSS:\s+(\d+) kB/m.exec(readText(`/proc/${pid}/status`))?.[1] ?? 0)
-  return (kilobytes * 1024) / 1e6
+/** The process of a stack's Postgres below which are all its others. */
+export async function readPostgresPid({ stateFolder }: StackHandle): Promise<number> {
+  const file = path.join(dataFolder(layoutOf(stateFolder).postgres), 'postmaster.pid')
+  return Number.parseInt(await readFile(file, 'utf8'), 10)
+}
+
+/** The memory of a process in MB: now (VmRSS), or its peak (VmHWM). */
+export function readMemoryMb(pid: number, field: 'VmRSS' | 'VmHWM' = 'VmRSS'): number {
+  return (Number(new RegExp(`^${field}:\\s+(\\d+) kB`, 'm').exec(readText(`/proc/${pid}/status`))?.[1]) * 1024) / 1e6
+}
+
+/** What `work` returns, and how many MB the memory of a process rose above what it had before. */
+export async function measureMemory<T>(pid: number, work: () => Promise<T>) {
+  const beforeMb = readMemoryMb(pid)
+  // Resets the kernel's peak.
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
+  const result = await work()
+  const peakMb = readMemoryMb(pid, 'VmHWM')
+  return { result, peakMb, riseMb: peakMb - beforeMb }
 }
 
 function readParent(pid: string): number {

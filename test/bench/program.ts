@@ -1,19 +1,18 @@
-import { spawn, type ChildProcess } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { keepLog } from '../support/child-program.ts'
 
-// The last characters of a process's log, which show why it ended.
-const maxLogLength = 2_000
 // On a machine with much other work, Python's imports alone take minutes.
 const startLimitMs = 600_000
 
-/** Another project's server, for one benchmark. */
-export interface Contestant {
+/** A server that a benchmark starts. */
+export interface Program {
   url: string
   pid: number
 }
 
-export interface ContestantCommand {
+export interface ProgramCommand {
   command: string
   args: string[]
   env: NodeJS.ProcessEnv
@@ -23,8 +22,8 @@ export interface ContestantCommand {
 }
 
 /** Runs a server while `work` runs. */
-export async function withContestant<T>(how: ContestantCommand, work: (found: Contestant) => Promise<T>): Promise<T> {
-  const child = spawn(how.command, how.args, { env: how.env, stdio: ['ignore', 'pipe', 'pipe'] })
+export async function withProgram<T>(how: ProgramCommand, work: (found: Program) => Promise<T>): Promise<T> {
+  const child = spawn(how.command, how.args, { env: how.env, stdio: ['ignore', 'ignore', 'pipe'] })
   const readLog = keepLog(child)
   const ended = once(child, 'exit')
   const failed = ended.then(() => Promise.reject(new Error(`${how.command} ended: ${readLog()}`)))
@@ -45,13 +44,4 @@ async function waitUntilUp(url: string): Promise<void> {
     if (performance.now() > limitMs) throw new Error(`nothing answers at ${url}`)
     await delay(100)
   }
-}
-
-/** Returns a function that reads the end of the process's log. */
-function keepLog(child: ChildProcess): () => string {
-  let log = ''
-  for (const stream of [child.stdout!, child.stderr!]) {
-    stream.on('data', (chunk: Buffer) => (log = `${log}${chunk.toString()}`.slice(-maxLogLength)))
-  }
-  return () => log
 }

@@ -4,6 +4,45 @@ const headEnd = Buffer.from('\r\n\r\n')
 // The end of a chunk's data and the empty chunk. No reply contains these bytes elsewhere.
 const lastChunk = Buffer.from('\r\n0\r\n\r\n')
 
+/** The server of requests, and their headers. */
+export interface Target {
+  url: string
+  path: string
+  headers: Record<string, string>
+}
+
+/** Writes a POST as the bytes of the wire. This is done before it is measured, so that the client costs almost nothing. */
+export function writeRequest({ url, path, headers }: Target, body: string | Buffer): Buffer {
+  const fields = { host: new URL(url).host, ...headers, 'content-length': String(Buffer.byteLength(body)) }
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${lines.join('')}\r\n`), Buffer.from(body)])
+}
+
+/**
+ * Sends so many requests over several connections, again from the first one on after the last. Each connection sends its next
+ * request as soon as it has the reply. Returns the latencies in milliseconds. A status other than 200 is an error.
+ */
+export async function sendAll(
+  url: string,
+  requests: readonly Buffer[],
+  { connections, count = requests.length }: { connections: number; count?: number },
+): Promise<number[]> {
+  const timesMs: number[] = []
+  let next = 0
+  const work = async () => {
+    const connection = new Connection(url)
+    while (next < count) {
+      const startMs = performance.now()
+      const { status, body } = await connection.send(requests[next++ % requests.length]!)
+      timesMs.push(performance.now() - startMs)
+      if (status !== 200) throw new Error(`a request was answered by ${status}: ${body.toString().slice(0, 500)}`)
+    }
+    connection.close()
+  }
+  await Promise.all(Array.from({ length: connections }, work))
+  return timesMs
+}
+
 export interface Reply {
   status: number
   body: Buffer
@@ -26,8 +65,9 @@ export class Connection {
   /** Known when the head is complete: the head's length, and the length of the whole reply, NaN for a chunked one. */
   #head: { text: string; length: number; wholeBytes: number } | undefined
 
-  constructor({ host, port }: { host: string; port: number }) {
-    this.#socket = connect({ host, port, noDelay: true })
+  constructor(url: string) {
+    const { hostname, port } = new URL(url)
+    this.#socket = connect({ host: hostname, port: Number(port), noDelay: true })
     this.#socket.on('data', (chunk: Buffer) => this.#take(chunk))
     this.#socket.on('error', (error) => this.#fail(error))
     this.#socket.on('close', () => this.#fail(new Error('the server closed the connection')))
