@@ -78,22 +78,28 @@ async function measure(send: SendLoad, contestants: Contestant[], counts: Counts
   const memory = ours ? await measureMemory(ours) : {}
   for (const contestant of contestants) await verifyReplies(contestant)
   const cases: Record<string, (round: number) => Promise<Figures>> = {}
-  for (const connections of [16, 1]) {
-    for (const name of names) {
-      for (const contestant of contestants) {
-        if (contestant.isSmall && name !== '4kb') continue
-        const count = name === 'stream' ? (counts.streams * (connections + 4)) / 20 : counts.chats
-        cases[`${contestant.name}_${name}_at_${connections}`] = async (round) => {
-          const times = round === 0 ? warmUpTimes : 1
-          await delay(settleMs)
-          return measureLoad(send, contestant, { name, connections, count: count * times })
-        }
+  for (const load of listLoads(counts)) {
+    for (const contestant of contestants) {
+      if (contestant.isSmall && load.name !== '4kb') continue
+      cases[`${contestant.name}_${load.name}_at_${load.connections}`] = async (round) => {
+        await delay(settleMs)
+        return measureLoad(send, contestant, { ...load, count: load.count * (round === 0 ? warmUpTimes : 1) })
       }
     }
   }
   const measured = await takeTurns(counts.rounds, cases)
   const all = Object.entries(measured).map(([name, rounds]) => medians(rounds, `${name}_`))
   return { ...compare(measured), ...memory, ...(Object.assign({}, ...all) as Figures) }
+}
+
+/** Streams one at a time take long, so that they are fewer. */
+function listLoads({ chats, streams }: Counts): Load[] {
+  return [16, 1].flatMap((connections) =>
+    names.map((name) => {
+      const count = name === 'stream' ? Math.ceil((streams * (connections + 4)) / 20) : chats
+      return { name, connections, count }
+    }),
+  )
 }
 
 /** Ratios are medians of the rounds. Without a contestant, its figures are left out. */

@@ -162,6 +162,10 @@ def count_operations(config: PreTrainedConfig, products: int, adapter: int, leng
     return 6 * products + attention, 4 * products + attention + 6 * adapter
 
 
+def is_anchors_case(case: Case) -> bool:
+    return (case.model, case.rank, case.length) == ("4b", 16, 16_384)
+
+
 def run(models: dict[str, dict[str, int]], lengths: Sequence[int], device: torch.device) -> Iterator[tuple[Case, dict]]:
     """Measures one model after the other. The cases have the order of the table."""
     for model, shape in models.items():

@@ -41,7 +41,7 @@ export type Work<T> = (found: Contestant[]) => Promise<T>
 export function withMockEngine<T>(work: (engine: Contestant) => Promise<T>): Promise<T> {
   const host = `127.202.${randomInt(256)}.${1 + randomInt(254)}`
   const url = `http://${host}:${enginePort}`
-  const args = [path.join(import.meta.dirname, 'mock-engine.ts'), host, String(enginePort)]
+  const args = [path.join(import.meta.dirname, 'mock-engine.ts'), host]
   const how = { command: process.execPath, args, env: childEnvironment({}), url, healthPath: '/v1/models' }
   return withProgram(how, () => work({ name: 'engine', url, apiKey: 'none', models: [model], listProcesses: () => [] }))
 }
@@ -49,8 +49,7 @@ export function withMockEngine<T>(work: (engine: Contestant) => Promise<T>): Pro
 /** A bare Node pipe without keys, limits or any parsing. */
 export async function withPipe<T>(engine: Contestant, work: Work<T>): Promise<T> {
   const port = await findFreePort()
-  const { hostname, port: enginePort } = new URL(engine.url)
-  const args = [path.join(import.meta.dirname, 'pipe-server.ts'), String(port), hostname, enginePort]
+  const args = [path.join(import.meta.dirname, 'pipe-server.ts'), String(port), new URL(engine.url).hostname]
   const url = `http://127.0.0.1:${port}`
   const how = { command: process.execPath, args, env: childEnvironment({}), url, healthPath: '/v1/models' }
   return withProgram(how, ({ pid }) => work([{ ...engine, name: 'pipe', url, listProcesses: () => listTree(pid) }]))

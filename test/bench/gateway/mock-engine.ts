@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { buildEvents, buildReply } from './replies.ts'
+import { enginePort } from '../../../crds/engine-address.ts'
 
-/** node mock-engine.ts ADDRESS PORT: answers chats at once, in vLLM's form, with the requested number of tokens. */
-const [address, port] = process.argv.slice(2) as [string, string]
+/** node mock-engine.ts ADDRESS: answers chats at once, in vLLM's form, with the requested number of tokens. */
+const [address] = process.argv.slice(2) as [string]
 
 interface Chat {
   model: string
@@ -37,7 +38,7 @@ const server = createServer((request, response) => {
 })
 // The contestants keep their connections, and must never find one closed.
 server.keepAliveTimeout = 600_000
-server.listen(Number(port), address)
+server.listen(enginePort, address)
 
 function answer(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
   if (request.method !== 'POST') {
