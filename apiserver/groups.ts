@@ -21,7 +21,7 @@ const paths: [RegExp, readonly GroupName[]][] = [
   [/^\/(actions|annotation_queues|dataset_sources|evaluations|image|trace)(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/projects\/[^/]+\/(trace-retention|calls)(\/|$)/, ['tracing']],
   [/^\/v1\/preview\/models\/[^/]+\/to-dataset(\/|$)/, ['tracing', 'training']],
-  [/^\/v1\/preview\/(models|artifacts|runs|training-jobs|sft-training-jobs|stream|webhooks)(\/|$)/, ['training']],
+  [/^\/v1\/preview\/(models|artifacts|runs|([a-z]+-)?training-jobs|stream|webhooks)(\/|$)/, ['training']],
   [/^\/v1\/preview\/(entities|projects|erasures)(\/|$)/, ['training']],
   [/^\/v1\/(chat|completions|embeddings|responses|models)(\/|$)/, ['inference']],
   [/^(\/v1)?\/(de)?tokenize(\/|$)/, ['inference']],

@@ -895,15 +895,15 @@ export interface TrainingJob {
       name: string
     }
     /**
-     * RL on trajectories with rewards, or SFT on conversations.
+     * RL on trajectories with rewards or SFT on conversations.
      */
     method: 'RL' | 'SFT'
     /**
-     * The training data. RL uses trajectory groups in the artifact store, SFT a file of JSON lines.
+     * The training data. RL uses trajectory groups in the artifact store, other methods a file of JSON lines.
      */
     inputRef: {
       /**
-       * An address in the artifact store that belongs to the model's entity (artifact:///payloads/<entity>/...). For SFT also an uploaded data set (wandb-artifact:///<entity>/<project>/<name>:v0), and https:// and s3:// addresses that the administrator allows; they are fetched into the store first.
+       * An address in the artifact store that belongs to the model's entity (artifact:///payloads/<entity>/...). For a file of JSON lines also an uploaded data set (wandb-artifact:///<entity>/<project>/<name>:v0), and https:// and s3:// addresses that the administrator allows; they are fetched into the store first.
        */
       uri: string
       /**

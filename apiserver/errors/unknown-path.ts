@@ -1,3 +1,4 @@
+import { methods } from '../../crds/methods.ts'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { httpErrors } from '../../lib/http/errors.ts'
 
@@ -10,7 +11,9 @@ const elsewhere: [RegExp, string][] = [
   [/^\/(chat|models|preview|health)\b/, 'Paths begin with /v1: add /v1 to the end of the base URL.'],
   [
     /^\/v1\/(fine_tuning|files|batches|uploads)\b/,
-    'Create training jobs with POST /v1/preview/training-jobs and /v1/preview/sft-training-jobs.',
+    `Create training jobs with POST ${Object.values(methods)
+      .map(({ path }) => path)
+      .join(' or ')}.`,
   ],
   [/^\/traces\b/, 'GET /traces/docs lists all operations.'],
 ]

@@ -23,8 +23,8 @@ import type { ForkDeps } from './models/fork.ts'
 import { routeRetention } from './models/retention-routes.ts'
 import { routeModels } from './models/routes.ts'
 import type { ModelDeps } from './models/service.ts'
-import { routeSftTrainingJobs } from './sft-training-jobs/routes.ts'
-import type { SftJobDeps } from './sft-training-jobs/service.ts'
+import { routeRowsTrainingJobs } from './rows-training-jobs/routes.ts'
+import type { RowsJobDeps } from './rows-training-jobs/service.ts'
 import { ChangeHub } from './stream/hub.ts'
 import { routeStream, type ChangeStreamDeps } from './stream/routes.ts'
 import { EventHub } from './training-jobs/events/hub.ts'
@@ -47,7 +47,7 @@ interface TrainingDeps
     ForkDeps,
     ModelDeps,
     SearchDeps,
-    SftJobDeps,
+    RowsJobDeps,
     TrainingJobDeps,
     WebhookDeps {}
 
@@ -141,7 +141,7 @@ function routeTraining(api: RestApi, deps: TrainingDeps): void {
   routeArtifacts(api, deps)
   routeTrainingJobs(api, deps)
   routeStream(api, deps)
-  routeSftTrainingJobs(api, deps)
+  routeRowsTrainingJobs(api, deps)
   routeWebhooks(api, deps)
   routeLogs(api, deps)
   routeTrajectories(api, deps)

@@ -1,14 +1,7 @@
 import { camelCase } from '../case.ts'
 import { nameListProperty } from '../job-config.ts'
-import {
-  describeMeaning,
-  findList,
-  formatDefault,
-  methods,
-  type Declaration,
-  type Method,
-  type Setting,
-} from './declaration.ts'
+import type { Method } from '../methods.ts'
+import { describeMeaning, findList, formatDefault, listMethods, type Declaration, type Setting } from './declaration.ts'
 
 type Property = Record<string, unknown>
 
@@ -24,20 +17,22 @@ const maxInt32 = 2 ** 31 - 1
  * The properties of `spec.config` of a TrainingJob. A setting that can be a number or a list becomes two properties,
  * because the schema of a resource cannot allow both types in one.
  *
- * @throws {Error} for a setting that RL and SFT declare differently
+ * @throws {Error} for a setting that two methods declare differently
  */
 export function describeProperties(declaration: Declaration): Record<string, Property> {
+  const methods = listMethods(declaration)
   const names = new Set(methods.flatMap((method) => Object.keys(declaration[method])))
   const properties = [...names].flatMap((name): [string, Property][] => {
     const found = findSettings(declaration, name)
     requireSameValues(name, found)
-    return [[camelCase(name), describeSetting(found)], ...describeLists(name, found)]
+    const isShared = found.length === methods.length
+    return [[camelCase(name), describeSetting(found, isShared)], ...describeLists(name, found)]
   })
   return Object.fromEntries(properties.map(([name, property]) => [name, writeInCamelCase(property, names)]))
 }
 
 function findSettings(declaration: Declaration, name: string): MethodSetting[] {
-  return methods.flatMap((method) => {
+  return listMethods(declaration).flatMap((method) => {
     const setting = declaration[method][name]
     return setting ? [{ method, setting }] : []
   })
@@ -46,12 +41,13 @@ function findSettings(declaration: Declaration, name: string): MethodSetting[] {
 function requireSameValues(name: string, found: MethodSetting[]): void {
   const declared = found.map(({ setting }) => JSON.stringify([setting.description, describeValue(setting)]))
   if (new Set(declared).size === 1) return
-  throw new Error(`settings.yaml: ${name} of RL and of SFT must have the same description, type and bounds`)
+  const methods = found.map(({ method }) => method).join(' and ')
+  throw new Error(`settings.yaml: ${name} must have the same description, type and bounds in ${methods}`)
 }
 
-function describeSetting(found: MethodSetting[]): Property {
-  const { method, setting } = found[0]!
-  const prefix = found.length === methods.length ? '' : `${method}: `
+function describeSetting(found: MethodSetting[], isShared: boolean): Property {
+  const { setting } = found[0]!
+  const prefix = isShared ? '' : `${found.map((each) => each.method).join(', ')}: `
   return { description: `${prefix}${describeMeaning(setting)}${describeDefaults(found)}`, ...describeValue(setting) }
 }
 

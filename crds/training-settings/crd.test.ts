@@ -4,7 +4,8 @@ import { describeListRules, describeMethodRules } from './crd-rules.ts'
 import { parseDeclaration } from './declaration.ts'
 
 const rate = 'type: number, minimum: 0, maximum: 1'
-const declaration = parseDeclaration(`
+const declaration = parseDeclaration(
+  `
 RL:
   learning_rate: { description: A rate., ${rate}, default: 5.0e-6 }
   clip_high: { description: Above \`learning_rate\`., ${rate}, default: null }
@@ -18,7 +19,9 @@ SFT:
     description: A report.
     default: null
     properties: { is_on: { description: Whether., type: boolean, default: false }, at: { description: When., ${rate}, default: null } }
-`)
+`,
+  ['RL', 'SFT'],
+)
 const bounds = { type: 'number', minimum: 0, maximum: 1 }
 
 test('properties have the names, types and bounds of the settings', () => {
@@ -59,15 +62,19 @@ test('properties have the names, types and bounds of the settings', () => {
   })
 })
 
-test('rules reject settings of the other method, and a list together with its number', () => {
+test('rules reject data and settings of other methods, and a list together with its number', () => {
   expect([...describeMethodRules(declaration), ...describeListRules(declaration)]).toEqual([
     {
-      rule: "self.method == 'SFT' || !has(self.config) || !(has(self.config.learningRates) || has(self.config.batchSize) || has(self.config.seed) || has(self.config.reportTo))",
-      message: 'learningRates, batchSize, seed and reportTo are settings of SFT',
+      rule: "self.method != 'RL' || (has(self.inputRef.digest) && self.inputRef.uri.startsWith('artifact:///'))",
+      message: 'RL trains on trajectory groups in the artifact store, an artifact:/// address with its digest',
     },
     {
-      rule: "self.method == 'RL' || !has(self.config) || !(has(self.config.clipHigh) || has(self.config.level))",
-      message: 'config has settings of RL',
+      rule: "self.method != 'RL' || !has(self.config) || !(has(self.config.learningRates) || has(self.config.batchSize) || has(self.config.seed) || has(self.config.reportTo))",
+      message: 'RL does not have learningRates, batchSize, seed or reportTo',
+    },
+    {
+      rule: "self.method != 'SFT' || !has(self.config) || !(has(self.config.clipHigh) || has(self.config.level))",
+      message: 'SFT does not have clipHigh or level',
     },
     {
       rule: '!(has(self.learningRate) && has(self.learningRates))',
@@ -76,8 +83,10 @@ test('rules reject settings of the other method, and a list together with its nu
   ])
 })
 
-test('RL and SFT cannot declare one name differently', () => {
+test('two methods cannot declare one name differently', () => {
   const { RL, SFT } = declaration
-  const contrary = { RL, SFT: { ...SFT, level: { ...RL['level']!, description: 'Another.' } } }
-  expect(() => describeProperties(contrary)).toThrow('level of RL and of SFT must have the same description')
+  const contrary = { ...declaration, SFT: { ...SFT, level: { ...RL['level']!, description: 'Another.' } } }
+  expect(() => describeProperties(contrary)).toThrow(
+    'level must have the same description, type and bounds in RL and SFT',
+  )
 })

@@ -14,7 +14,7 @@ test.each([
     '{ description: A., properties: { b: { description: B., type: boolean, default: true } }, default: null }',
   ],
 ])('%s can be declared', (_, setting) => {
-  expect(parseDeclaration(declare(setting))).toHaveProperty('RL.a.description', 'A.')
+  expect(parseDeclaration(declare(setting), ['RL', 'SFT'])).toHaveProperty('RL.a.description', 'A.')
 })
 
 test.each([
@@ -26,5 +26,5 @@ test.each([
   ['an unknown effect', '{ description: A., type: boolean, default: false, effect: some }'],
   ['a misspelt key', '{ description: A., type: boolean, default: false, extended: true }'],
 ])('%s is rejected with the place', (_, setting) => {
-  expect(() => parseDeclaration(declare(setting))).toThrow('settings.yaml: /RL/a ')
+  expect(() => parseDeclaration(declare(setting), ['RL', 'SFT'])).toThrow('settings.yaml: /RL/a ')
 })

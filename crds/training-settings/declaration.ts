@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
 import { parse } from 'yaml'
+import { methodNames, type Method } from '../methods.ts'
 
 const shared = {
   description: Type.String({ minLength: 1 }),
@@ -36,23 +37,24 @@ const group = Type.Object(
 )
 const settings = Type.Record(Type.String(), Type.Union([numeric, flag, choice, group]))
 
-const declaration = Type.Object({ RL: settings, SFT: settings }, closed)
-
 export type NumericSetting = Static<typeof numeric>
 /** A setting that is one value. */
 export type PlainSetting = NumericSetting | Static<typeof flag> | Static<typeof choice>
 export type Setting = PlainSetting | Static<typeof group>
-export type Declaration = Static<typeof declaration>
+/** The settings of each method. */
+export type Declaration = Record<Method, Static<typeof settings>>
 
-export const methods = ['RL', 'SFT'] as const
-export type Method = (typeof methods)[number]
-
-/** @throws {Error} for a setting that is not declared as the head of the file requires */
-export function parseDeclaration(yaml: string): Declaration {
+/** @throws {Error} for a setting that is not declared as the head of the file requires, and without those of a method */
+export function parseDeclaration(yaml: string, names: readonly Method[] = methodNames): Declaration {
+  const schema = Type.Object(Object.fromEntries(names.map((name) => [name, settings])), closed)
   const declared: unknown = parse(yaml)
-  if (Value.Check(declaration, declared)) return declared
-  const places = Value.Errors(declaration, declared).map(({ instancePath, message }) => `${instancePath} ${message}`)
+  if (Value.Check(schema, declared)) return declared as Declaration
+  const places = Value.Errors(schema, declared).map(({ instancePath, message }) => `${instancePath} ${message}`)
   throw new Error(`settings.yaml: ${places.join('; ')}`)
+}
+
+export function listMethods(declaration: Declaration): Method[] {
+  return Object.keys(declaration) as Method[]
 }
 
 /** The bounds of the list that can replace the setting's number. */

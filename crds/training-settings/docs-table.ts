@@ -1,4 +1,5 @@
-import { describeMeaning, findList, formatDefault, type Declaration, type Method, type Setting } from './declaration.ts'
+import type { Method } from '../methods.ts'
+import { describeMeaning, findList, formatDefault, type Declaration, type Setting } from './declaration.ts'
 
 /** Writes the Markdown table of a method's settings. */
 export function writeDocsTable(declaration: Declaration, method: Method): string {

@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { format } from 'oxfmt'
 import { stringify } from 'yaml'
+import { methodNames, methods } from '../methods.ts'
 import { describeProperties } from './crd-properties.ts'
-import { describeListRules, describeMethodRules } from './crd-rules.ts'
+import { describeListRules, describeMethod, describeMethodRules } from './crd-rules.ts'
 import { parseDeclaration } from './declaration.ts'
 import { writeDocsTable } from './docs-table.ts'
 import { replaceMarked } from './marked-parts.ts'
-import { writePythonModule } from './python-module.ts'
+import { writePythonMethods, writePythonModule } from './python-module.ts'
 import { writeRestSchemas } from './rest-schema.ts'
 
 const declarationFile = path.join(import.meta.dirname, 'settings.yaml')
@@ -24,18 +25,22 @@ export async function generateSettings(): Promise<Map<string, string>> {
   const crd = path.join(root, 'crds', 'trainingjobs.yaml')
   return new Map([
     [rest, (await format(rest, writeRestSchemas(declaration), style)).code],
-    [path.join(trainer, 'rl', 'settings.py'), writePythonModule(declaration, 'RL')],
-    [path.join(trainer, 'sft', 'settings.py'), writePythonModule(declaration, 'SFT')],
+    [path.join(trainer, 'methods.py'), writePythonMethods()],
+    ...methodNames.map((method): [string, string] => [
+      path.join(trainer, methods[method].folder, 'settings.py'),
+      writePythonModule(declaration, method),
+    ]),
     [
       jobs,
-      await fillIn(jobs, {
-        'settings of RL': writeDocsTable(declaration, 'RL'),
-        'settings of SFT': writeDocsTable(declaration, 'SFT'),
-      }),
+      await fillIn(
+        jobs,
+        Object.fromEntries(methodNames.map((method) => [`settings of ${method}`, writeDocsTable(declaration, method)])),
+      ),
     ],
     [
       crd,
       await fillIn(crd, {
+        'properties of method': writeYaml(describeMethod()),
         'rules of methods': writeYaml(describeMethodRules(declaration)),
         'rules of lists': writeYaml(describeListRules(declaration)),
         'properties of config': writeYaml(describeProperties(declaration)),

@@ -1,10 +1,10 @@
-import { findList, type Declaration, type Method, type PlainSetting, type Setting } from './declaration.ts'
+import { methodNames, methods, type Method } from '../methods.ts'
+import { findList, type Declaration, type PlainSetting, type Setting } from './declaration.ts'
 import { nameChoices, writeCheck, writeDefault, writeType } from './python-values.ts'
 
 type Settings = [name: string, setting: PlainSetting][]
 
 const maxLineLength = 120
-const classNames = { RL: 'RlConfig', SFT: 'SftConfig' }
 
 /** Writes the Python module of a method's settings: a dataclass with their defaults, and a check for each. */
 export function writePythonModule(declaration: Declaration, method: Method): string {
@@ -22,7 +22,7 @@ export function writePythonModule(declaration: Declaration, method: Method): str
     '',
     '',
     '@dataclass(frozen=True)',
-    `class ${classNames[method]}:`,
+    `class ${nameClass(methods[method].folder)}:`,
     ...settings.flatMap(([name, setting]) => writeField(name, setting)),
     '',
     '',
@@ -31,6 +31,23 @@ export function writePythonModule(declaration: Declaration, method: Method): str
     '}',
     '',
   ].join('\n')
+}
+
+/** Writes the trainer's list of methods, with the function of each. */
+export function writePythonMethods(): string {
+  const names = methodNames.map((method) => ({ method, folder: methods[method].folder }))
+  return [
+    '"""The training methods. Generated from crds/methods.ts by "npm run gen": do not edit."""',
+    '',
+    ...names.map(({ folder }) => `from trainyard_trainer.${folder}.job import run_${folder}_job`).sort(),
+    '',
+    `METHODS = {${names.map(({ method, folder }) => `"${method}": run_${folder}_job`).join(', ')}}`,
+    '',
+  ].join('\n')
+}
+
+function nameClass(folder: string): string {
+  return `${folder.charAt(0).toUpperCase()}${folder.slice(1)}Config`
 }
 
 /** Whether the trainer reads a setting. */

@@ -1,26 +1,30 @@
-import { describeMeaning, findList, formatDefault, type Setting } from './declaration.ts'
+import { methodNames, methods } from '../methods.ts'
+import { describeMeaning, findList, formatDefault, type Declaration, type Setting } from './declaration.ts'
 
 type Settings = Record<string, Setting>
 
 /** Writes the TypeScript schemas for REST settings, one for each method. */
-export function writeRestSchemas({ RL: rl, SFT: sft }: { RL: Settings; SFT: Settings }): string {
+export function writeRestSchemas(declaration: Declaration): string {
+  const list = (write: (schema: string) => string) =>
+    methodNames.map((method) => `${method}: ${write(`${methods[method].folder}ConfigSchema`)}`).join(', ')
   return [
     '// Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit.',
     "import { Type } from 'typebox'",
+    "import type { Method } from '../../../crds/methods.ts'",
     "import { nullable } from '../../../lib/http/validation/nullable.ts'",
     '',
-    '/** Settings of RL. Others are accepted, see unknown-settings.ts. */',
-    `export const rlConfigSchema = ${writeObject(rl)}`,
-    '',
-    '/** Settings of SFT. Others are accepted, see unknown-settings.ts. */',
-    `export const sftConfigSchema = ${writeObject(sft)}`,
+    ...methodNames.flatMap((method) => [
+      `/** Settings of ${method}. Others are accepted, see unknown-settings.ts. */`,
+      `export const ${methods[method].folder}ConfigSchema = ${writeObject(declaration[method])}`,
+      '',
+    ]),
+    `export const configSchemas = { ${list((schema) => schema)} } as const`,
     '',
     '/** The wire names of the settings. */',
-    'export const rlSettings: readonly string[] = Object.keys(rlConfigSchema.properties)',
-    'export const sftSettings: readonly string[] = Object.keys(sftConfigSchema.properties)',
+    `export const settingNames: Record<Method, readonly string[]> = { ${list((schema) => `Object.keys(${schema}.properties)`)} }`,
     '',
     '/** Settings of RL by their other names. */',
-    `export const rlAliases = ${JSON.stringify(listAliases(rl))} as const`,
+    `export const rlAliases = ${JSON.stringify(listAliases(declaration.RL))} as const`,
     '',
   ].join('\n')
 }

@@ -18,7 +18,7 @@ export const artNames: Readonly<Record<string, string>> = {
 /** ART leaves it out. */
 const isLogged = (key: string) => key !== 'tokens_per_second'
 
-type LoggedJob = Pick<HeldJob, 'id' | 'method' | 'step' | 'metricLogging'>
+type LoggedJob = Pick<HeldJob, 'id' | 'step' | 'metricLogging'>
 
 /** Writes a row for each gradient step. */
 export async function logSteps(
@@ -51,8 +51,8 @@ export async function logMeans(connection: Connection, job: LoggedJob, means: Re
   await append(connection, run, [row])
 }
 
-function findTarget({ method, metricLogging, step }: LoggedJob): number | undefined {
-  if (method !== 'SFT' || metricLogging?.enabled !== true) return undefined
+function findTarget({ metricLogging, step }: LoggedJob): number | undefined {
+  if (metricLogging?.enabled !== true) return undefined
   return metricLogging.target_training_step ?? step
 }
 

@@ -1,3 +1,4 @@
+import type { Method } from '../../crds/methods.ts'
 import type { JobState } from '../../crds/job-states.ts'
 import type { JobMode, JobSpecFacts } from '../../crds/manifests.ts'
 import { column, type Column, type RowOf } from '../columns.ts'
@@ -6,7 +7,7 @@ import type { JobWarning } from './warnings.ts'
 
 /** The columns that are also in the spec of a job's resource. The REST interface and the operator read all of them. */
 export const jobSpecColumns = {
-  method: column<'RL' | 'SFT'>('method', 'text'),
+  method: column<Method>('method', 'text'),
   inputUri: column<string>('input_uri', 'text'),
   inputDigest: column<string | null>('input_digest', 'text'),
   config: column<Record<string, unknown>>('config', 'jsonb'),

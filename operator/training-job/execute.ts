@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { extractJobFacts, type JobMode } from '../../crds/manifests.ts'
+import { isRowsMethod } from '../../crds/methods.ts'
 import { customPath } from '../../crds/paths.ts'
 import { specDigest } from '../../crds/spec-digest.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
@@ -110,7 +111,7 @@ function describeNewJob(
     specDigest: specDigest(resource.spec),
     modelId,
     maxAttempts,
-    trainingDataUrl: facts.method === 'SFT' ? facts.inputUri : null,
+    trainingDataUrl: isRowsMethod(facts.method) ? facts.inputUri : null,
     resourceCreatedAt: new Date(),
     keyId: null,
     // Only REST retries jobs.

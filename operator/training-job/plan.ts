@@ -1,5 +1,6 @@
 import { isTrainingData, uriPrefixOf } from '../../artifacts/layout.ts'
 import type { TrainingJob } from '../../crds/generated.ts'
+import { isRowsMethod } from '../../crds/methods.ts'
 import { reasons } from '../../crds/names.ts'
 import { isTerminal } from '../../crds/job-states.ts'
 import { defaultMaxAttempts, type JobFailure } from '../../db/jobs/attempts.ts'
@@ -118,10 +119,10 @@ function modelNotAccepted({ spec }: TrainingJob): StatusReason {
 }
 
 /**
- * Whether the input of an SFT job must still be resolved, and perhaps fetched into the store, before the job is queued.
+ * Whether the rows of a job must still be resolved, and perhaps fetched into the store, before the job is queued.
  */
 export function isInputOpen({ method, inputUri, inputDigest }: OperatorJob): boolean {
-  return method === 'SFT' && (inputDigest === null || artifactKey(inputUri) === undefined)
+  return isRowsMethod(method) && (inputDigest === null || artifactKey(inputUri) === undefined)
 }
 
 function fetchingInput({ inputError }: OperatorJob): StatusReason {

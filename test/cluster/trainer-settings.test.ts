@@ -96,7 +96,7 @@ describe('a training job in Kubernetes', () => {
   })
 
   test.each(Object.entries(extras))('of SFT is rejected with %s', async (name, value) => {
-    await expect(checkJob('SFT', { [name]: value })).rejects.toThrow('config has settings of RL')
+    await expect(checkJob('SFT', { [name]: value })).rejects.toThrow('config has settings that SFT does not have')
   })
 
   test.each<[string, object]>([

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { jobStates } from '../../crds/job-states.ts'
+import { methodNames } from '../../crds/methods.ts'
 import { keyColumns } from '../../db/accounts/api-keys.ts'
 import { baseModelColumns } from '../../db/base-models/base-models.ts'
 import type { Column } from '../../db/columns.ts'
@@ -60,11 +61,15 @@ test.each(Object.entries(tables))('%s has every declared column, of the declared
   expect(rows).toEqual([])
 })
 
-test('the table of jobs accepts exactly the states of jobs', async () => {
+test.each<[string, readonly string[]]>([
+  ['state', jobStates],
+  ['method', methodNames],
+])('the table of jobs accepts exactly the declared values of a %s', async (column, declared) => {
   const { rows } = await database.pool.query<{ definition: string }>(
     `SELECT pg_get_constraintdef(oid) AS definition FROM pg_constraint
-     WHERE conrelid = 'training.jobs'::regclass AND conname = 'jobs_state_check'`,
+     WHERE conrelid = 'training.jobs'::regclass AND conname = $1`,
+    [`jobs_${column}_check`],
   )
-  const states = [...rows[0]!.definition.matchAll(/'(\w+)'/g)].map(([, state]) => state)
-  expect(states).toEqual([...jobStates])
+  const values = [...rows[0]!.definition.matchAll(/'(\w+)'/g)].map(([, value]) => value)
+  expect(values).toEqual([...declared])
 })

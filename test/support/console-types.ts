@@ -1,3 +1,5 @@
+import { methodNames, methods } from '../../crds/methods.ts'
+
 /** The used part of a JSON schema in an OpenAPI document. */
 export interface Schema {
   type?: string | string[]
@@ -38,8 +40,8 @@ export interface Operations {
 /** Renders the types of all operations of these documents. \`base\` is the base path of a document. */
 export function renderConsoleTypes(documents: readonly { base: string; document: OpenApi }[]): string {
   const lines = documents.flatMap(({ base, document }) =>
-    Object.entries(document.paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, operation]) =>
+    Object.entries(document.paths).flatMap(([path, operations]) =>
+      Object.entries(operations).map(([method, operation]) =>
         renderOperation(`${method.toUpperCase()} ${base}${path}`, operation),
       ),
     ),
@@ -47,23 +49,17 @@ export function renderConsoleTypes(documents: readonly { base: string; document:
   return `${head}${lines.join('\n')}\n}\n${renderSettings(documents[0]!.document)}`
 }
 
-// The member of a job's request that has the settings of its method.
-const settingsOf = [
-  ['RL', '/v1/preview/training-jobs', 'experimental_config'],
-  ['SFT', '/v1/preview/sft-training-jobs', 'config'],
-] as const
-
 /** Renders the settings of training jobs with their defaults, as their descriptions say them. */
 function renderSettings({ paths }: OpenApi): string {
-  const methods = settingsOf.map(([method, path, member]) => {
+  const lists = Object.entries(methods).map(([method, { path, settingsIn }]) => {
     const body = paths[path]?.['post']?.requestBody?.content?.['application/json']?.schema
-    const settings = Object.entries(findObject(body?.properties?.[member])?.properties ?? {})
+    const settings = Object.entries(findObject(body?.properties?.[settingsIn])?.properties ?? {})
     return `  ${method}: [\n${settings.map(renderSetting).join('')}  ],\n`
   })
   return `
 /** The settings of training jobs by their method, with what an absent one means. */
-export const jobSettings: Record<'RL' | 'SFT', readonly { name: string; description: string; usual: string }[]> = {
-${methods.join('')}}
+export const jobSettings: Record<${methodNames.map((method) => `'${method}'`).join(' | ')}, readonly { name: string; description: string; usual: string }[]> = {
+${lists.join('')}}
 `
 }
 

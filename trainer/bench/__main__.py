@@ -10,9 +10,10 @@ from bench.contestant import Round, serve_rounds
 from bench.data import make_rl_steps, make_rows, make_sft_steps, make_tenants
 from bench.latency import measure_latency
 from bench.ours import Trainer, make_states
-from trainyard_trainer.compute.model.optimizer import RL, SFT
 from trainyard_trainer.compute.scheduling.policy import DEFAULT_CPU_TOKENS, Policy
 from trainyard_trainer.config import ANY
+from trainyard_trainer.rl.recipe import RL
+from trainyard_trainer.sft.recipe import SFT
 
 
 def train_rows(*, even: bool = False, packs: bool = True, pass_tokens: int = DEFAULT_CPU_TOKENS) -> Callable[[], Round]:

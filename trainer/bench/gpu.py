@@ -31,7 +31,6 @@ from transformers import AutoModelForCausalLM, PreTrainedConfig, PreTrainedToken
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.loading import forbid_dropout, prepare
-from trainyard_trainer.compute.model.optimizer import RL, SFT
 from trainyard_trainer.compute.model.sharding import get_head
 from trainyard_trainer.compute.model.slots import Shape
 from trainyard_trainer.compute.model.targets import choose_targets
@@ -43,7 +42,9 @@ from trainyard_trainer.compute.scheduling.training_run import StepReport, Traini
 from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step as build_rl_step
+from trainyard_trainer.rl.recipe import RL
 from trainyard_trainer.sft.objective import SftObjective
+from trainyard_trainer.sft.recipe import SFT
 
 MODELS = {
     "0_6b": {"hidden_size": 1024, "intermediate_size": 3072, "num_hidden_layers": 28, "num_attention_heads": 16},

@@ -14,8 +14,9 @@ from trl import GRPOConfig, GRPOTrainer  # pyright: ignore[reportMissingImports]
 from bench.contestant import Round, Stopwatch
 from bench.data import COMPLETIONS, GROUPS, LEARNING_RATE, RL_CONFIG, STEPS, make_samples
 from bench.trl_model import describe_training, fill, load_adapted
-from trainyard_trainer.compute.model.optimizer import BETAS, RL
+from trainyard_trainer.compute.model.optimizer import BETAS
 from trainyard_trainer.rl.advantages import Sample
+from trainyard_trainer.rl.recipe import RL
 
 
 def prepare() -> Callable[[], Round]:

@@ -10,8 +10,8 @@ from trl import SFTConfig, SFTTrainer  # pyright: ignore[reportMissingImports]
 from bench.contestant import Round, Stopwatch
 from bench.data import LEARNING_RATE, ROWS_PER_STEP, make_rows
 from bench.trl_model import describe_training, fill, load_adapted
-from trainyard_trainer.compute.model.optimizer import SFT
 from trainyard_trainer.compute.rows.example import Example
+from trainyard_trainer.sft.recipe import SFT
 
 IGNORED = -100
 

@@ -14,13 +14,13 @@ from testing.tiny_models import (
     pop_gradients,
 )
 from trainyard_trainer.compute.execution.executor import Executor
-from trainyard_trainer.compute.model.optimizer import SFT as SFT_RECIPE
 from trainyard_trainer.compute.model.slots import Shape
 from trainyard_trainer.compute.rows.step import Microbatch, Step
 from trainyard_trainer.compute.scheduling.policy import Policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.compute.scheduling.training_run import StepReport, TrainingRun
 from trainyard_trainer.failures import explain_failure
+from trainyard_trainer.sft.recipe import SFT as SFT_RECIPE
 
 SHAPE = Shape(8, 16, LLAMA_TARGETS)
 HEADS = {"head_dim": 32}

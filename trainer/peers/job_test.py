@@ -19,9 +19,9 @@ from peers.sizes import measure_sizes
 from peers.trajectories import Maker, write_payload
 from testing.rounding import bound_rounding
 from testing.seeds import draw_seeds
-from trainyard_trainer.compute.model.optimizer import RL
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.loss import TokenBatch
+from trainyard_trainer.rl.recipe import RL
 
 MOMENTUM = 0.9  # the share of the gradients' average that a step keeps
 # More than all tokens of a payload, so that a job has one step.

@@ -19,7 +19,6 @@ from testing.jobs import MODEL, Jobs
 from trainyard_trainer.compute.execution.distributed import Coordinator, DistributedExecutor
 from trainyard_trainer.compute.execution.process_group import TrainerProcessGroup
 from trainyard_trainer.compute.model.loading import Source, load_base
-from trainyard_trainer.compute.model.optimizer import RL, SFT
 from trainyard_trainer.compute.model.slots import Shape
 from trainyard_trainer.compute.rows.example import make_example
 from trainyard_trainer.compute.rows.logprobs import CHUNK_VALUES
@@ -29,7 +28,9 @@ from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.compute.scheduling.training_run import StepReport, TrainingRun
 from trainyard_trainer.config import ANY, OFF
 from trainyard_trainer.failures import JobFailure
+from trainyard_trainer.rl.recipe import RL
 from trainyard_trainer.sft.objective import SftObjective
+from trainyard_trainer.sft.recipe import SFT
 
 NAME = "trainyard/tiny-chat"
 EVERYWHERE = ("down_proj", "gate_proj", "k_proj", "o_proj", "q_proj", "up_proj", "v_proj")

@@ -9,6 +9,7 @@ import pytest
 TRAINER = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((TRAINER / "pyproject.toml").read_text())
 SHIPPED = PYPROJECT["tool"]["setuptools"]["packages"]["find"]["include"]
+METHODS = sorted(path.parent.name for path in (TRAINER / "trainyard_trainer").glob("*/job.py"))
 # Names of modules and folders without the package's own; folders stand for all that is in them.
 LAYERS = {
     "trainyard_artifacts": [],
@@ -31,8 +32,8 @@ LAYERS = {
         "job",
         "progress",
         "session",
-        "rl",
-        "sft",
+        *METHODS,
+        "methods",
         "readiness",
         "worker",
         "metrics",

@@ -10,7 +10,7 @@ import pytest
 from testing.deadlines import MAX_WAIT_SECONDS
 from testing.tiny_models import LLAMA_TARGETS, make_base, make_families, open_random
 from trainyard_trainer.compute.execution.executor import Check, Executor
-from trainyard_trainer.compute.model.optimizer import SFT, Recipe
+from trainyard_trainer.compute.model.optimizer import Recipe
 from trainyard_trainer.compute.model.slots import Shape
 from trainyard_trainer.compute.rows.example import count_row
 from trainyard_trainer.compute.rows.step import Microbatch, MicrobatchResult, Step
@@ -23,6 +23,7 @@ from trainyard_trainer.rl.advantages import Sample
 from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.objective import build_step
 from trainyard_trainer.sft.objective import SftObjective
+from trainyard_trainer.sft.recipe import SFT
 
 BUDGET = 400
 SMALL, LARGE = Shape(2, 4, ("q_proj", "v_proj")), Shape(8, 32, LLAMA_TARGETS)

@@ -17,14 +17,13 @@ from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.failures import Fenced, InvalidInput, ShuttingDown, explain_failure
 from trainyard_trainer.job import Job, Shutdown
+from trainyard_trainer.methods import METHODS
 from trainyard_trainer.readiness import Readiness
 from trainyard_trainer.reports.claims import Claim, Lease, parse_claim
 from trainyard_trainer.reports.job_log import JobLog
 from trainyard_trainer.reports.status_client import CLAIM_WAIT_SECONDS, StatusClient, StatusUnavailable
 from trainyard_trainer.reports.text import make_sendable
 from trainyard_trainer.retries import RetryPolicy, back_off, call_with_retries
-from trainyard_trainer.rl.job import run_rl_job
-from trainyard_trainer.sft.job import run_sft_job
 from trainyard_trainer.statistics.upload import Uploads
 
 FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 5.0
@@ -32,7 +31,6 @@ FIRST_PAUSE_SECONDS, MAX_PAUSE_SECONDS = 0.5, 5.0
 MAX_MESSAGE_LENGTH = 2_000
 # How an attempt ended whose checkpoint is reported.
 TRAINED = "trained"
-METHODS = {"RL": run_rl_job, "SFT": run_sft_job}
 # The server took the job away, or it could not be reported how it ended.
 DROPPED = "dropped"
 

@@ -2,7 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { compileIssues } from '../../../lib/http/validation/compile.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
-import { rlSettings } from '../settings/generated.ts'
+import { settingNames } from '../settings/generated.ts'
 import { rlRequestMembers } from '../settings/request.ts'
 import { groupOutlineSchema, groupSchema, trajectorySchema } from './group-schema.ts'
 
@@ -55,7 +55,7 @@ export const findIssues = {
  * rejected.
  */
 export const knownMembers = {
-  job: new Set([...Object.keys(outlines.job.properties), ...rlSettings]),
+  job: new Set([...Object.keys(outlines.job.properties), ...settingNames.RL]),
   log: new Set(Object.keys(outlines.log.properties)),
 }
 

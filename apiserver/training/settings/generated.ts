@@ -1,5 +1,6 @@
 // Generated from crds/training-settings/settings.yaml by "npm run gen": do not edit.
 import { Type } from 'typebox'
+import type { Method } from '../../../crds/methods.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 
 /** Settings of RL. Others are accepted, see unknown-settings.ts. */
@@ -262,9 +263,13 @@ export const sftConfigSchema = Type.Object(
   { additionalProperties: Type.Unknown() },
 )
 
+export const configSchemas = { RL: rlConfigSchema, SFT: sftConfigSchema } as const
+
 /** The wire names of the settings. */
-export const rlSettings: readonly string[] = Object.keys(rlConfigSchema.properties)
-export const sftSettings: readonly string[] = Object.keys(sftConfigSchema.properties)
+export const settingNames: Record<Method, readonly string[]> = {
+  RL: Object.keys(rlConfigSchema.properties),
+  SFT: Object.keys(sftConfigSchema.properties),
+}
 
 /** Settings of RL by their other names. */
 export const rlAliases = { modelfamily_k2_tau: 'kimi_k2_tau' } as const

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { rlSettings } from './generated.ts'
+import { settingNames } from './generated.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
 
 const messagesOf = (config: Record<string, unknown> | null | undefined) =>
-  warnOfIgnoredSettings(config).map(({ code, message }) => (expect(code).toBe('setting_ignored'), message))
+  warnOfIgnoredSettings(config, 'SFT').map(({ code, message }) => (expect(code).toBe('setting_ignored'), message))
 
 test.each<[string, Record<string, unknown> | null | undefined, string[]]>([
   ['nothing', undefined, []],
@@ -25,7 +25,7 @@ test.each<[string, Record<string, unknown> | null | undefined, string[]]>([
     { num_epochs: 3, ppo: false, epsilon: 0 },
     [
       'num_epochs in experimental_config was ignored: SFT goes through its data once. Repeat the rows instead.',
-      'ppo, epsilon in experimental_config were ignored: they are RL settings that SFT does not have.',
+      'ppo, epsilon in experimental_config were ignored: they are settings of RL that SFT does not have.',
     ],
   ],
 ])('%s', (_, config, messages) => {
@@ -33,6 +33,6 @@ test.each<[string, Record<string, unknown> | null | undefined, string[]]>([
 })
 
 test('a message about all settings fits into the limit of messages', () => {
-  const messages = messagesOf(Object.fromEntries(rlSettings.map((name) => [name, 1])))
+  const messages = messagesOf(Object.fromEntries(settingNames.RL.map((name) => [name, 1])))
   for (const message of messages) expect(message.length).toBeLessThanOrEqual(500)
 })

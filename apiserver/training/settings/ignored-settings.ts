@@ -1,32 +1,41 @@
+import { methodNames, type Method } from '../../../crds/methods.ts'
 import type { JobWarning } from '../../../db/jobs/warnings.ts'
 import { enumerateNames } from './enumerate-names.ts'
-import { rlSettings, sftSettings } from './generated.ts'
+import { settingNames } from './generated.ts'
 
 // Other trainers use these names.
 export const epochSettings = ['epochs', 'n_epochs', 'num_epochs', 'num_train_epochs']
-export const epochAdvice = 'SFT goes through its data once. Repeat the rows instead.'
+export const adviseEpochs = (method: Method) => `${method} goes through its data once. Repeat the rows instead.`
 
-const reasons: { names: readonly string[]; tell: (it: string, them: string) => string }[] = [
-  { names: sftSettings, tell: (_, them) => `SFT reads ${them} from config.` },
-  { names: epochSettings, tell: () => epochAdvice },
-  {
-    names: rlSettings.filter((name) => !sftSettings.includes(name)),
-    tell: (it) => `${it} that SFT does not have.`,
-  },
+interface Reason {
+  names: readonly string[]
+  explain: (it: string, them: string) => string
+}
+
+const listReasons = (method: Method): Reason[] => [
+  { names: settingNames[method], explain: (_, them) => `${method} reads ${them} from config.` },
+  { names: epochSettings, explain: () => adviseEpochs(method) },
+  ...methodNames.map((other) => ({
+    names: settingNames[other].filter((name) => !settingNames[method].includes(name)),
+    explain: (it: string) => `${it} of ${other} that ${method} does not have.`,
+  })),
 ]
 
 /**
- * Warns of known settings in an SFT job's `experimental_config` that are read from elsewhere, or not at all. Other
+ * Warns of known settings in the `experimental_config` of a job on rows that are read from elsewhere, or not at all. Other
  * members are the client's own.
  */
-export function warnOfIgnoredSettings(config: Record<string, unknown> | null | undefined): JobWarning[] {
+export function warnOfIgnoredSettings(
+  config: Record<string, unknown> | null | undefined,
+  method: Method,
+): JobWarning[] {
   const given = Object.keys(config ?? {}).filter((name) => config?.[name] != null)
-  return reasons.flatMap(({ names, tell }) => {
+  return listReasons(method).flatMap(({ names, explain }) => {
     const found = given.filter((name) => names.includes(name))
     if (found.length === 0) return []
     const [were, it, them] =
-      found.length === 1 ? ['was', 'it is an RL setting', 'it'] : ['were', 'they are RL settings', 'them']
-    const message = `${enumerateNames(found)} in experimental_config ${were} ignored: ${tell(it, them)}`
+      found.length === 1 ? ['was', 'it is a setting', 'it'] : ['were', 'they are settings', 'them']
+    const message = `${enumerateNames(found)} in experimental_config ${were} ignored: ${explain(it, them)}`
     return [{ code: 'setting_ignored', message }]
   })
 }

@@ -1,18 +1,19 @@
 // Everything that a client sends about a job besides its data: the request, the row and the answer. It is in one file,
-// so that RL and SFT stay consistent.
+// so that all methods stay consistent.
 
 import { Type, type Static } from 'typebox'
+import { isRowsMethod, type RowsMethod } from '../../../crds/methods.ts'
 import type { JobMode } from '../../../crds/manifests.ts'
 import type { NewJob } from '../../../db/jobs/table.ts'
 import type { JobView } from '../../../db/jobs/views.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { modelIdSchema } from '../../accounts/names.ts'
-import { rlConfigSchema, sftConfigSchema } from './generated.ts'
+import { configSchemas } from './generated.ts'
 import { pickGiven } from './given.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
 import { pickKnown } from './known-settings.ts'
 import { pickGivenConfig } from './rl-config.ts'
-import { rlMethod, sftMethod, warnOfUnknownSettings } from './unknown-settings.ts'
+import { warnOfUnknownSettings } from './unknown-settings.ts'
 
 // As in the custom resource: a year.
 const maxDeadlineSeconds = 31_536_000
@@ -58,27 +59,28 @@ const requestMembers = {
 /** Members of the body of POST /v1/preview/training-jobs, besides its trajectories. */
 export const rlRequestMembers = {
   ...requestMembers,
-  experimental_config: Type.Optional(nullable(rlConfigSchema)),
+  experimental_config: Type.Optional(nullable(configSchemas.RL)),
   config: Type.Optional(
     nullable(
       Type.Object(
         {},
         {
-          description: 'Settings of SFT. RL accepts only nulls here, because its settings are in experimental_config.',
+          description: 'RL accepts only nulls here, because its settings are in experimental_config.',
         },
       ),
     ),
   ),
 }
 
-/** The body of POST /v1/preview/sft-training-jobs. */
-export const sftRequestSchema = Type.Object({
-  ...requestMembers,
-  training_data_url: Type.String({ minLength: 1, maxLength: 4096 }),
-  config: Type.Optional(nullable(sftConfigSchema)),
-  // Any value is stored and returned.
-  experimental_config: Type.Optional(nullable(Type.Object({}, { additionalProperties: Type.Unknown() }))),
-})
+/** The body of a request for a job on rows. */
+export const describeRowsRequest = (method: RowsMethod) =>
+  Type.Object({
+    ...requestMembers,
+    training_data_url: Type.String({ minLength: 1, maxLength: 4096 }),
+    config: Type.Optional(nullable(configSchemas[method])),
+    // Any value is stored and returned.
+    experimental_config: Type.Optional(nullable(Type.Object({}, { additionalProperties: Type.Unknown() }))),
+  })
 
 /** Members of an answer that repeat the request. */
 export const requestedMembers = {
@@ -89,7 +91,7 @@ export const requestedMembers = {
   priority: Type.Integer(),
   suspend: Type.Boolean({ description: 'Whether it is suspended, or is to be.' }),
   training_data_url: nullable(Type.String()),
-  config: nullable(Type.Object({}, { description: 'Settings of SFT.' })),
+  config: nullable(Type.Object({}, { description: 'Settings of a method that trains on rows.' })),
   experimental_config: nullable(Type.Object({})),
 }
 
@@ -97,7 +99,7 @@ const rlRequestSchema = Type.Object(rlRequestMembers)
 const requestedSchema = Type.Object(requestedMembers)
 
 export type RlRequest = Static<typeof rlRequestSchema>
-export type SftRequest = Static<typeof sftRequestSchema>
+export type RowsRequest = Static<ReturnType<typeof describeRowsRequest>>
 
 /** Fields of a new job's row that come from its input or from `admitJob`. */
 type OtherFields =
@@ -114,25 +116,25 @@ export function extractRlFields({ experimental_config: config, ...request }: RlR
     config: pickGivenConfig(config),
     trainingDataUrl: null,
     experimentalConfig: null,
-    creationWarnings: warnOfUnknownSettings(config, rlMethod),
+    creationWarnings: warnOfUnknownSettings(config, 'RL'),
   }
 }
 
-export function extractSftFields(request: SftRequest): RequestedFields {
+export function extractRowsFields(method: RowsMethod, request: RowsRequest): RequestedFields {
   const { config, experimental_config, training_data_url } = request
   const experimentalConfig = experimental_config ? { ...experimental_config } : null
   return {
-    method: 'SFT',
+    method,
     ...extractCommon(request),
-    config: pickKnown(pickGiven(config), sftConfigSchema),
+    config: pickKnown(pickGiven(config), configSchemas[method]),
     trainingDataUrl: training_data_url,
     experimentalConfig,
-    creationWarnings: [...warnOfIgnoredSettings(experimentalConfig), ...warnOfUnknownSettings(config, sftMethod)],
+    creationWarnings: [...warnOfIgnoredSettings(experimentalConfig, method), ...warnOfUnknownSettings(config, method)],
   }
 }
 
 function extractCommon(
-  request: Pick<SftRequest, Exclude<keyof typeof requestMembers, 'model_id'>>,
+  request: Pick<RowsRequest, Exclude<keyof typeof requestMembers, 'model_id'>>,
 ): Pick<
   RequestedFields,
   | ('startDeadlineSeconds' | 'activeDeadlineSeconds' | 'mode')
@@ -152,11 +154,11 @@ function extractCommon(
 }
 
 /**
- * The settings of RL are presented as `experimental_config`, as they were sent. SFT has its settings in `config`, and
- * the client's own object in `experimental_config`.
+ * The settings of RL are presented as `experimental_config`, as they were sent. Other methods have theirs in `config`,
+ * and the client's own object in `experimental_config`.
  */
 export function presentRequested(job: JobView): Static<typeof requestedSchema> {
-  const isSft = job.method === 'SFT'
+  const hasRows = isRowsMethod(job.method)
   return {
     start_deadline_seconds: job.startDeadlineSeconds,
     active_deadline_seconds: job.activeDeadlineSeconds,
@@ -165,7 +167,7 @@ export function presentRequested(job: JobView): Static<typeof requestedSchema> {
     priority: job.priority,
     suspend: job.suspendAsked ?? job.suspend,
     training_data_url: job.trainingDataUrl,
-    config: isSft ? job.config : null,
-    experimental_config: isSft ? job.experimentalConfig : job.config,
+    config: hasRows ? job.config : null,
+    experimental_config: hasRows ? job.experimentalConfig : job.config,
   }
 }

@@ -3,7 +3,7 @@ import type { Static } from 'typebox'
 import { rlAliases, rlConfigSchema } from './generated.ts'
 import { pickGiven } from './given.ts'
 import { pickKnown } from './known-settings.ts'
-import { rejectWrongNames, rlMethod } from './unknown-settings.ts'
+import { rejectWrongNames } from './unknown-settings.ts'
 
 export type RlConfig = Static<typeof rlConfigSchema>
 
@@ -25,7 +25,7 @@ export function hasPenalty(config: RlConfig | null | undefined): boolean {
 
 /** @throws {HttpError} 422 for wrong names, and for settings that contradict each other; the schema cannot express this */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
-  rejectWrongNames(config, rlMethod)
+  rejectWrongNames(config, 'RL')
   const given: RlConfig = pickGiven(config)
   const issues = [...contradictAliases(given), ...contradictLoss(given), ...nameTwoReferences(given)]
   if (issues.length > 0) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rejectWrongNames, rlMethod, sftMethod, warnOfUnknownSettings } from './unknown-settings.ts'
+import { rejectWrongNames, warnOfUnknownSettings } from './unknown-settings.ts'
 
 const unknown = (member: string, text: string) => [{ code: 'setting_unknown', message: `${member} has ${text}` }]
 
@@ -7,8 +7,8 @@ test.each<[object | null | undefined, string]>([
   [{ future_setting: 1 }, 'a setting that is not known here and had no effect: future_setting.'],
   [{ one_more: 'x', ppo: true, another: 0 }, 'settings that are not known here and had no effect: one_more, another.'],
 ])('%j is a warning that names what is unknown', (config, text) => {
-  expect(() => rejectWrongNames(config, rlMethod)).not.toThrow()
-  expect(warnOfUnknownSettings(config, rlMethod)).toEqual(unknown('experimental_config', text))
+  expect(() => rejectWrongNames(config, 'RL')).not.toThrow()
+  expect(warnOfUnknownSettings(config, 'RL')).toEqual(unknown('experimental_config', text))
 })
 
 test.each<[object | null | undefined]>([
@@ -18,21 +18,21 @@ test.each<[object | null | undefined]>([
   [{ future_setting: null, other_setting: false }],
   [{ kl_ref_adapter_path: null, ppo: false, batch_size: null }],
 ])('%j has no warning', (config) => {
-  expect(() => rejectWrongNames(config, rlMethod)).not.toThrow()
-  expect(warnOfUnknownSettings(config, rlMethod)).toEqual([])
+  expect(() => rejectWrongNames(config, 'RL')).not.toThrow()
+  expect(warnOfUnknownSettings(config, 'RL')).toEqual([])
 })
 
 test('unknown settings of SFT, and unknown members of a setting, are warnings too', () => {
   const config = { seed: 3, metric_logging: { enabled: true, run: 'a', note: null } }
-  expect(() => rejectWrongNames(config, sftMethod)).not.toThrow()
-  expect(warnOfUnknownSettings(config, sftMethod)).toEqual(
+  expect(() => rejectWrongNames(config, 'SFT')).not.toThrow()
+  expect(warnOfUnknownSettings(config, 'SFT')).toEqual(
     unknown('config', 'settings that are not known here and had no effect: seed, metric_logging.run.'),
   )
 })
 
 test('a name that other objects have is unknown', () => {
   const config = JSON.parse('{"__proto__":{"ppo":1},"constructor":1}') as object
-  expect(warnOfUnknownSettings(config, rlMethod)).toEqual(
+  expect(warnOfUnknownSettings(config, 'RL')).toEqual(
     unknown('experimental_config', 'settings that are not known here and had no effect: __proto__, constructor.'),
   )
 })
@@ -50,7 +50,7 @@ test.each<[string, unknown, string]>([
   ],
 ])('%s of RL is a 422 with a sentence', (name, value, reason) => {
   const detail = [{ type: 'value_error', loc: ['body', 'experimental_config', name], msg: `Value error, ${reason}` }]
-  expect(() => rejectWrongNames({ [name]: value }, rlMethod)).toThrow(expect.objectContaining({ detail }))
+  expect(() => rejectWrongNames({ [name]: value }, 'RL')).toThrow(expect.objectContaining({ detail }))
 })
 
 test.each<[string, unknown, string]>([
@@ -59,20 +59,20 @@ test.each<[string, unknown, string]>([
   ['asistant_turns', 'last', 'this is not a setting. Did you mean assistant_turns?'],
 ])('%s of SFT is a 422 with a sentence', (name, value, reason) => {
   const detail = [{ type: 'value_error', loc: ['body', 'config', name], msg: `Value error, ${reason}` }]
-  expect(() => rejectWrongNames({ [name]: value }, sftMethod)).toThrow(expect.objectContaining({ detail }))
+  expect(() => rejectWrongNames({ [name]: value }, 'SFT')).toThrow(expect.objectContaining({ detail }))
 })
 
 test.each(['lr', 'epsilon_low', 'kimi_k3_tau', 'beta', 'x'.repeat(100_000)])(
   '%s is another name and no typo',
   (name) => {
-    expect(() => rejectWrongNames({ [name]: 1 }, rlMethod)).not.toThrow()
+    expect(() => rejectWrongNames({ [name]: 1 }, 'RL')).not.toThrow()
   },
 )
 
 test('of many unknown names, some are named', () => {
   const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, index) => [`unknown_${index}`, 1]))
-  expect(() => rejectWrongNames(many, rlMethod)).not.toThrow()
-  const [warning] = warnOfUnknownSettings(many, rlMethod)
+  expect(() => rejectWrongNames(many, 'RL')).not.toThrow()
+  const [warning] = warnOfUnknownSettings(many, 'RL')
   expect(warning!.message).toMatch(/: unknown_0, unknown_1, .* and 199\d\d more\.$/)
   expect(warning!.message.length).toBeLessThanOrEqual(500)
 })

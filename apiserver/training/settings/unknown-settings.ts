@@ -1,43 +1,26 @@
+import { isRowsMethod, methodNames, methods, type Method } from '../../../crds/methods.ts'
 import type { JobWarning } from '../../../db/jobs/warnings.ts'
 import { countEdits } from '../../../lib/edit-distance.ts'
-import { unprocessable, valueError, type ValidationIssue } from '../../../lib/http/http-error.ts'
+import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { maxIssues } from '../../../lib/http/validation/compile.ts'
 import { enumerateNames } from './enumerate-names.ts'
-import { rlConfigSchema, rlSettings, sftConfigSchema, sftSettings } from './generated.ts'
+import { configSchemas, settingNames } from './generated.ts'
 import { pickGiven } from './given.ts'
-import { epochAdvice, epochSettings } from './ignored-settings.ts'
-import { listUnknown, type SettingNames } from './known-settings.ts'
-
-/** A method's settings, and the member of its job bodies that contains them. */
-interface Method {
-  member: string
-  schema: SettingNames
-  known: readonly string[]
-  /** Names that can have no effect, each with the reason. */
-  refused: ReadonlyMap<string, string>
-}
+import { adviseEpochs, epochSettings } from './ignored-settings.ts'
+import { listUnknown } from './known-settings.ts'
 
 const adapterPath = 'it is a path on another machine: name a step of the model with kl_penalty_reference_step'
-const otherMethod = (names: readonly string[], own: readonly string[], reason: string): [string, string][] =>
-  names.filter((name) => !own.includes(name)).map((name) => [name, reason])
 
-export const rlMethod: Method = {
-  member: 'experimental_config',
-  schema: rlConfigSchema,
-  known: rlSettings,
-  refused: new Map([
-    ...otherMethod(sftSettings, rlSettings, 'this is a setting of SFT'),
-    ['kl_ref_adapter_path', adapterPath],
-  ]),
-}
-export const sftMethod: Method = {
-  member: 'config',
-  schema: sftConfigSchema,
-  known: sftSettings,
-  refused: new Map([
-    ...otherMethod(rlSettings, sftSettings, 'this is a setting of RL'),
-    ...epochSettings.map((name): [string, string] => [name, epochAdvice]),
-  ]),
+/** Names that can have no effect, each with the reason. */
+function listRefused(method: Method): ReadonlyMap<string, string> {
+  const foreign = methodNames.flatMap((other) =>
+    settingNames[other].map((name): [string, string] => [name, `this is a setting of ${other}`]),
+  )
+  return new Map([
+    ...foreign.filter(([name]) => !settingNames[method].includes(name)),
+    ...(isRowsMethod(method) ? epochSettings.map((name): [string, string] => [name, adviseEpochs(method)]) : []),
+    ...(method === 'RL' ? [['kl_ref_adapter_path', adapterPath] as const] : []),
+  ])
 }
 
 // A job with more unknown names is no job of a later client. To compare all of them could take long.
@@ -50,24 +33,23 @@ const maxEdits = 2
  * @throws {HttpError} 422
  */
 export function rejectWrongNames(config: object | null | undefined, method: Method): void {
-  const unknown = listUnknown(pickGiven(config), method.schema)
-  const issues = unknown.slice(0, maxCompared).flatMap((name) => describeIssue(name, method))
+  const unknown = listUnknown(pickGiven(config), configSchemas[method])
+  const refused = listRefused(method)
+  const issues = unknown.slice(0, maxCompared).flatMap((name) => {
+    const reason = refused.get(name) ?? describeTypo(name, settingNames[method])
+    return reason === undefined ? [] : [valueError(['body', methods[method].settingsIn, name], reason)]
+  })
   if (issues.length > 0) throw unprocessable(...issues.slice(0, maxIssues))
 }
 
 /** Warns of settings that are not known here. A later client sends its own at their defaults, often false. */
-export function warnOfUnknownSettings(config: object | null | undefined, { member, schema }: Method): JobWarning[] {
+export function warnOfUnknownSettings(config: object | null | undefined, method: Method): JobWarning[] {
   const given = Object.fromEntries(Object.entries(pickGiven(config)).filter(([, value]) => value !== false))
-  const names = listUnknown(given, schema)
+  const names = listUnknown(given, configSchemas[method])
   if (names.length === 0) return []
   const what = names.length === 1 ? 'a setting that is' : 'settings that are'
-  const message = `${member} has ${what} not known here and had no effect: ${enumerateNames(names)}.`
+  const message = `${methods[method].settingsIn} has ${what} not known here and had no effect: ${enumerateNames(names)}.`
   return [{ code: 'setting_unknown', message }]
-}
-
-function describeIssue(name: string, { member, known, refused }: Method): ValidationIssue[] {
-  const reason = refused.get(name) ?? describeTypo(name, known)
-  return reason === undefined ? [] : [valueError(['body', member, name], reason)]
 }
 
 function describeTypo(name: string, known: readonly string[]): string | undefined {

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { jobPhases } from '../../../crds/job-states.ts'
+import { methodNames } from '../../../crds/methods.ts'
 import { reasons } from '../../../crds/names.ts'
 import { orderedPageQuery, totalQuery } from '../../../lib/http/page.ts'
 import { nameSchema } from '../../accounts/names.ts'
@@ -9,7 +10,7 @@ import { requestedMembers } from '../settings/request.ts'
 
 export const trainingJobIdSchema = Type.Object({ id: Type.String({ format: 'uuid' }) })
 
-const methodSchema = Type.Enum(['RL', 'SFT'])
+const methodSchema = Type.Enum([...methodNames])
 const stateSchema = Type.Enum([...jobPhases])
 const time = Type.String({ format: 'date-time' })
 const optionalTime = nullable(time)

@@ -18,7 +18,6 @@ import { requireModelId } from '../../accounts/model-references.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
 import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
 import { getModel } from '../models/service.ts'
-import { rlSettings } from '../settings/generated.ts'
 import { admitJob, type AdmissionDeps } from './admit.ts'
 import { rejectMisplacedSettings } from '../settings/misplaced-settings.ts'
 import { extractRlFields } from '../settings/request.ts'
@@ -45,7 +44,7 @@ export async function createRlJob(
   const { caller } = request
   const { model_id, experimental_config } = body.members
   const model = await getModel(deps.pool, caller.entity, model_id)
-  rejectMisplacedSettings(body.members, { method: 'RL', settings: rlSettings, member: 'experimental_config' }, 'config')
+  rejectMisplacedSettings(body.members, 'RL', 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps.pool, model.id, experimental_config)
   await requireFreeJobPlace(deps.pool, caller)

@@ -8,7 +8,7 @@ import classes from './job.module.css'
 /** The settings of a job. Those of its request are marked; the defaults are shown on demand. */
 export function Settings({ job }: { job: Job }) {
   const [showsAll, setShowsAll] = useState(false)
-  const given = (job.method === 'SFT' ? job.config : job.experimental_config) ?? {}
+  const given = job.config ?? job.experimental_config ?? {}
   const settings = listSettings(jobSettings[job.method], given)
   const changed = settings.filter(({ isGiven }) => isGiven)
   const shown = showsAll ? settings : changed

@@ -2,7 +2,6 @@
 
 from statistics import fmean, pstdev
 
-from trainyard_trainer.compute.model.optimizer import RL
 from trainyard_trainer.compute.rows.step import Numbers
 from trainyard_trainer.data.payload import Group, Payload, parse_payload
 from trainyard_trainer.job import Job
@@ -11,6 +10,7 @@ from trainyard_trainer.rl.config import parse_config
 from trainyard_trainer.rl.job_warnings import Outcome, find_warnings
 from trainyard_trainer.rl.objective import build_step
 from trainyard_trainer.rl.packing import pack_sequences
+from trainyard_trainer.rl.recipe import RL
 from trainyard_trainer.rl.samples import build_samples, separate_long
 from trainyard_trainer.rl.scoring import score_sequences
 from trainyard_trainer.rl.settings import RlConfig

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from trainyard_trainer.compute.model.optimizer import RL
 from trainyard_trainer.job import Job
 from trainyard_trainer.rl.advantages import Sample
+from trainyard_trainer.rl.recipe import RL
 from trainyard_trainer.rl.settings import RlConfig
 from trainyard_trainer.session import TrainingSession, open_slot, read_checkpoint, score_under
 

@@ -1,12 +1,12 @@
 """A job of supervised training, from its conversations to its checkpoint; `run_sft_job` reads top to bottom."""
 
-from trainyard_trainer.compute.model.optimizer import SFT
 from trainyard_trainer.job import Job
 from trainyard_trainer.session import open_session
 from trainyard_trainer.sft.batches import SftSteps
 from trainyard_trainer.sft.config import parse_sft_config
 from trainyard_trainer.sft.dataset import Reading, read_rows
 from trainyard_trainer.sft.job_warnings import RowCounts, find_warnings
+from trainyard_trainer.sft.recipe import SFT
 from trainyard_trainer.sft.spooled_rows import spool_rows
 
 

@@ -10,10 +10,12 @@ from safetensors.torch import load_file
 from testing.jobs import Jobs
 from testing.tiny_models import make_base
 from trainyard_trainer.compute.execution.executor import Executor
-from trainyard_trainer.compute.model.optimizer import RL, SFT, build_optimizer, step_optimizer
+from trainyard_trainer.compute.model.optimizer import build_optimizer, step_optimizer
 from trainyard_trainer.compute.scheduling.policy import Policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.failures import InvalidInput
+from trainyard_trainer.rl.recipe import RL
+from trainyard_trainer.sft.recipe import SFT
 
 NUMBERS = {
     "loss",

@@ -13,12 +13,12 @@ from testing.tiny_models import (
 )
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.model import slots as slots_module
-from trainyard_trainer.compute.model.optimizer import SFT as SFT_RECIPE
 from trainyard_trainer.compute.model.routing import RoutedLinear
 from trainyard_trainer.compute.model.slots import Shape
 from trainyard_trainer.compute.model.targets import choose_targets
 from trainyard_trainer.compute.rows.step import Microbatch
 from trainyard_trainer.failures import JobFailure
+from trainyard_trainer.sft.recipe import SFT as SFT_RECIPE
 
 ATTENTION = ("k_proj", "o_proj", "q_proj", "v_proj")
 MODELS = {

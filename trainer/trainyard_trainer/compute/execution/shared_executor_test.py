@@ -15,9 +15,9 @@ from trainyard_trainer.compute.execution.device_turns import DeviceTurns, connec
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.execution.shared_executor import SharedExecutor
 from trainyard_trainer.compute.model.offload import Offload
-from trainyard_trainer.compute.model.optimizer import SFT
 from trainyard_trainer.compute.scheduling.policy import Policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
+from trainyard_trainer.sft.recipe import SFT
 
 
 class ScriptedEngine:

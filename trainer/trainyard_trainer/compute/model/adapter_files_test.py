@@ -11,9 +11,9 @@ from trainyard_artifacts.checkpoints import ADAPTER_CONFIG, ADAPTER_WEIGHTS, OPT
 from trainyard_base_model.names import AdapterNames
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.model.adapter_files import read_adapter, read_shape, save_adapter, save_optimizer
-from trainyard_trainer.compute.model.optimizer import SFT
 from trainyard_trainer.compute.model.slots import Shape
 from trainyard_trainer.failures import JobFailure
+from trainyard_trainer.sft.recipe import SFT
 
 SHAPE = Shape(4, 16, LLAMA_TARGETS)
 

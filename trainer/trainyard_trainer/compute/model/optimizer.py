@@ -23,10 +23,6 @@ class Recipe:
     max_grad_norm: float
 
 
-# ART's values.
-RL = Recipe("RL", weight_decay=0.1, max_grad_norm=0.1)
-SFT = Recipe("SFT", weight_decay=0.0, max_grad_norm=1.0)
-
 Parameters = Mapping[str, torch.nn.Parameter]
 
 
@@ -73,6 +69,6 @@ def require_finite(weights: Mapping[str, Tensor]) -> None:
 
 def diverge(what: str) -> InvalidInput:
     return InvalidInput(
-        f"The {what} is not finite: lower the learning rate, and for RL check the log-probabilities that were sent.",
+        f"The {what} is not finite: lower the learning rate, and check the log-probabilities if the job has some.",
         "Diverged",
     )

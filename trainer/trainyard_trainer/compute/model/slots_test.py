@@ -10,8 +10,8 @@ from testing.tiny_models import (
     pop_gradients,
 )
 from trainyard_trainer.compute.execution.executor import Executor
-from trainyard_trainer.compute.model.optimizer import SFT
 from trainyard_trainer.compute.model.slots import Shape
+from trainyard_trainer.sft.recipe import SFT
 
 SHAPE = Shape(4, 8, LLAMA_TARGETS)
 

@@ -10,9 +10,9 @@ from testing.scheduled_runs import (
     make_steps,
     run_all,
 )
-from trainyard_trainer.compute.model.optimizer import RL
 from trainyard_trainer.compute.scheduling.training_run import TrainingRun
 from trainyard_trainer.config import ANY, OFF, SAME_ENTITY
+from trainyard_trainer.rl.recipe import RL
 
 
 class TestCoBatching:
