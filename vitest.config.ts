@@ -39,6 +39,8 @@ function project(name: string, options: Project): TestProjectInlineConfiguration
 
 export default defineConfig({
   test: {
+    // The transformed modules are kept for the next project and the next run.
+    fsModuleCache: true,
     // Imports do not lead from a test to these files.
     forceRerunTriggers: ['**/*.{sql,yaml,yml,tpl,sh}', '**/package-lock.json', '**/vitest.config.ts'],
     projects: [
