@@ -6,7 +6,7 @@ import { runChild } from '../../local/install/run-child.ts'
 import { alertCases, healthy, namespace } from '../support/alert-cases.ts'
 import { createHelm, parseManifests } from '../support/helm.ts'
 import { installPrometheus } from '../support/prometheus.ts'
-import { listDefaultMetrics, listMetrics, metricTables } from '../support/metric-tables.ts'
+import { listDefaultMetrics, listMetrics, metricTables } from '../../tools/metric-tables.ts'
 import { useStack } from '../support/stack.ts'
 
 const helm = createHelm(useStack())

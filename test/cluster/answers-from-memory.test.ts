@@ -105,7 +105,7 @@ describe('a name that one process changed has its new meaning in the other at it
 })
 
 test("an unknown, a deleted and another entity's name are the same 404, which shows similar names of the entity", async () => {
-  const chat = async (model: string, bearer: string) => {
+  const readReply = async (model: string, bearer: string) => {
     const messages = [{ role: 'user', content: 'hi' }]
     const { status, body } = await postJson(`${own.server.url}/v1/chat/completions`, bearer, { model, messages })
     return { status, ...body }
@@ -117,11 +117,11 @@ test("an unknown, a deleted and another entity's name are the same 404, which sh
     error: expect.objectContaining({ code: 'model_not_found' }) as object,
   })
   const [mistyped, noAdvice] = [`${name}x`, 'GET /v1/models lists all models.']
-  expect(await chat(mistyped, key)).toEqual(notFound(mistyped, `Is ${name} meant?`))
-  expect(await chat(mistyped, foreignKey)).toEqual(notFound(mistyped, noAdvice))
-  expect(await chat(name, foreignKey)).toEqual(notFound(name, noAdvice))
+  expect(await readReply(mistyped, key)).toEqual(notFound(mistyped, `Is ${name} meant?`))
+  expect(await readReply(mistyped, foreignKey)).toEqual(notFound(mistyped, noAdvice))
+  expect(await readReply(name, foreignKey)).toEqual(notFound(name, noAdvice))
   await rest.call('DELETE', `/v1/preview/models/${id}`)
-  expect(await chat(name, key)).toEqual(notFound(name, noAdvice))
+  expect(await readReply(name, key)).toEqual(notFound(name, noAdvice))
 })
 
 /** An operator's publisher that sees these base models and engines. */

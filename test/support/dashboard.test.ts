@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { listDashboardQueries } from './dashboard.ts'
-import { listDefaultMetrics, listMetrics, metricTables } from './metric-tables.ts'
+import { listDefaultMetrics, listMetrics, metricTables } from '../../tools/metric-tables.ts'
 
 // vLLM's own, which engines serve. `npm test -- dashboard` finds data of each.
 const engineMetrics = [

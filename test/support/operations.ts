@@ -1,4 +1,4 @@
-import { readOpenApi } from './openapi.ts'
+import { readOpenApi } from '../../tools/openapi.ts'
 
 /** An operation of the OpenAPI document. */
 export interface DocumentedOperation {

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { TestProject } from 'vitest/node'
+import { noKubernetes } from '../../tools/openapi.ts'
 import { makeOwnPostgres } from './own-postgres.ts'
-import { noKubernetes } from './services.ts'
 import { createTemplateDatabase } from './template-database.ts'
 
 /** Starts a Postgres for all test files of a project that need no Kubernetes. Ends it after them. */

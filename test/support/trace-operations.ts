@@ -1,4 +1,4 @@
-import { readOpenApi } from './openapi.ts'
+import { readOpenApi } from '../../tools/openapi.ts'
 
 /** The used part of a schema in the document. */
 export interface Schema {

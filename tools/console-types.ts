@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { renderConsoleTypes, type Operation } from './support/console-types.ts'
-import { readOpenApi } from './support/openapi.ts'
+import { renderConsoleTypes, type Operation } from './render-console-types.ts'
+import { readOpenApi } from './openapi.ts'
 
 const file = path.join(import.meta.dirname, '..', 'console', 'data', 'api-types.ts')
 

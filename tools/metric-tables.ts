@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { Registry, collectDefaultMetrics } from 'prom-client'
-import { gatewayMetrics } from '../../apiserver/metrics/table.ts'
-import { databaseMetrics } from '../../db/metrics/table.ts'
-import type { MetricDefinition, MetricTable } from '../../lib/metrics/definition.ts'
-import { serverMetrics } from '../../lib/metrics/table.ts'
-import { operatorMetrics } from '../../operator/metrics/table.ts'
+import { gatewayMetrics } from '../apiserver/metrics/table.ts'
+import { databaseMetrics } from '../db/metrics/table.ts'
+import type { MetricDefinition, MetricTable } from '../lib/metrics/definition.ts'
+import { serverMetrics } from '../lib/metrics/table.ts'
+import { operatorMetrics } from '../operator/metrics/table.ts'
 
 /** A metric with its type, as Prometheus sees it. */
 export interface ListedMetric extends MetricDefinition {
   type: string
 }
 
-const trainerFile = path.join(import.meta.dirname, '../../trainer/trainyard_trainer/metrics.json')
+const trainerFile = path.join(import.meta.dirname, '../trainer/trainyard_trainer/metrics.json')
 const trainerMetrics = JSON.parse(readFileSync(trainerFile, 'utf8')) as MetricTable
 
 /** The tables of our metrics, with the parts that serve them. */

@@ -12,6 +12,7 @@ const importPattern = /(?:\bfrom|\bimport\(?|new URL\()\s*['"](\.{1,2}\/[^'"]+)[
 const layers: Record<string, readonly (readonly string[])[]> = {
   '.': [
     ['test'],
+    ['tools'],
     ['local'],
     ['apiserver', 'operator'],
     ['artifacts'],
@@ -94,7 +95,7 @@ function judgeImport(folder: string, { from, to }: Import): string | undefined {
   const [unit, target] = [from, to].map((file) => findUnit(folder, file))
   if (unit === undefined || target === undefined || unit === target) return undefined
   const [layer, targetLayer] = [unit, target].map((name) => layers[folder]!.findIndex((units) => units.includes(name)))
-  if (layer === -1 || targetLayer === -1) return `${layer === -1 ? unit : target} has no layer in test/layers.ts`
+  if (layer === -1 || targetLayer === -1) return `${layer === -1 ? unit : target} has no layer in tools/layers.ts`
   return layer! < targetLayer! ? undefined : `${unit} -> ${target}`
 }
 
@@ -121,14 +122,14 @@ function listMutualImports(imports: readonly Import[]): string[] {
   const pairs = imports.map(findSiblings).filter((pair) => pair !== undefined)
   const known = new Set(pairs.map(({ folder, target }) => `${folder} ${target}`))
   const mutual = pairs.filter(({ folder, target }) => folder < target && known.has(`${target} ${folder}`))
-  return [...new Set(mutual.map(({ folder, target }) => `${folder} and ${target} import each other (test/layers.ts)`))]
+  return [...new Set(mutual.map(({ folder, target }) => `${folder} and ${target} import each other (tools/layers.ts)`))]
 }
 
 const imports = listImports()
 const violations = imports.flatMap((each) =>
   Object.keys(layers).flatMap((folder) => {
     const violation = judgeImport(folder, each)
-    return violation === undefined ? [] : [`${each.from} imports ${each.to}: ${folder}: ${violation} (test/layers.ts)`]
+    return violation === undefined ? [] : [`${each.from} imports ${each.to}: ${folder}: ${violation} (tools/layers.ts)`]
   }),
 )
 violations.push(...listMutualImports(imports))

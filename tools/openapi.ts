@@ -1,10 +1,20 @@
+import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { loadConfig } from '../../apiserver/config.ts'
-import { serve } from '../../apiserver/serve.ts'
-import { findFreePort } from './free-port.ts'
-import { noKubernetes } from './services.ts'
+import { loadConfig } from '../apiserver/config.ts'
+import { serve } from '../apiserver/serve.ts'
+
+/** A kubeconfig of no cluster: port 1 is closed, so that each request to Kubernetes fails at once. */
+export const noKubernetes = JSON.stringify({
+  apiVersion: 'v1',
+  kind: 'Config',
+  clusters: [{ name: 'none', cluster: { server: 'http://127.0.0.1:1' } }],
+  users: [{ name: 'none', user: { token: 'none' } }],
+  contexts: [{ name: 'none', context: { cluster: 'none', user: 'none' } }],
+  'current-context': 'none',
+})
 
 interface Document<Operation> {
   paths: Record<string, Record<string, Operation>>
@@ -41,4 +51,12 @@ export async function readOpenApi<Operation>(base: '' | '/traces'): Promise<Docu
     // The store may write its mark once more.
     await rm(folder, { recursive: true, maxRetries: 5 })
   }
+}
+
+async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
 }

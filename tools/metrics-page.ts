@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { listDefaultMetrics, listMetrics, metricTables, type ListedMetric } from './support/metric-tables.ts'
+import { listDefaultMetrics, listMetrics, metricTables, type ListedMetric } from './metric-tables.ts'
 
 const root = path.dirname(import.meta.dirname)
 const file = path.join(root, 'docs', 'metrics.md')
