@@ -1,4 +1,4 @@
-import { methodNames, methods } from '../../crds/methods.ts'
+import { methodNames, methods } from '../crds/methods.ts'
 
 /** The used part of a JSON schema in an OpenAPI document. */
 export interface Schema {
