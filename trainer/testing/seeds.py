@@ -1,6 +1,6 @@
 """Seeds of random cases. A pytest plugin that prints the seed of the run.
 
-Each run has new cases. TRAINYARD_TEST_SEED repeats another run's cases. TRAINYARD_TEST_NIGHTLY=1 runs ten times as many.
+Each run has new cases. TRAINYARD_TEST_SEED repeats those of another run. TRAINYARD_TEST_NIGHTLY=1 runs ten times as many.
 TRAINYARD_TEST_RUNS=300 runs the cases of 300 runs: those of the seed, and of the 299 seeds that follow it.
 """
 
@@ -24,10 +24,12 @@ def draw_seeds(count: int) -> Sequence[int]:
 
 
 def choose_share(cases: Sequence[Case], share: int) -> list[Case]:
-    """A share of cases that are always the same, in their order. The run's seed decides which; a nightly run has all."""
+    """A share of cases that are always the same, in order. The run's seed decides which; a nightly run has all."""
     chosen = range(len(cases)) if IS_NIGHTLY else sorted(Random(RUN_SEED).sample(range(len(cases)), share))
     return [cases[index] for index in chosen]
 
 
 def pytest_terminal_summary(terminalreporter) -> None:
-    terminalreporter.write_line(f"random cases: TRAINYARD_TEST_SEED={RUN_SEED}{' TRAINYARD_TEST_NIGHTLY=1' * IS_NIGHTLY}")
+    terminalreporter.write_line(
+        f"random cases: TRAINYARD_TEST_SEED={RUN_SEED}{' TRAINYARD_TEST_NIGHTLY=1' * IS_NIGHTLY}"
+    )
