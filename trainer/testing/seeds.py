@@ -1,6 +1,6 @@
 """Seeds of random cases. A pytest plugin that prints the seed of the run.
 
-Each run has new cases. TRAINYARD_TEST_SEED repeats those of another run. TRAINYARD_TEST_NIGHTLY=1 runs ten times as many.
+Each run has new cases. TRAINYARD_TEST_SEED repeats those of another run. A nightly run has ten times as many.
 TRAINYARD_TEST_RUNS=300 runs the cases of 300 runs: those of the seed, and of the 299 seeds that follow it.
 """
 
