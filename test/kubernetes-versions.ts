@@ -1,11 +1,13 @@
-import { writeFile } from 'node:fs/promises'
+import { writeFile, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { runningStack } from './support/cluster-setup.ts'
 import { createHelm, parseManifests } from './support/helm.ts'
-import { installHelm3, installOldestKubernetes } from './support/other-versions.ts'
 import { startOwnCluster, type OwnCluster } from './support/own-cluster.ts'
 import type { Suite, SuiteContext } from './support/suite.ts'
 import { runVitest } from './support/suites.ts'
+import { versionFlags } from '../local/install/control-plane-build.ts'
+import { findModuleVersion } from '../local/install/versions.ts'
+import { installGoTool } from './support/go-tool.ts'
 
 // Each rendering in a server-side dry run, installations and upgrades of the objects, rules of custom resources, Roles.
 const files = ['chart', 'base-model-schema', 'roles'].map((name) => `test/cluster/${name}.test.ts`)
@@ -62,3 +64,35 @@ export const kubernetesVersions: readonly Suite[] = [
   suite('oldest-kubernetes-helm-3', { isOldest: true, isHelm3: true }),
   suite('helm-3', { isHelm3: true }),
 ]
+
+/** A program of another version than the one that the stack uses. */
+interface OtherProgram {
+  /** Such as v1.33.13. */
+  version: string
+  file: string
+}
+
+/** The kube-apiserver of the oldest minor that the chart takes. */
+async function installOldestKubernetes(): Promise<OtherProgram> {
+  const folder = 'oldest-kubernetes'
+  const version = await readVersion(folder, 'k8s.io/kubernetes')
+  const tool = { program: 'kube-apiserver', package: 'k8s.io/kubernetes/cmd/kube-apiserver', folder }
+  return { version, file: await installGoTool({ ...tool, linkerFlags: versionFlags(version) }) }
+}
+
+/** Helm 3. Without a cluster, it takes the version of its Kubernetes client for that of the cluster. */
+async function installHelm3(): Promise<OtherProgram> {
+  const folder = 'helm-3'
+  const version = await readVersion(folder, 'helm.sh/helm/v3')
+  const [, minor] = (await readVersion(folder, 'k8s.io/client-go')).split('.')
+  const variables = { k8sVersionMajor: '1', k8sVersionMinor: minor! }
+  const linkerFlags = Object.entries(variables).map(
+    ([name, value]) => `-X helm.sh/helm/v3/pkg/chartutil.${name}=${value}`,
+  )
+  const tool = { program: 'helm', package: 'helm.sh/helm/v3/cmd/helm', folder }
+  return { version, file: await installGoTool({ ...tool, linkerFlags: linkerFlags.join(' ') }) }
+}
+
+async function readVersion(folder: string, module: string): Promise<string> {
+  return findModuleVersion(await readFile(path.join(import.meta.dirname, folder, 'go.mod'), 'utf8'), module)
+}

@@ -3,11 +3,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createConsoleLink } from '../../apiserver/accounts/admin/console-command.ts'
 import { serveApi, type ServedApi } from '../support/api-server.ts'
 import { useBrowser } from '../support/browser.ts'
-import { openPathProxy, type PathProxy } from '../support/path-proxy.ts'
 import { openSeverableProxy, type SeverableProxy } from '../support/severable-proxy.ts'
 import { useStack } from '../support/stack.ts'
 import { trainRun } from './demo.ts'
 import { createRun, useWorld } from './world.ts'
+import { once } from 'node:events'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { pipeline } from 'node:stream/promises'
 
 const stack = useStack()
 const world = useWorld(stack)
@@ -36,7 +39,7 @@ describe('below the path of a proxy', () => {
     const asked: string[] = []
     const url = new URL(proxy.url).origin
     const page = await browser.open({ url, path: link.slice(url.length), statuses })
-    page.on('request', (request) => asked.push(request.url()))
+    page.on('request', (sent) => asked.push(sent.url()))
     await page.getByRole('link', { name: 'demo' }).click()
     expect(placeOf(page)).toBe(`/${entity}/demo`)
     const home = `${path}/${entity}/demo`
@@ -108,3 +111,37 @@ describe('behind a port-forward', () => {
     },
   )
 })
+
+/** A reverse proxy that has a server below a path, as an ingress that removes the path. */
+interface PathProxy {
+  /** The address of the server, with the path. */
+  url: string
+  close: () => Promise<void>
+}
+
+/** Opens one on a free port of 127.0.0.1. It answers 404 at all other paths. */
+async function openPathProxy(target: string, path: string): Promise<PathProxy> {
+  const proxy = createServer((incoming, answer) => {
+    const { method, headers, url = '' } = incoming
+    if (!url.startsWith(`${path}/`)) {
+      answer.writeHead(404).end()
+      return
+    }
+    const outgoing = request(new URL(url.slice(path.length), target), { method, headers }, (response) => {
+      answer.writeHead(response.statusCode!, response.headers)
+      pipeline(response, answer).catch(() => {})
+    })
+    // A client that leaves a stream ends it at the server too.
+    answer.on('close', () => outgoing.destroy())
+    pipeline(incoming, outgoing).catch(() => answer.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(proxy, 'listening')
+  return {
+    url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}${path}`,
+    close: async () => {
+      proxy.closeAllConnections()
+      proxy.close()
+      await once(proxy, 'close')
+    },
+  }
+}

@@ -1,13 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { ServerResponse } from 'node:http'
+import { type ServerResponse, createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel, Model } from '../../crds/generated.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { openModelHub, type ModelHubServer } from '../support/model-hub.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
 
 const stack = useStack()
 const namespace = `request-${randomUUID().slice(0, 8)}`
@@ -162,3 +163,34 @@ test('a base model that is made again has the revision that its models were trai
   expect(made?.spec).toMatchObject(earlier)
   await removeBaseModels()
 })
+
+/** A local hub of models, in place of the real one. */
+interface ModelHubServer {
+  url: string
+  /** The paths that were asked, without queries. */
+  asked: string[]
+  close: () => Promise<void>
+}
+
+/** Opens a hub on a free port of 127.0.0.1. `answer` answers the request for a model by its id. */
+async function openModelHub(answer: (id: string, response: ServerResponse) => void): Promise<ModelHubServer> {
+  const asked: string[] = []
+  const server = createServer((request, response) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://hub')
+    asked.push(pathname)
+    const [, id] = /^\/api\/models\/(.+)\/revision\/main$/.exec(pathname) ?? []
+    if (id === undefined) response.writeHead(404).end()
+    else answer(id, response)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    close: async () => {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

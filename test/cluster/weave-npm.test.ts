@@ -1,7 +1,12 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { clientTimeoutMs, newProject, projectId, runNode } from '../support/client-scripts.ts'
-import { useStack } from '../support/stack.ts'
-import { openTlsFront } from '../support/tls-front.ts'
+import { useStack, type Stack } from '../support/stack.ts'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { connect, type AddressInfo } from 'node:net'
+import { createServer } from 'node:tls'
+import { certificatesOf } from '../../local/stack/programs/certificates.ts'
+import { layoutOf } from '../../local/stack/layout.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
 const stack = useStack()
@@ -46,7 +51,7 @@ test.concurrent('weave for Node traces ops of every kind and reads its calls', a
 
 // Without a configured trace address, the SDK only uses TLS.
 test.concurrent('weave for Node needs only the address, the key and a project name without an entity', async () => {
-  const front = await openTlsFront(stack)
+  const front = await openTlsFront()
   onTestFinished(front.close)
   const env = { WANDB_BASE_URL: front.url, NODE_EXTRA_CA_CERTS: front.authority, WEAVE_PROJECT: newProject() }
   expect(await runNode(stack, 'weave-npm/ops.ts', env)).toEqual(ops)
@@ -80,3 +85,33 @@ test.concurrent('weave for Node publishes objects, a dataset of 5,000 rows and a
     },
   })
 })
+
+/** A stack's address behind TLS, as an ingress would provide it. */
+interface TlsFront {
+  url: string
+  /** The file with the certificate of the authority to trust. */
+  authority: string
+  close: () => Promise<void>
+}
+
+/** Opens a TLS front on a free port of 127.0.0.1, with the certificate of the stack's kube-apiserver. */
+async function openTlsFront(): Promise<TlsFront> {
+  const { authority, apiserver, apiserverKey } = certificatesOf(layoutOf(stack.stateFolder))
+  const target = new URL(stack.url)
+  const server = createServer({ cert: readFileSync(apiserver), key: readFileSync(apiserverKey) }, (incoming) => {
+    const outgoing = connect(Number(target.port), target.hostname)
+    incoming.on('error', () => outgoing.destroy()).on('close', () => outgoing.destroy())
+    outgoing.on('error', () => incoming.destroy()).on('close', () => incoming.destroy())
+    incoming.pipe(outgoing).pipe(incoming)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `https://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    authority,
+    close: async () => {
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -12,10 +12,12 @@ import { ArtifactMissing } from '../../artifacts/store/missing.ts'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
 import { WrongDigest } from '../../artifacts/store/wrong-digest.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
-import { openEncryptingFront } from '../support/encrypting-front.ts'
 import { eventually } from '../support/eventually.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
 import { openSeverableProxy } from '../support/severable-proxy.ts'
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 
 const megabyte = 1024 * 1024
 let server: S3Server
@@ -394,3 +396,44 @@ test.each(['artifacts', './x', 's3://', 's3://A', 's3://bucket/../x', 's3://buck
     await expect(createArtifactStore(address)).rejects.toThrow('TRAINYARD_ARTIFACTS must be')
   },
 )
+
+/** An S3 server whose ETags are no MD5s, like those of objects that are encrypted with a key of KMS. */
+interface EncryptingFront {
+  endpoint: string
+  /** How many objects were read. */
+  readonly reads: number
+  /** From now on, the first byte of what is read differs from what was written. */
+  spoil: () => void
+  close: () => Promise<void>
+}
+
+/** Opens one in front of an S3 server. */
+async function openEncryptingFront(port: number): Promise<EncryptingFront> {
+  let [reads, spoiled] = [0, false]
+  const front = http.createServer((incoming, response) => {
+    const { method, url, headers } = incoming
+    const answer = (answered: http.IncomingMessage) => {
+      response.writeHead(answered.statusCode!, { ...answered.headers, ...(answered.headers.etag && { etag: '"kms"' }) })
+      if (method === 'GET') reads++
+      if (method === 'GET' && spoiled) answered.once('data', (chunk: Buffer) => (chunk[0]! ^= 1))
+      answered.pipe(response)
+    }
+    const request = http.request({ port, method, path: url, headers, agent: false }, answer)
+    request.on('error', () => response.destroy())
+    incoming.pipe(request)
+  })
+  front.listen(0, '127.0.0.1')
+  await once(front, 'listening')
+  return {
+    endpoint: `http://127.0.0.1:${(front.address() as AddressInfo).port}`,
+    get reads() {
+      return reads
+    },
+    spoil: () => (spoiled = true),
+    close: async () => {
+      front.closeAllConnections()
+      front.close()
+      await once(front, 'close')
+    },
+  }
+}

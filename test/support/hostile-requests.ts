@@ -1,7 +1,18 @@
 import { gzipSync } from 'node:zlib'
 import type { Random } from '../clients/weave-differential/random.ts'
-import { makeExpression } from './hostile-expressions.ts'
-import { digests, paths, projects, Raw, refs, scalars, segments, structures, times } from './hostile-values.ts'
+import {
+  digests,
+  paths,
+  projects,
+  Raw,
+  refs,
+  scalars,
+  segments,
+  structures,
+  times,
+  field,
+  literal,
+} from './hostile-values.ts'
 import type { Asked } from './own-traces.ts'
 
 /** A request as bytes, which no real client would send. */
@@ -184,4 +195,42 @@ function makeForm(random: Random, project: string): Pick<Hostile, 'headers' | 'b
   ]
   const type = random.chance(0.9) ? 'multipart/form-data; boundary=x' : random.pick(types)
   return { headers: { 'content-type': type }, body }
+}
+
+/** Makes a random operand or operation of the query language, valid or not. */
+function makeExpression(random: Random, depth = 3): unknown {
+  const operand = () => makeExpression(random, depth - 1)
+  if (depth === 0 || random.chance(0.3)) {
+    return random.pick([
+      () => literal(random.pick(scalars)),
+      () => literal(random.pick(structures)),
+      () => literal(random.pick(times)),
+      () => field(random.pick(paths)),
+      () => field(random.pick(paths)),
+      () => random.pick(scalars),
+      () => ({
+        $convert: {
+          input: field(random.pick(paths)),
+          to: random.pick(['int', 'double', 'string', 'bool', 'exists', 'x', null]),
+        },
+      }),
+    ])()
+  }
+  const list = () => Array.from({ length: random.int(4) }, operand)
+  const pair = () => (random.chance(0.9) ? [operand(), operand()] : list())
+  return random.pick([
+    () => ({ $and: list() }),
+    () => ({ $or: list() }),
+    () => ({ $not: [operand()] }),
+    () => ({ [random.pick(['$eq', '$gt', '$gte', '$lt', '$lte'])]: pair() }),
+    () => ({ [random.pick(['$eq', '$gt', '$gte', '$lt', '$lte'])]: pair() }),
+    () => ({ $in: [operand(), random.chance(0.8) ? list() : operand()] }),
+    () => ({
+      $contains: { input: operand(), substr: operand(), case_insensitive: random.pick([true, false, null, 1]) },
+    }),
+    () => ({ $convert: { input: operand(), to: random.pick(['int', 'double', 'string', 'bool', 'exists']) } }),
+    () => ({ $eq: pair(), $and: list() }),
+    () => ({ [random.pick(['$regex', '$ne', 'eq', ''])]: pair() }),
+    () => random.pick(structures),
+  ])()
 }
