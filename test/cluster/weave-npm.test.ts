@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { clientTimeoutMs, newProject, projectId, runNode } from '../support/client-scripts.ts'
-import { useStack, type Stack } from '../support/stack.ts'
+import { useStack } from '../support/stack.ts'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { connect, type AddressInfo } from 'node:net'
