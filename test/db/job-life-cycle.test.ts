@@ -167,14 +167,6 @@ describe('releasing', () => {
     expect(await recordEvents(database.pool, attempt, [step(1)])).toBe('fenced')
   })
 
-  test('a process that claims again during its job has dropped that job', async () => {
-    await rows.addJob(await rows.addModel())
-    const trainer = rows.trainer()
-    const { attempt } = await rows.claim(trainer)
-    await recordEvents(database.pool, attempt, [started])
-    expect((await rows.claim(trainer)).claim.attempt).toBe(2)
-  })
-
   test('a lease that ran out puts the job back, and one that is renewed does not', async () => {
     const [silent, alive] = [await rows.addJob(await rows.addModel()), await rows.addJob(await rows.addModel())]
     const { attempt: dead } = await rows.claim()
