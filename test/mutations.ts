@@ -52,8 +52,10 @@ async function runStryker(files: string[]): Promise<void> {
 async function runByHand(mutations: Mutation[]): Promise<void> {
   if (mutations.length === 0) return
   const copy = await copyCheckout()
-  for (const test of new Set(mutations.map(({ test: name }) => name))) {
-    if (!passes(copy, test)) throw new Error(`${test} fails without a mutation`)
+  // The files of a folder have one stack.
+  const folders = Map.groupBy(new Set(mutations.map(({ test }) => test)), (test) => path.dirname(test).split('/')[1])
+  for (const tests of folders.values()) {
+    if (!passes(copy, tests)) throw new Error(`one of these fails without a mutation: ${tests.join(' ')}`)
   }
   let survived = 0
   for (const mutation of mutations) {
@@ -72,17 +74,19 @@ async function isCaughtIn(copy: string, { file, find, replace, test }: Mutation)
   const [before, after, ...more] = text.split(find)
   if (after === undefined || more.length > 0) throw new Error(`${file} does not have this once: ${find}`)
   await writeFile(place, before + replace + after)
-  const isCaught = !passes(copy, test)
+  const isCaught = !passes(copy, [test])
   await writeFile(place, text)
   return isCaught
 }
 
-/** Whether a test file passes. One that hangs does not. */
-function passes(copy: string, test: string): boolean {
-  const args = test.endsWith('.py')
-    ? ['test/python.ts', '-q', '--exitfirst', path.relative('trainer', test)]
-    : ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', test]
-  return spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout: 600_000 }).status === 0
+/** Whether test files of one project pass. One that hangs does not. */
+function passes(copy: string, tests: string[]): boolean {
+  const isPython = tests[0]!.endsWith('.py')
+  const args = isPython
+    ? ['test/python.ts', '-q', '--exitfirst', ...tests.map((test) => path.relative('trainer', test))]
+    : ['node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests]
+  const timeout = 600_000 * tests.length
+  return spawnSync(process.execPath, args, { cwd: copy, stdio: 'ignore', timeout }).status === 0
 }
 
 const sources = globSync('{console,lib,crds,db,artifacts,apiserver,operator,local}/**/*.test.{ts,tsx}', { cwd: root })
