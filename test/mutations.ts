@@ -53,8 +53,8 @@ async function runByHand(mutations: Mutation[]): Promise<void> {
   if (mutations.length === 0) return
   const copy = await copyCheckout()
   // The files of a folder have one stack.
-  const folders = Map.groupBy(new Set(mutations.map(({ test }) => test)), (test) => path.dirname(test).split('/')[1])
-  for (const tests of folders.values()) {
+  const groups = Map.groupBy(new Set(mutations.map(({ test }) => test)), (test) => path.dirname(test).split('/')[1])
+  for (const tests of groups.values()) {
     if (!passes(copy, tests)) throw new Error(`one of these fails without a mutation: ${tests.join(' ')}`)
   }
   let survived = 0
