@@ -1,6 +1,7 @@
 // Writes the metrics of SFT jobs into the runs of their models, where the client leaves this to the service (the setting
 // `metric_logging` of ART). Rows are written in the transactions of the reports that they are made of.
 
+import { isRowsMethod } from '../../crds/methods.ts'
 import type { Connection } from '../pool.ts'
 import { appendRows, type HistoryRow } from '../runs/append-rows.ts'
 import type { HeldJob } from './lock-attempt.ts'
@@ -18,7 +19,7 @@ export const artNames: Readonly<Record<string, string>> = {
 /** ART leaves it out. */
 const isLogged = (key: string) => key !== 'tokens_per_second'
 
-type LoggedJob = Pick<HeldJob, 'id' | 'step' | 'metricLogging'>
+type LoggedJob = Pick<HeldJob, 'id' | 'method' | 'step' | 'metricLogging'>
 
 /** Writes a row for each gradient step. */
 export async function logSteps(
@@ -51,8 +52,9 @@ export async function logMeans(connection: Connection, job: LoggedJob, means: Re
   await append(connection, run, [row])
 }
 
-function findTarget({ metricLogging, step }: LoggedJob): number | undefined {
-  if (metricLogging?.enabled !== true) return undefined
+/** Methods on trajectories have no such setting: their clients log by themselves. */
+function findTarget({ method, metricLogging, step }: LoggedJob): number | undefined {
+  if (!isRowsMethod(method) || metricLogging?.enabled !== true) return undefined
   return metricLogging.target_training_step ?? step
 }
 

@@ -282,7 +282,7 @@ test('lists are counted as far as a client wants', async () => {
   // Nothing is sent: that is the work of the operator, and this server has none.
   const hook = { id: randomUUID() }
   await world.database.pool.query(
-    `INSERT INTO training.webhooks (id, entity, url, events, secret, key_id)
+    `INSERT INTO training.webhooks (id, entity, url, events, sealed_secret, key_id)
      SELECT $1, $2, 'http://127.0.0.1:9/', $3, '', (SELECT id FROM auth.api_keys WHERE entity = $2 LIMIT 1)`,
     [hook.id, world.entity, ['training_job.queued', 'training_job.running']],
   )

@@ -137,7 +137,7 @@ test('an entity with nothing has the command that begins', async () => {
 async function addWebhook(): Promise<string> {
   const id = randomUUID()
   await world.database.pool.query(
-    `INSERT INTO training.webhooks (id, entity, url, events, secret, key_id)
+    `INSERT INTO training.webhooks (id, entity, url, events, sealed_secret, key_id)
      SELECT $1, $2, 'http://127.0.0.1:9/', $3, '', (SELECT id FROM auth.api_keys WHERE entity = $2 LIMIT 1)`,
     [id, world.entity, ['training_job.queued', 'training_job.running']],
   )
