@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { createPool, createTracePool, type Pool } from '../../db/pool.ts'
+import { createPool, createTracePool, withTransaction, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { useApiServer } from '../support/api-server.ts'
 import { createHelm, parseManifests } from '../support/helm.ts'
@@ -74,35 +74,30 @@ test('a process opens no more connections than its settings say', async () => {
   // An entity alone takes at most half of a pool.
   const clients = [await own.join('acme'), await own.join('globex')]
   const { pool, databaseUrl } = own.database
+  let lockPid = 0
   const countConnections = async () => {
     const { rows } = await pool.query<{ count: number }>(
       'SELECT count(*) FROM pg_stat_activity WHERE datname = $1 AND pid <> pg_backend_pid() AND pid <> $2',
-      [new URL(databaseUrl).pathname.slice(1), locking],
+      [new URL(databaseUrl).pathname.slice(1), lockPid],
     )
     return rows[0]!.count
   }
+  const list = (_: unknown, index: number) => clients[index % 2]!.send('GET', '/v1/preview/models')
+  let answers: Promise<Response[]> | undefined
   // The lists wait for this lock, so the pool for requests is full until it is released.
-  const lock = await pool.connect()
-  const { rows } = await lock.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
-  const locking = rows[0]!.pid
-  await lock.query('BEGIN; LOCK TABLE models IN ACCESS EXCLUSIVE MODE')
-  const answers = Promise.all(
-    Array.from({ length: 100 }, (_, index) => clients[index % 2]!.send('GET', '/v1/preview/models')),
-  )
-  try {
+  await withTransaction(pool, async (connection) => {
+    const { rows } = await connection.query<{ pid: number }>('SELECT pg_backend_pid() AS pid')
+    lockPid = rows[0]!.pid
+    await connection.query('LOCK TABLE training.models IN ACCESS EXCLUSIVE MODE')
+    answers = Promise.all(Array.from({ length: 100 }, list))
     // All of the pool for requests, and those that listen.
-    await vi.waitFor(
-      async () => expect(await countConnections()).toBeGreaterThanOrEqual(pools.TRAINYARD_DATABASE_CONNECTIONS + 2),
-      { timeout: 5_000 },
-    )
-  } finally {
-    await lock.query('COMMIT')
-    lock.release()
-  }
+    const expected = pools.TRAINYARD_DATABASE_CONNECTIONS + 2
+    await vi.waitFor(async () => expect(await countConnections()).toBeGreaterThanOrEqual(expected), { timeout: 5_000 })
+  })
   const poolSum = Object.values(pools).reduce((sum, count) => sum + count, 0)
   expect(await countConnections()).toBeLessThanOrEqual(poolSum + others['trainyard-apiserver']!)
   // A request that waits for a connection for too long is a 503.
-  expect((await answers).map(({ status }) => status)).toContain(200)
+  expect((await answers!).map(({ status }) => status)).toContain(200)
 })
 
 const log = createLogger('test', 'silent')
