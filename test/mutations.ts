@@ -43,7 +43,7 @@ async function runStryker(files: string[]): Promise<void> {
     incremental: true,
     incrementalFile: `.trainyard/mutations/${folders.join('+').replaceAll('/', '-') || 'nightly'}.json`,
     reporters: ['progress-append-only', 'clear-text'],
-    clearTextReporter: { logTests: false },
+    clearTextReporter: { logTests: false, reportTests: false },
     thresholds: { break: minScorePercent },
   })
   await stryker.runMutationTest()
