@@ -5,7 +5,7 @@ import path from 'node:path'
 import { Readable } from 'node:stream'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
@@ -17,7 +17,7 @@ const stack = await useOwnStack()
 const entity = 's3-team'
 let s3: S3Server
 let wayToS3: SeverableProxy
-let database: TestDatabase
+const database = useTestDatabase()
 let server: RunningApiServer
 let apiKey: string
 let rest: Rest
@@ -25,7 +25,6 @@ let rest: Rest
 beforeAll(async () => {
   s3 = await startS3Server()
   wayToS3 = await openSeverableProxy({ host: '127.0.0.1', port: s3.port })
-  database = await createTestDatabase()
   server = await startApiServer({ ...stack, artifacts: `s3://${s3.bucket}/trainyard` }, database.databaseUrl, {
     TRAINYARD_S3_ENDPOINT: `http://127.0.0.1:${wayToS3.port}`,
     ...s3.credentials,
@@ -40,7 +39,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server?.remove()
-  await database?.drop()
   await wayToS3?.close()
   await s3?.stop()
 })

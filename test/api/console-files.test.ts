@@ -4,14 +4,14 @@ import path from 'node:path'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { serveApi, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { useServices } from '../support/services.ts'
 
 const stack = useServices()
 const script = 'document.title = "a console"\n'.repeat(20)
 const html = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' }
 
-let database: TestDatabase
+const database = useTestDatabase()
 let folder: string
 let server: ServedApi
 let url: string
@@ -27,13 +27,11 @@ beforeAll(async () => {
   await writeFile(path.join(assets, 'main-a1.css'), 'p { margin: 0 }')
   await writeFile(path.join(assets, 'page.html'), '<script>alert(1)</script>')
   await writeFile(path.join(folder, 'secret.js'), 'nothing')
-  database = await createTestDatabase()
   server = await serveApi(stack, database.databaseUrl, { TRAINYARD_CONSOLE_FOLDER: folder })
   url = server.url
 })
 afterAll(async () => {
   await server?.remove()
-  await database?.drop()
   await rm(folder, { recursive: true })
 })
 

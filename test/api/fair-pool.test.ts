@@ -1,19 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { createPool, forRequests, type Pool } from '../../db/pool.ts'
 import type { FairPoolConfig } from '../../db/fair-pool.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { createLogger } from '../../lib/log.ts'
 import { runInTurn, runRequest } from '../../lib/request-scope.ts'
 import { useApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 
 const log = createLogger('test', 'silent')
 const own = useApiServer()
-let database: TestDatabase
-beforeAll(async () => void (database = await createTestDatabase()))
-afterAll(() => database?.drop())
+const database = useTestDatabase()
 
 const countSlow = `SELECT count(*) FROM pg_stat_activity
   WHERE datname = current_database() AND state = 'active' AND query LIKE '%pg_sleep%' AND pid <> pg_backend_pid()`

@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { groupNames, type GroupName } from '../../apiserver/groups.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { useServices } from '../support/services.ts'
 
@@ -12,21 +12,17 @@ const stack = useServices()
 const servers = {} as Record<GroupName, RunningApiServer>
 /** One of all groups. */
 let whole: RunningApiServer
-let database: TestDatabase
+const database = useTestDatabase()
 let key: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   key = await addKey(database.pool, 'groups', 'admin')
   const start = (env?: Record<string, string>) => startApiServer(stack, database.databaseUrl, env)
   const startOne = async (name: GroupName) => void (servers[name] = await start({ TRAINYARD_GROUPS: name }))
   const startWhole = async () => void (whole = await start())
   await Promise.all([startWhole(), ...groupNames.map(startOne)])
 })
-afterAll(async () => {
-  await Promise.all([whole, ...Object.values(servers)].map((server) => server?.remove()))
-  await database?.drop()
-})
+afterAll(() => Promise.all([whole, ...Object.values(servers)].map((server) => server?.remove())))
 
 interface Operation {
   method: string

@@ -6,25 +6,13 @@ import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/rep
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { useApiServer } from '../support/api-server.ts'
 import { type Rest } from '../support/rest.ts'
-import { addTrainingEntity } from '../support/training-entity.ts'
+import { addTrainingEntity, type Job, type Jobs, jobsPath } from '../support/training-entity.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 const own = useApiServer()
-const path = '/v1/preview/training-jobs'
 let rows: TrainingRows
 let api: Rest
 let stranger: Rest
-
-interface Job extends Record<string, unknown> {
-  id: string
-  state: string
-  timeline: Record<string, string | null>
-}
-interface Page {
-  data: Job[]
-  has_more: boolean
-  last_id: string
-}
 
 beforeAll(async () => {
   stranger = await own.join('others')
@@ -34,7 +22,7 @@ beforeEach(async () => {
   ;({ rows, api } = await addTrainingEntity(own))
 })
 
-const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
+const read = (id: string) => api.call<Job>('GET', `${jobsPath}/${id}`)
 const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
 
 describe('a job', () => {
@@ -117,7 +105,7 @@ describe('a job', () => {
     const [failed, cancelled, made] = [await rows.addJob(model), await rows.addJob(model), await rows.addJob(model)]
     await recordFailure(own.database.pool, (await rows.claim()).attempt, { ...lost, retryable: false })
     await rows.claim()
-    await api.call('POST', `${path}/${cancelled}/cancel`)
+    await api.call('POST', `${jobsPath}/${cancelled}/cancel`)
     await rows.train(made)
     const steps = await Promise.all([failed, cancelled, made].map(async (id) => (await read(id))['step']))
     expect(steps).toEqual([null, null, 1])
@@ -155,7 +143,7 @@ describe('a job', () => {
       reason: 'BaseModelNotFound',
       message: 'No base model serves its model now. It waits until the base model is there again.',
     }
-    const listPlaces = async () => (await api.call<Page>('GET', path)).data.map(({ queue }) => queue)
+    const listPlaces = async () => (await api.call<Jobs>('GET', jobsPath)).data.map(({ queue }) => queue)
     const told = [place(1), behind('1 job', 2), place(2), behind('2 jobs', 3), unserved]
     expect(await listPlaces()).toEqual(told)
     expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
@@ -240,11 +228,11 @@ describe('a job', () => {
   test('is not visible to other entities', async () => {
     const id = await rows.addJob(await rows.addModel())
     const answers = await Promise.all([
-      stranger.send('GET', `${path}/${id}`),
-      stranger.send('POST', `${path}/${id}/cancel`),
-      stranger.send('GET', `${path}/${id}/events`),
-      stranger.send('GET', `${path}/${randomUUID()}`),
-      api.send('GET', `${path}/none`),
+      stranger.send('GET', `${jobsPath}/${id}`),
+      stranger.send('POST', `${jobsPath}/${id}/cancel`),
+      stranger.send('GET', `${jobsPath}/${id}/events`),
+      stranger.send('GET', `${jobsPath}/${randomUUID()}`),
+      api.send('GET', `${jobsPath}/none`),
     ])
     const bodies = await Promise.all(
       answers.map(async (answer) => ({
@@ -255,6 +243,6 @@ describe('a job', () => {
     expect(new Set(bodies.map((body) => JSON.stringify(body)))).toEqual(
       new Set([JSON.stringify({ status: 404, body: '{"detail":"Training job ID not found"}' })]),
     )
-    expect((await stranger.call<Page>('GET', `${path}?limit=100`)).data).toEqual([])
+    expect((await stranger.call<Jobs>('GET', `${jobsPath}?limit=100`)).data).toEqual([])
   })
 })

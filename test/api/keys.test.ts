@@ -4,7 +4,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { revokeApiKey } from '../../db/accounts/api-keys.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { nodeEnv } from '../support/node-env.ts'
@@ -24,14 +24,13 @@ interface Key extends Record<string, unknown> {
   last_used_at: string | null
 }
 
-let database: TestDatabase
+const database = useTestDatabase()
 let servers: ServedApi[]
 let entity: string
 let adminKey: string
 let admin: Rest
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   servers = [await serveApi(stack, database.databaseUrl), await serveApi(stack, database.databaseUrl)]
 })
 beforeEach(async () => {
@@ -39,10 +38,7 @@ beforeEach(async () => {
   adminKey = await addKey(database.pool, entity, 'admin')
   admin = restWith(adminKey)
 })
-afterAll(async () => {
-  await Promise.all((servers ?? []).map((server) => server.remove()))
-  await database?.drop()
-})
+afterAll(() => Promise.all((servers ?? []).map((server) => server.remove())))
 
 const restWith = (key: string, server = servers[0]!) => createRest({ ...stack, url: server.url }, key)
 const make = (body: object = {}) => admin.call<Key>('POST', path, body)

@@ -6,7 +6,7 @@ import { markCheckpointsRemoved } from '../../db/deletion/checkpoint-removal.ts'
 import { createPool, withTransaction, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, serveApi, useOwnStack, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { nodeEnv } from '../support/node-env.ts'
@@ -37,12 +37,11 @@ beforeEach(() => {
 })
 
 describe('requests and chats, on two processes', () => {
-  let database: TestDatabase
+  const database = useTestDatabase()
   let servers: ServedApi[]
   let key: string
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     const env = { TRAINYARD_HOLD_SECONDS: '3' }
     servers = await Promise.all([1, 2].map(() => serveApi(stack, database.databaseUrl, env)))
     // A base model without engines: a chat waits some seconds for an engine.
@@ -53,10 +52,7 @@ describe('requests and chats, on two processes', () => {
   beforeEach(async () => {
     key = await addKey(database.pool, entity)
   })
-  afterAll(async () => {
-    await Promise.all((servers ?? []).map((server) => server.remove()))
-    await database?.drop()
-  })
+  afterAll(() => Promise.all((servers ?? []).map((server) => server.remove())))
 
   const ask = (path: string, { server = servers[0]!, bearer = key } = {}) =>
     fetch(server.url + path, { headers: { authorization: `Bearer ${bearer}` } })

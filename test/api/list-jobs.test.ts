@@ -3,37 +3,25 @@ import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { recordCheckpoint } from '../../db/jobs/reports.ts'
 import { useApiServer } from '../support/api-server.ts'
 import { type Rest } from '../support/rest.ts'
+import { addTrainingEntity, type Job, type Jobs, jobsPath } from '../support/training-entity.ts'
 import { checkpointOf, TrainingRows } from '../support/training-rows.ts'
 
 const own = useApiServer()
-const path = '/v1/preview/training-jobs'
 let rows: TrainingRows
 let api: Rest
 let stranger: Rest
-
-interface Job extends Record<string, unknown> {
-  id: string
-  state: string
-  timeline: Record<string, string | null>
-}
-interface Page {
-  data: Job[]
-  has_more: boolean
-  last_id: string
-}
 
 beforeAll(async () => {
   stranger = await own.join('others')
 })
 // Every test has its own entity, so that it lists only its own jobs.
 beforeEach(async () => {
-  rows = new TrainingRows(own.database.pool, `team-${randomUUID()}`)
-  api = await own.join(rows.entity)
+  ;({ rows, api } = await addTrainingEntity(own))
 })
 
-const read = (id: string) => api.call<Job>('GET', `${path}/${id}`)
-const list = async (query: string) => (await api.call<Page>('GET', `${path}?${query}`)).data.map(({ id }) => id)
-const cancel = (id: string, body?: unknown) => api.send('POST', `${path}/${id}/cancel`, body)
+const read = (id: string) => api.call<Job>('GET', `${jobsPath}/${id}`)
+const list = async (query: string) => (await api.call<Jobs>('GET', `${jobsPath}?${query}`)).data.map(({ id }) => id)
+const cancel = (id: string, body?: unknown) => api.send('POST', `${jobsPath}/${id}/cancel`, body)
 
 test('a job says which engines have its checkpoint, and which cannot load it', async () => {
   const id = await rows.addJob(await rows.addModel())
@@ -62,7 +50,7 @@ describe('the list', () => {
     const walk = async (order: string) => {
       const ids: string[] = []
       for (let after = ''; ;) {
-        const page = await api.call<Page>('GET', `${path}?limit=2&order=${order}${after}`)
+        const page = await api.call<Jobs>('GET', `${jobsPath}?limit=2&order=${order}${after}`)
         ids.push(...page.data.map(({ id }) => id))
         if (!page.has_more) return ids
         after = `&after=${page.last_id}`
@@ -134,7 +122,7 @@ describe('the list', () => {
     ['an invalid year', 'created_before=99999-01-01T00:00:00Z', ['query', 'created_before']],
     ['a limit too high', 'limit=101', ['query', 'limit']],
   ])('rejects %s', async (_name, query, loc) => {
-    const answer = await api.send('GET', `${path}?${query}`)
+    const answer = await api.send('GET', `${jobsPath}?${query}`)
     expect({ status: answer.status, body: await answer.json() }).toEqual({
       status: 422,
       body: { detail: [{ loc, msg: expect.any(String), type: expect.any(String) }] },
@@ -144,7 +132,7 @@ describe('the list', () => {
   test('rejects a cursor that was never in the requested list, and a cursor of another entity', async () => {
     const [first, second] = [await rows.addModel(), await rows.addModel()]
     const job = await rows.addJob(first)
-    expect((await api.send('GET', `${path}?model_id=${second}&after=${job}`)).status).toBe(422)
-    expect((await stranger.send('GET', `${path}?after=${job}`)).status).toBe(422)
+    expect((await api.send('GET', `${jobsPath}?model_id=${second}&after=${job}`)).status).toBe(422)
+    expect((await stranger.send('GET', `${jobsPath}?after=${job}`)).status).toBe(422)
   })
 })

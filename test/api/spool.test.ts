@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useServices } from '../support/services.ts'
 
@@ -13,19 +13,17 @@ const limitBytes = 256 * 1024 * 1024
 const mib = 1024 * 1024
 
 let artifacts: string
-let database: TestDatabase
+const database = useTestDatabase()
 let server: ServedApi
 let headers: Record<string, string>
 beforeAll(async () => {
   // This store is separate: other tests kill processes, whose bodies stay in their store.
   artifacts = await mkdtemp(path.join(tmpdir(), 'spool-'))
-  database = await createTestDatabase()
   server = await serveApi({ ...stack, artifacts }, database.databaseUrl)
   headers = { authorization: `Bearer ${await addKey(database.pool, 'team')}`, 'content-type': 'application/json' }
 })
 afterAll(async () => {
   await server?.remove()
-  await database?.drop()
   await rm(artifacts, { recursive: true, force: true })
 })
 

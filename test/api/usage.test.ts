@@ -7,7 +7,7 @@ import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/rep
 import { addChatUsage } from '../../db/accounts/chat-usage.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { openSeverableProxy } from '../support/severable-proxy.ts'
@@ -32,14 +32,13 @@ interface Page {
   last_id: string
 }
 
-let database: TestDatabase
+const database = useTestDatabase()
 let server: ServedApi
 let rows: TrainingRows
 let entity: string
 let api: Rest
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   server = await serveApi(stack, database.databaseUrl)
 })
 beforeEach(async () => {
@@ -47,10 +46,7 @@ beforeEach(async () => {
   rows = new TrainingRows(database.pool, entity)
   api = createRest({ ...stack, url: server.url }, await addKey(database.pool, entity))
 })
-afterAll(async () => {
-  await server?.remove()
-  await database?.drop()
-})
+afterAll(() => server?.remove())
 
 const read = async (query = '') => (await api.call<Page>('GET', `${path}?${query}`)).data
 const total = async () => (await read())[0]!

@@ -7,7 +7,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { clientTimeoutMs, newProject, runPython } from '../support/client-scripts.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { openKillingProxy, type KillingProxy, type KillMoment } from '../support/killing-proxy.ts'
@@ -19,13 +19,12 @@ import { useOwnStack } from '../support/api-server.ts'
 
 const stack = await useOwnStack()
 const entity = 'sdk-artifacts'
-let database: TestDatabase
+const database = useTestDatabase()
 let server: RunningApiServer
 let proxy: KillingProxy
 let keys: { own: string; full: string }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const { pool, databaseUrl } = database
   const start = async () => (server = await startApiServer(stack, databaseUrl))
   await start()
@@ -49,7 +48,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await proxy?.close()
   await server?.remove()
-  await database?.drop()
 })
 
 /** What the script asks for: a death of the server, or an entity that is full for a while. */

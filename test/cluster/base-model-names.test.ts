@@ -1,21 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { listBaseModels } from '../../db/base-models/base-models.ts'
 import { registerBaseModel } from '../../db/base-models/resources.ts'
 import { insertModel } from '../../db/models/insert.ts'
 import { notForked } from '../../db/models/table.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const namespace = 'trainyard'
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = useTestDatabase()
 
 const trainedOn = { source: { path: 'models/none' }, lora: { rank: 8 } }
 const register = (crName: string, names: string[], createdAt: number) =>

@@ -10,7 +10,7 @@ import type { PodSettings } from '../../operator/base-model/common-pod.ts'
 import { buildDisruptionBudget, buildEngineService } from '../../operator/base-model/engine-service.ts'
 import { buildEngineDeployment } from '../../operator/base-model/engine-deployment.ts'
 import { buildTrainerPod } from '../../operator/base-model/pods.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { nowhere } from '../support/scaled-base-model.ts'
@@ -22,7 +22,7 @@ const suffix = randomUUID().slice(0, 8)
 const namespace = `pods-${suffix}`
 // A RuntimeClass and a PriorityClass have no namespace.
 const className = `gpu-${suffix}`
-let database: TestDatabase
+const database = useTestDatabase()
 let operator: RunningOperator
 
 beforeAll(async () => {
@@ -34,7 +34,6 @@ beforeAll(async () => {
   const metadata = { name: className }
   await stack.apply({ apiVersion: 'node.k8s.io/v1', kind: 'RuntimeClass', metadata, handler: 'nvidia' })
   await stack.apply({ apiVersion: 'scheduling.k8s.io/v1', kind: 'PriorityClass', metadata, value: 1 })
-  database = await createTestDatabase()
   const { databaseUrl } = database
   const env = { TRAINYARD_POD_SECURITY_CONTEXT: JSON.stringify(podSecurityContext) }
   operator = await startOperator(stack, { databaseUrl, namespace, env })
@@ -44,7 +43,6 @@ afterAll(async () => {
   await operator.remove()
   await removeNamespace(stack, namespace)
   await stack.kubectl('delete', `runtimeclass/${className}`, `priorityclass/${className}`)
-  await database.drop()
 })
 
 const chartFile = new URL('../../helm/trainyard/values.yaml', import.meta.url)

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
@@ -9,11 +9,10 @@ import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 const namespace = `values-${randomUUID().slice(0, 8)}`
-let database: TestDatabase
+const database = useTestDatabase()
 let operator: RunningOperator
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await createNamespace(stack, namespace)
   operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
 })
@@ -21,7 +20,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await operator.remove()
   await removeNamespace(stack, namespace)
-  await database.drop()
 })
 
 const write = (specs: Record<string, object>) =>

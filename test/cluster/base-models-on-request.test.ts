@@ -3,7 +3,7 @@ import { type ServerResponse, createServer } from 'node:http'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel, Model } from '../../crds/generated.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
@@ -32,12 +32,11 @@ const answers: Record<string, (response: ServerResponse) => void> = {
 }
 
 let hub: ModelHubServer
-let database: TestDatabase
+const database = useTestDatabase()
 let servers: ServedApi[]
 
 beforeAll(async () => {
   await createNamespace(stack, namespace)
-  database = await createTestDatabase()
   hub = await openModelHub((id, response) =>
     answers[id] ? answers[id](response) : response.end(JSON.stringify({ id, sha, siblings: [] })),
   )
@@ -52,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all((servers ?? []).map((server) => server.remove()))
   await hub?.close()
-  await database?.drop()
   await removeNamespace(stack, namespace)
 })
 

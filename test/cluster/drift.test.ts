@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
@@ -15,12 +15,11 @@ const repairMs = 60_000
 const stack = useStack()
 const namespace = `drift-${randomUUID().slice(0, 8)}`
 const inNamespace = ['-n', namespace]
-let database: TestDatabase
+const database = useTestDatabase()
 let operator: RunningOperator
 let metricsPort: number
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await createNamespace(stack, namespace)
   await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
   metricsPort = await findFreePort()
@@ -32,7 +31,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await operator?.remove()
   await removeNamespace(stack, namespace)
-  await database?.drop()
 })
 
 async function applyBaseModel(name: string, trainers: number): Promise<void> {

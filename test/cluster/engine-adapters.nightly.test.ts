@@ -5,7 +5,7 @@ import type { Model } from '../../crds/generated.ts'
 import { listWantedAdapters } from '../../db/engines/wanted-adapters.ts'
 import { recordAdapterUses } from '../../db/engines/adapter-uses.ts'
 import { createAdapterEngine, type AdapterEngine } from '../support/adapter-engine.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { addEnginePod, listenAsEngine } from '../support/fake-engine.ts'
 import { ModelRows } from '../support/model-rows.ts'
@@ -17,13 +17,12 @@ const stack = useStack()
 const apiVersion = 'trainyard.dev/v1alpha1'
 const namespace = `adapters-${randomUUID().slice(0, 8)}`
 const subnet = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`
-let database: TestDatabase
+const database = useTestDatabase()
 let operator: RunningOperator
 let rows: ModelRows
 let addresses = 0
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   rows = new ModelRows(database.pool, stack.artifacts)
   await createNamespace(stack, namespace)
   operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace })
@@ -31,7 +30,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await operator?.remove()
   await removeNamespace(stack, namespace)
-  await database?.drop()
 })
 
 /** A base model of this test alone. */

@@ -9,7 +9,7 @@ import { countEngineDemand } from '../../db/demand/engine-demand.ts'
 import { recordLoad } from '../../db/engines/loaded-adapters.ts'
 import { withTransaction } from '../../db/pool.ts'
 import { addKey, serveApi, startApiServer, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { addBaseModel, addEnginePod, setEngineReady } from '../support/fake-engine.ts'
@@ -21,7 +21,7 @@ const namespace = `routing-${randomUUID()}`
 const model = 'routed'
 const entity = 'acme'
 const messages = [{ role: 'user', content: 'hi' }]
-let database: TestDatabase
+const database = useTestDatabase()
 let server: ServedApi
 let key: string
 let place: (number: number) => Parameters<typeof addEnginePod>[0]
@@ -29,7 +29,6 @@ const engines: Server[] = []
 const processes: ChildProcess[] = []
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await createNamespace(stack, namespace)
   const subnet = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const { kubectl } = stack
@@ -55,7 +54,6 @@ afterEach(async () => {
 afterAll(async () => {
   await server?.remove()
   await removeNamespace(stack, namespace)
-  await database?.drop()
 })
 
 const hold = { TRAINYARD_HOLD_SECONDS: '30', TRAINYARD_HOLD_REQUESTS: '3' }

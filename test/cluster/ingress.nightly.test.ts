@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
 import { openEventStream } from '../support/event-stream.ts'
 import { eventsOf } from '../support/followed-jobs.ts'
@@ -63,7 +63,7 @@ describe('an Ingress', () => {
 describe('the nginx of docs/ingress.md lets through', () => {
   const model = 'proxied'
   const entity = `team-${randomUUID()}`
-  let database: TestDatabase
+  const database = useTestDatabase()
   let server: ServedApi
   let nginx: RunningNginx
   let headers: Record<string, string>
@@ -71,7 +71,6 @@ describe('the nginx of docs/ingress.md lets through', () => {
   let finish: () => void
 
   beforeAll(async () => {
-    database = await createTestDatabase()
     await createNamespace(stack, namespace)
     const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
     const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
@@ -95,7 +94,6 @@ describe('the nginx of docs/ingress.md lets through', () => {
     await nginx?.stop()
     await server?.remove()
     await removeNamespace(stack, namespace)
-    await database?.drop()
   })
 
   test('a streamed chat, event by event', async () => {

@@ -1,27 +1,23 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import type { Attempt } from '../../db/jobs/attempts.ts'
 import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import { maxSeq, listJobLog, recordLog, type ReportedLine } from '../../db/jobs/logs.ts'
 import { recordEvents, recordRelease } from '../../db/jobs/reports.ts'
 import { removeModelRows } from '../../db/deletion/model-rows.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
 import { started, TrainingRows } from '../support/training-rows.ts'
 import { post } from '../support/post.ts'
 
 const stack = useStack()
-let database: TestDatabase
+const database = useTestDatabase()
 let rows: TrainingRows
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
 beforeEach(() => {
   rows = new TrainingRows(database.pool)
 })
-afterAll(() => database?.drop())
 
 const line = (seq: number, text = `line ${seq}`): ReportedLine => ({
   seq,

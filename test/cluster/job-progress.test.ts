@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { createPool } from '../../db/pool.ts'
 import type { Attempt } from '../../db/jobs/attempts.ts'
 import { renewLease } from '../../db/jobs/leases.ts'
@@ -17,7 +17,7 @@ import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import { createLogger } from '../../lib/log.ts'
 import { expireProgress } from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { createRest } from '../support/rest.ts'
@@ -27,16 +27,12 @@ import { checkpointOf, started, step, TrainingRows } from '../support/training-r
 import { postJson } from '../support/post.ts'
 
 const stack = useStack()
-let database: TestDatabase
+const database = useTestDatabase()
 let rows: TrainingRows
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
 beforeEach(() => {
   rows = new TrainingRows(database.pool)
 })
-afterAll(() => database?.drop())
 
 const digest = 'ab'.repeat(32)
 const save = async (attempt: Attempt, at: number, id: string = randomUUID()) => {

@@ -5,7 +5,7 @@ import { setPaused } from '../../db/accounts/pauses.ts'
 import { createPool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { startFakeEngine } from '../support/fake-engine.ts'
 import { findFreePort } from '../support/free-port.ts'
@@ -20,12 +20,11 @@ const namespace = `metrics-${randomUUID().slice(0, 8)}`
 const model = 'counted'
 const entity = `team-${randomUUID()}`
 const requests = 'trainyard_http_requests_total'
-let database: TestDatabase
+const database = useTestDatabase()
 let engine: Server
 let key: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await createNamespace(stack, namespace)
   const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
@@ -40,7 +39,6 @@ afterAll(async () => {
   engine?.closeAllConnections()
   engine?.close()
   await removeNamespace(stack, namespace)
-  await database?.drop()
 })
 
 interface MeteredServer extends RunningApiServer {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
@@ -29,7 +29,7 @@ const namespace = `rules-${randomUUID().slice(0, 8)}`
 const baseName = `base-${'x'.repeat(35)}`
 // Its resources may name one entity.
 const tenant = `${namespace}-tenant`
-let database: TestDatabase
+const database = useTestDatabase()
 let operator: RunningOperator
 let metricsPort: number
 
@@ -62,7 +62,6 @@ async function applyBoth(name: string): Promise<void> {
 }
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await createNamespace(stack, namespace)
   await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
   await createNamespace(stack, tenant)
@@ -88,7 +87,6 @@ afterAll(async () => {
   await operator?.remove()
   await removeNamespace(stack, tenant)
   await removeNamespace(stack, namespace)
-  await database?.drop()
 })
 
 test('rule 3: why a job waits stands in kubectl get: the trainer pod has no GPU', async () => {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { recordSource } from '../../db/base-models/sources.ts'
 import { findUntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
 import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
@@ -15,14 +15,13 @@ import { postJson } from '../support/post.ts'
 const stack = useStack()
 // Node keeps idle connections open for this time. A server that waited for them would take as long to stop.
 const keepAliveMs = 5_000
-let database: TestDatabase
+const database = useTestDatabase()
 let server: RunningStatusServer
 let rows: TrainingRows
 let token: string
 let podUid: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   server = await startStatusServer(stack, database.databaseUrl)
   await makePod('trainer-0', 'trainyard-trainer')
   token = await makeToken('trainyard-trainer', 'trainyard-status', 'trainer-0')
@@ -31,10 +30,7 @@ beforeAll(async () => {
 beforeEach(() => {
   rows = new TrainingRows(database.pool)
 })
-afterAll(async () => {
-  await server?.remove()
-  await database?.drop()
-})
+afterAll(() => server?.remove())
 
 /** A pod that is never scheduled. Tokens are bound to it. */
 function makePod(name: string, serviceAccountName: string) {

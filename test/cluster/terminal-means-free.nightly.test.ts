@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
@@ -14,7 +14,7 @@ const stack = useStack()
 const namespace = `free-${randomUUID().slice(0, 8)}`
 const inNamespace = ['-n', namespace]
 const baseModel = 'free/base'
-let database: TestDatabase
+const database = useTestDatabase()
 let status: RunningStatusServer
 let operator: RunningOperator
 let pod: string
@@ -29,7 +29,6 @@ const start = () =>
   })
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   status = await startStatusServer(stack, database.databaseUrl, { namespace })
   metricsPort = await findFreePort()
   operator = await start()
@@ -52,7 +51,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await operator?.remove()
   await status?.remove()
-  await database?.drop()
 })
 
 /** Finds the trainer pod that the operator has made, and gets the token that its kubelet would get. */

@@ -6,25 +6,21 @@ import { cancelJob } from '../../db/jobs/endings.ts'
 import { listen } from '../../db/listen.ts'
 import { withTransaction } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type TestDatabase, useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 
 const log = createLogger('test', 'silent')
-let database: TestDatabase
+const database = useTestDatabase()
 let feed: ChangeFeed
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   feed = new ChangeFeed()
   expect(await feed.renew()).toBe(false)
   feed.start(database.databaseUrl, log)
   await eventually(async () => expect(await feed.renew()).toBe(true))
 })
-afterAll(async () => {
-  await feed?.close()
-  await database?.drop()
-})
+afterAll(() => feed?.close())
 
 test('a probe is answered after the notifications of all changes that were acknowledged before', async () => {
   const heard = new Set<string>()

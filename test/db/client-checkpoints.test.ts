@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { recordSource } from '../../db/base-models/sources.ts'
 import { recordUntrainedAdapter } from '../../db/base-models/untrained-adapter.ts'
 import { addCheckpoint, type AddedCheckpoint } from '../../db/checkpoints/add.ts'
@@ -13,14 +13,10 @@ import { findServedModel } from '../../db/models/served.ts'
 import { withTransaction } from '../../db/pool.ts'
 import { referToCheckpoints } from '../../db/store/references.ts'
 import { findVersionByAlias, findVersionById, listFilesOf, listVersionsOf } from '../../db/wandb/versions.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { checkpointOf, TrainingRows } from '../support/training-rows.ts'
 
-let database: TestDatabase
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
+const database = useTestDatabase()
 
 /** A model without jobs. `add` adds a checkpoint of a client with these aliases, and returns its step. */
 async function makeModel() {

@@ -2,15 +2,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createPool, createTracePool, withTransaction, type Pool } from '../../db/pool.ts'
 import { readMeasured } from '../../db/runs/read-measured.ts'
 import { runForAnswer } from '../../lib/request-scope.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { log } from '../support/template-database.ts'
 
-let database: TestDatabase
+const database = useTestDatabase()
 let pools: Record<string, Pool>
 
 // One connection each, so that requests wait for it.
 beforeAll(async () => {
-  database = await createTestDatabase()
   const url = database.databaseUrl
   pools = {
     direct: createPool(url, log, 1),
@@ -19,10 +18,7 @@ beforeAll(async () => {
   }
 })
 
-afterAll(async () => {
-  await Promise.all(Object.values(pools).map((pool) => pool.end()))
-  await database.drop()
-})
+afterAll(() => Promise.all(Object.values(pools).map((pool) => pool.end())))
 
 /** The bytes that work reads of at most `most`. */
 async function count(work: () => Promise<unknown>, most = Infinity): Promise<number> {

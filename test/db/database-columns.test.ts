@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { jobStates } from '../../crds/job-states.ts'
 import { methodNames } from '../../crds/methods.ts'
 import { keyColumns } from '../../db/accounts/api-keys.ts'
@@ -20,15 +20,9 @@ import { trajectoryColumns } from '../../db/trajectories/trajectories.ts'
 import { deliveryColumns } from '../../db/webhooks/deliveries.ts'
 import { webhookColumns } from '../../db/webhooks/webhooks.ts'
 import { writtenColumns } from '../../db/tracing/call-rows.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-
-afterAll(() => database.drop())
+const database = useTestDatabase()
 
 const tables: Record<string, readonly Pick<Column<unknown>, 'name' | 'type'>[]> = {
   'training.jobs': Object.values(jobColumns),

@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { claimJob } from '../../db/jobs/claims.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { listQueuePlaces } from '../../db/jobs/queue.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { FairOrderModel } from '../support/fair-order-model.ts'
 import { createRandom } from '../clients/weave-differential/random.ts'
 import { chooseCases } from '../support/random-cases.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 
-let database: TestDatabase
+const database = useTestDatabase()
 let baseModel: string
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
 beforeEach(() => {
   baseModel = `test/${randomUUID()}`
 })
-afterAll(() => database?.drop())
 
 const rowsOf = (entity: string) => new TrainingRows(database.pool, entity, baseModel)
 

@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import { keepGarbage, listGarbage, releaseGarbage } from '../../db/gc/garbage.ts'
 import { insertPending } from '../../db/wandb/pending.ts'
@@ -16,19 +16,14 @@ import {
   expireTokenStatistics,
 } from '../../operator/retention/files.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { ModelRows } from '../support/model-rows.ts'
 
 const warnings: object[] = []
 const log = pino({ level: 'warn' }, { write: (line) => warnings.push(JSON.parse(line) as object) })
-let database: TestDatabase
+const database = useTestDatabase()
 let root: string
 let rows: ModelRows
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database.drop())
 
 beforeEach(async () => {
   warnings.length = 0

@@ -1,13 +1,11 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createPool, createTracePool, patience, withTransaction, type Pool } from '../../db/pool.ts'
 import { isDatabaseUnavailable } from '../../db/unavailable.ts'
 import { createLogger } from '../../lib/log.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 
 const log = createLogger('test', 'silent')
-let database: TestDatabase
-beforeAll(async () => void (database = await createTestDatabase()))
-afterAll(() => database?.drop())
+const database = useTestDatabase()
 
 const settings = ['idle_in_transaction_session_timeout', 'statement_timeout', 'tcp_keepalives_idle', 'TimeZone']
 

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { claimJob, type Claim } from '../../db/jobs/claims.ts'
 import { renewLease } from '../../db/jobs/leases.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
@@ -6,20 +6,16 @@ import { decideLostAttempts, listLostPods } from '../../db/jobs/lost-attempts.ts
 import { recordServing } from '../../db/jobs/report-service.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
-let database: TestDatabase
+const database = useTestDatabase()
 let rows: TrainingRows
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
 beforeEach(() => {
   rows = new TrainingRows(database.pool)
 })
-afterAll(() => database.drop())
 
 async function countLockWaits(): Promise<number> {
   const { rowCount } = await database.pool.query(

@@ -4,16 +4,15 @@ import { queueJob } from '../../db/jobs/enqueue.ts'
 import { listen, type Listener } from '../../db/listen.ts'
 import { recordCheckpoint, recordEvents, recordRelease } from '../../db/jobs/reports.ts'
 import { createLogger } from '../../lib/log.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
-let database: TestDatabase
+const database = useTestDatabase()
 let rows: TrainingRows
 let listener: Listener
 let heard: string[] = []
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   rows = new TrainingRows(database.pool)
   const onNotify = (channel: string, payload: string) => heard.push(`${channel} ${payload}`.trim())
   const channels = ['training_jobs', 'training_publishing', 'training_queue']
@@ -22,10 +21,7 @@ beforeAll(async () => {
     listener = listen(database.databaseUrl, channels, handlers, createLogger('test', 'silent'))
   })
 })
-afterAll(async () => {
-  await listener?.close()
-  await database?.drop()
-})
+afterAll(() => listener?.close())
 
 /** What a change notifies, in order of channels. */
 async function hear(change: () => Promise<unknown>): Promise<string[]> {

@@ -1,22 +1,18 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { renewLease } from '../../db/jobs/leases.ts'
 import { cancelJob, failJob, finishJob } from '../../db/jobs/endings.ts'
 import type { JobFailure } from '../../db/jobs/attempts.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
-let database: TestDatabase
+const database = useTestDatabase()
 let rows: TrainingRows
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
 beforeEach(() => {
   rows = new TrainingRows(database.pool)
 })
-afterAll(() => database.drop())
 
 const lost = { category: 'Internal', reason: 'CudaOutOfMemory', message: 'out of memory', retryable: true } as const
 

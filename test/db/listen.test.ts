@@ -2,26 +2,22 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { listen, type Listener } from '../../db/listen.ts'
 import { createLogger } from '../../lib/log.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { openSeverableProxy, type SeverableProxy } from '../support/severable-proxy.ts'
 
 const application = 'trainyard listens'
-let database: TestDatabase
+const database = useTestDatabase()
 let proxy: SeverableProxy
 let proxied: string
 const log = createLogger('test', 'silent')
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const url = new URL(database.databaseUrl)
   proxy = await openSeverableProxy({ host: url.hostname, port: Number(url.port) })
   url.host = `127.0.0.1:${proxy.port}`
   proxied = url.href
 })
-afterAll(async () => {
-  await proxy?.close()
-  await database?.drop()
-})
+afterAll(() => proxy?.close())
 
 function open(): { listener: Listener; connected: Promise<void> } {
   const { promise, resolve } = Promise.withResolvers<void>()

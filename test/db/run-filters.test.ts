@@ -1,18 +1,17 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { maxDocumentValues } from '../../apiserver/wandb/json-text.ts'
 import { createPool } from '../../db/pool.ts'
 import { countRuns, listRuns } from '../../db/runs/list.ts'
 import { createLogger } from '../../lib/log.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { readMemory } from '../hostile/process-memory.ts'
 
 const mib = 1024 * 1024
 const [entity, project] = ['team', 'filters']
 
-let database: TestDatabase
+const database = useTestDatabase()
 beforeAll(async () => {
-  database = await createTestDatabase()
   const large = { a: 'x'.repeat(300_000) }
   await add('none', {})
   await add('one', { lr: { value: 1 }, 'a.b': { value: 'dotted' } }, { loss: 3, 'eval/x': 1 })
@@ -20,7 +19,6 @@ beforeAll(async () => {
   await add('text', { lr: { value: 'x' }, list: { value: [1, 2] } }, { loss: 1 })
   await add('large', { lr: { value: large } }, { loss: 2 })
 })
-afterAll(() => database?.drop())
 
 function add(name: string, config: object, summary: object = {}, place = project) {
   return database.pool.query(

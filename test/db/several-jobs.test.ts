@@ -1,24 +1,20 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect, test } from 'vitest'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
 import { claimJob, type Claimant } from '../../db/jobs/claims.ts'
 import { renewLease } from '../../db/jobs/leases.ts'
 import { finishJob } from '../../db/jobs/endings.ts'
 import { decideLostAttempts } from '../../db/jobs/lost-attempts.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
 
-let database: TestDatabase
+const database = useTestDatabase()
 let rows: TrainingRows
 
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
 beforeEach(() => {
   rows = new TrainingRows(database.pool)
 })
-afterAll(() => database?.drop())
 
 const claim = (trainer: Claimant, holding: string[]) => claimJob(database.pool, { ...trainer, holding })
 const addJobs = async (count: number) => {

@@ -1,22 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sealSecret } from '../../db/webhooks/sealing.ts'
 import { createLogger } from '../../lib/log.ts'
 import { createOutbound } from '../../lib/outbound/outbound.ts'
 import { SealingKeys } from '../../lib/sealing/sealing-keys.ts'
 import { WebhookDeliverer } from '../../operator/webhooks/deliverer.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { openReceiver } from '../support/webhook-receiver.ts'
 
 const log = createLogger('test', 'silent')
 const sealingKeys = new SealingKeys(['key'])
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-afterAll(() => database?.drop())
+const database = useTestDatabase()
 
 async function addWebhooks(url: string, count: number): Promise<string> {
   const entity = `team-${randomUUID()}`

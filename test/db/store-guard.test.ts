@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { pino } from 'pino'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { prepareGarbageCommand } from '../../apiserver/accounts/admin/garbage-command.ts'
 import { prepareAdminCommand } from '../../apiserver/accounts/admin/run.ts'
 import { readInstallation } from '../../db/store/installation.ts'
@@ -12,7 +12,7 @@ import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import { StoreGuard } from '../../operator/gc/guard.ts'
 import { startMaintenance, type MaintenanceDeps } from '../../operator/maintenance.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type TestDatabase, useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
 
@@ -26,18 +26,10 @@ let counted: Record<string, number> = {}
 const events = {
   recordDrift: (drift: string, count = 1) => void (counted[drift] = (counted[drift] ?? 0) + count),
 }
-let ours: TestDatabase
-let theirs: TestDatabase
+const ours = useTestDatabase()
+const theirs = useTestDatabase()
 let root: string
 
-beforeAll(async () => {
-  ours = await createTestDatabase()
-  theirs = await createTestDatabase()
-})
-afterAll(async () => {
-  await ours.drop()
-  await theirs.drop()
-})
 afterEach(() => vi.restoreAllMocks())
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'guard-'))

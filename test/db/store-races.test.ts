@@ -29,27 +29,23 @@ import { eraseBlobs } from '../../operator/erasure/blobs.ts'
 import { sweepGarbage } from '../../operator/gc/sweep.ts'
 import { removePayload, removePayloads } from '../../operator/deletion/files.ts'
 import { applyTraceRetention } from '../../operator/retention/traces.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { nodeEnv } from '../support/node-env.ts'
 
 const log = createLogger('test', 'silent')
-let database: TestDatabase
+const database = useTestDatabase()
 let pool: Pool
 let tracing: Pool
 let root: string
 let artifacts: ArtifactStore
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   pool = database.pool
   tracing = createTracePool(database.databaseUrl, log, 4)
 })
-afterAll(async () => {
-  await tracing.end()
-  await database.drop()
-})
+afterAll(() => tracing.end())
 beforeEach(async () => {
   root = await mkdtemp(path.join(tmpdir(), 'races-'))
   artifacts = new FolderStore(root)

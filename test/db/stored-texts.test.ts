@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import { countedTables } from '../../db/accounts/stored-texts.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 
-let database: TestDatabase
-
-beforeAll(async () => {
-  database = await createTestDatabase()
-})
-
-afterAll(() => database.drop())
+const database = useTestDatabase()
 
 /** Why a text need not count: it is counted elsewhere, short, of the service, or kept for a short time. */
 const decisions: Record<string, Record<string, string>> = {

@@ -1,12 +1,12 @@
 import { HttpError } from '../../lib/http/http-error.ts'
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { beforeAll, describe, expect, test } from 'vitest'
 import { compileCallsOrder, compileCallsWhere, type CallsSelection } from '../../apiserver/tracing/query/calls-query.ts'
 import { SqlParams } from '../../apiserver/tracing/query/params.ts'
 import type { Pool } from '../../db/pool.ts'
 import { createPartitions } from '../../db/tracing/create-partitions.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { chooseCases, ensureSeed } from '../support/random-cases.ts'
 import { evaluate, NoTime, readNumber } from '../support/trace-query/evaluator.ts'
 import { expandColumns, query, sortBy } from '../support/trace-query/queries.ts'
@@ -19,15 +19,13 @@ const seed = ensureSeed()
 const project = { number: 7, entity: 'team', name: 'project', id: projectId }
 const rows: CallRow[] = fc.sample(call, { seed, numRuns: 150 }).map((row, index) => ({ ...row, id: `c${index}` }))
 
-let database: TestDatabase
+const database = useTestDatabase()
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await storeCalls(database.pool, project.number, rows)
   // Calls of another project with the same ids.
   await storeCalls(database.pool, project.number + 1, rows)
 })
-afterAll(() => database?.drop())
 
 /** The ids that a query finds, in order. Undefined when it compares an invalid text with a time. */
 async function find(selection: CallsSelection): Promise<string[] | undefined> {
@@ -152,13 +150,11 @@ describe('hostile queries take little memory of Postgres', () => {
   const anyOf = (length: number, operand: object) => ({ $or: Array.from({ length }, () => operand) })
   const texts = Array.from({ length: 9_900 }, (_, index) => ({ $literal: `${'x'.repeat(80)}${index}` }))
 
-  let empty: TestDatabase
+  const empty = useTestDatabase()
   beforeAll(async () => {
-    empty = await createTestDatabase()
     // Calls of a year have a partition for each week.
     await createPartitions(empty.pool, 40)
   })
-  afterAll(() => empty?.drop())
 
   test.each<[string, CallsSelection]>([
     ['nested comparisons with feedback', { query: { $expr: inFeedback } }],

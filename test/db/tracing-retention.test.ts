@@ -25,29 +25,25 @@ import { createLogger } from '../../lib/log.ts'
 import { MemoryBudget } from '../../lib/memory-budget.ts'
 import { eraseTracesAgain, eraseTraces } from '../../operator/erasure/traces.ts'
 import { createTracePartitions, applyTraceRetention } from '../../operator/retention/traces.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { expectCountedTraces } from '../support/stored-bytes.ts'
 import { useServices } from '../support/services.ts'
 
 const log = createLogger('test', 'silent')
 const dayMs = 24 * 3600 * 1000
 const stack = useServices()
-let database: TestDatabase
+const database = useTestDatabase()
 let tracing: Pool
 let artifacts: ArtifactStore
 let writer: CallWriter
 let entity: string
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   tracing = createTracePool(database.databaseUrl, log, 4)
   artifacts = new FolderStore(stack.artifacts)
   writer = new CallWriter(tracing, artifacts)
 })
-afterAll(async () => {
-  await tracing.end()
-  await database.drop()
-})
+afterAll(() => tracing.end())
 beforeEach(async () => {
   entity = `team-${randomUUID()}`
   await tracing.query('TRUNCATE tracing.calls, tracing.projects, tracing.replaced_payloads, tracing.stored_bytes')

@@ -1,26 +1,22 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const feed = 'trainyard listens to changes'
-let database: TestDatabase
+const database = useTestDatabase()
 let servers: [RunningApiServer, RunningApiServer]
 let rest: Rest
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   const start = () => startApiServer(stack, database.databaseUrl)
   servers = await Promise.all([start(), start()])
   rest = createRest({ ...stack, url: servers[0].url }, await addKey(database.pool, 'team', 'admin'))
 })
-afterAll(async () => {
-  await Promise.all((servers ?? []).map((server) => server.remove()))
-  await database?.drop()
-})
+afterAll(() => Promise.all((servers ?? []).map((server) => server.remove())))
 
 const statusOf = async (key: string) =>
   (await fetch(`${servers[1].url}/v1/models`, { headers: { authorization: `Bearer ${key}` } })).status

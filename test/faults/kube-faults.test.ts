@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
 import { apiVersion } from '../../crds/names.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { openKubeFront, type KubeFront } from '../support/kube-front.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
@@ -12,12 +12,11 @@ import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
 const namespace = `kube-${randomUUID().slice(0, 8)}`
-let database: TestDatabase
+const database = useTestDatabase()
 let front: KubeFront
 let operator: RunningOperator
 
 beforeAll(async () => {
-  database = await createTestDatabase()
   await createNamespace(stack, namespace)
   front = await openKubeFront(stack)
   const { kubeconfig } = front
@@ -29,7 +28,6 @@ afterAll(async () => {
   await operator?.remove()
   await front?.close()
   await removeNamespace(stack, namespace)
-  await database?.drop()
 })
 
 async function applyBaseModel(name: string): Promise<void> {

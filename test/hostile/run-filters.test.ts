@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { beforeAll, expect, test } from 'vitest'
 import { maxDocumentValues } from '../../apiserver/wandb/json-text.ts'
 import { listRuns } from '../../db/runs/list.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
-import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { useTestDatabase } from '../support/database.ts'
 import { mib } from './bodies.ts'
 import { readMemory } from './process-memory.ts'
 
@@ -43,10 +43,9 @@ const filters: Record<string, { filter: unknown; order?: string }> = {
   },
 }
 
-let database: TestDatabase
+const database = useTestDatabase()
 let pool: Pool
 beforeAll(async () => {
-  database = await createTestDatabase()
   for (const [name, write] of Object.entries(documents)) {
     const [config, summary] = [write(largest.config), write(largest.summary)]
     for (const count of [1, 20])
@@ -58,7 +57,6 @@ beforeAll(async () => {
         )
   }
 }, 600_000)
-afterAll(() => database?.drop())
 
 /** The most private memory of a new connection while it lists runs, and the time that the list takes. */
 async function measure(project: string, { filter, order = '+createdAt' }: { filter: unknown; order?: string }) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { loadConfig } from '../../apiserver/config.ts'
 import { serve } from '../../apiserver/serve.ts'
 import { generateKey } from '../../apiserver/accounts/keys/secret.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import { useTestDatabase, type TestDatabase } from './database.ts'
 import { eventually } from './eventually.ts'
 import { addBaseModel } from './fake-engine.ts'
 import { findFreePort } from './free-port.ts'
@@ -139,16 +139,12 @@ export function useApiServerProcess(env: Record<string, string> = {}): OwnApi<Ru
 }
 
 function useServer<Api extends ServedApi>(start: (databaseUrl: string) => Promise<Api>): OwnApi<Api> {
-  const own = {} as OwnApi<Api>
+  const own = { database: useTestDatabase() } as OwnApi<Api>
   own.join = async (entity, role) => createRest(own.server, await addKey(own.database.pool, entity, role))
   beforeAll(async () => {
-    own.database = await createTestDatabase()
     own.server = await start(own.database.databaseUrl)
   })
-  afterAll(async () => {
-    await own.server?.remove()
-    await own.database?.drop()
-  })
+  afterAll(() => own.server?.remove())
   return own
 }
 

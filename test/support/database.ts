@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { useServices } from './services.ts'
 import { log, nameDatabase, runOnServer, templateDatabase } from './template-database.ts'
@@ -11,7 +12,15 @@ export interface TestDatabase {
   drop: () => Promise<void>
 }
 
-/** Creates a database. Call it in `beforeAll`, and `drop` in `afterAll`. */
+/** Creates a database before a test file's tests, and drops it after them. It has its fields when the tests run. */
+export function useTestDatabase(): TestDatabase {
+  const database = {} as TestDatabase
+  beforeAll(async () => void Object.assign(database, await createTestDatabase()))
+  afterAll(() => database.drop?.())
+  return database
+}
+
+/** Creates a database for one test, which drops it. */
 export function createTestDatabase(): Promise<TestDatabase> {
   return copyDatabase(templateDatabase)
 }

@@ -2,7 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { afterAll, beforeAll } from 'vitest'
 import { serveApi, startApiServer, type RunningApiServer, type ServedApi } from './api-server.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import { useTestDatabase, type TestDatabase } from './database.ts'
 import { startFakeEngine } from './fake-engine.ts'
 import type { Stack } from './stack.ts'
 import { createNamespace, removeNamespace } from './namespace.ts'
@@ -44,13 +44,12 @@ function useGateway<Api extends ServedApi>(
 ): OwnGateway<Api> {
   const { kubectl } = stack
   const namespace = `${model}-${randomUUID()}`
-  const own = { namespace } as OwnGateway<Api>
+  const own = { namespace, database: useTestDatabase() } as OwnGateway<Api>
   let engine: Server | undefined
   // The first chat may come before a gateway has seen the engine's pod.
   const variables = { TRAINYARD_NAMESPACE: namespace, TRAINYARD_HOLD_SECONDS: '60' }
   own.start = (more, wrap) => startApiServer(stack, own.database.databaseUrl, { ...variables, ...env, ...more }, wrap)
   beforeAll(async () => {
-    own.database = await createTestDatabase()
     await createNamespace(stack, namespace)
     const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
     const place = { kubectl, namespace, pool: own.database.pool, address, baseModel: model }
@@ -65,7 +64,6 @@ function useGateway<Api extends ServedApi>(
     engine?.closeAllConnections()
     engine?.close()
     await removeNamespace(stack, namespace)
-    await own.database?.drop()
   })
   return own
 }
