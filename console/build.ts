@@ -14,15 +14,15 @@ const stamp = 'content.sha256'
 export async function buildConsole(): Promise<boolean> {
   const content = await digestContent()
   if ((await readFile(path.join(dist, stamp), 'utf8').catch(() => '')) === content) return false
-  const making = path.join(folder, `dist.${process.pid}.tmp`)
+  const temporary = path.join(folder, `dist.${process.pid}.tmp`)
   try {
-    await build({ configFile: path.join(folder, 'vite.config.ts'), logLevel: 'error', build: { outDir: making } })
-    await compressAssets(path.join(making, 'assets'))
-    await writeFile(path.join(making, stamp), content)
+    await build({ configFile: path.join(folder, 'vite.config.ts'), logLevel: 'error', build: { outDir: temporary } })
+    await compressAssets(path.join(temporary, 'assets'))
+    await writeFile(path.join(temporary, stamp), content)
     await rm(dist, { recursive: true, force: true })
-    await rename(making, dist)
+    await rename(temporary, dist)
   } finally {
-    await rm(making, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
   return true
 }

@@ -41,7 +41,7 @@ const otherTraces = createRoute({
     if (!path) throw redirect({ to: '/$entity/$project/weave/traces', params, search, replace: true })
     if (path === 'datasets') throw redirect({ to: '/$entity/$project/datasets', params, search: {}, replace: true })
   },
-  component: lazyRouteComponent(() => import('./screens/traces/elsewhere.tsx'), 'ElsewhereScreen'),
+  component: lazyRouteComponent(() => import('./screens/traces/unsupported-path.tsx'), 'UnsupportedPathScreen'),
 })
 
 export const tracesRoutes = [traces, calls, call, printedCall, otherTraces] as const

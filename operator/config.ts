@@ -1,6 +1,6 @@
 import { Type, type Static } from 'typebox'
 import { Value } from 'typebox/value'
-import { storedBytesSetting } from '../artifacts/inputs/room.ts'
+import { storedBytesSetting } from '../artifacts/inputs/storage-quota.ts'
 import { gpuSecondsSetting } from '../db/jobs/gpu-seconds-setting.ts'
 import { artifactSettings } from '../artifacts/store/settings.ts'
 import { databaseSettings, tracingDatabaseSettings } from '../db/address.ts'

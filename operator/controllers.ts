@@ -16,9 +16,9 @@ import { ResourceIds } from './resource-ids.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import { reconcileValues, type ValuesDeps } from './base-model-values/reconcile.ts'
 import { isTerminal } from '../crds/job-states.ts'
-import { StatusPacer } from './status-pacer.ts'
+import { StatusThrottle } from './status-throttle.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
-import { HeldUpJobs } from './training-job/held-up-jobs.ts'
+import { BlockedJobs } from './training-job/blocked-jobs.ts'
 import type { Publisher } from './training-job/publish.ts'
 import { QueuePlaces } from './training-job/queue-places.ts'
 import type { JobWorkers, TrainingJobDeps } from './training-job/deps.ts'
@@ -70,7 +70,7 @@ export class Controllers {
   readonly #changedRows: ChangedRows
   readonly #modelIds = new ResourceIds()
   readonly #jobIds = new ResourceIds()
-  readonly #heldUpJobs = new HeldUpJobs()
+  readonly #blockedJobs = new BlockedJobs()
   readonly #modelStatuses: StatusWriter<Model>
   readonly #jobStatuses: StatusWriter<TrainingJob>
   /** Jobs without a row get their places in the order of their reconciliation. */
@@ -86,7 +86,7 @@ export class Controllers {
     this.#baseModelValues = queue('base-model-values', 1, (name) => reconcileValues(deps, name))
     this.#modelStatuses = new StatusWriter(deps.client)
     this.#jobStatuses = new StatusWriter(deps.client)
-    const modelDeps = { ...deps, statuses: this.#modelStatuses, pacer: new StatusPacer(), ids: this.#modelIds }
+    const modelDeps = { ...deps, statuses: this.#modelStatuses, throttle: new StatusThrottle(), ids: this.#modelIds }
     this.models = queue('models', defaultConcurrency, (key) => reconcileModel(modelDeps, key))
     const workers: JobWorkers = {
       fetchInput: (id) => this.#inputs.addRoutinely(id),
@@ -99,9 +99,9 @@ export class Controllers {
       ids: this.#jobIds,
       arrive: (work) => this.#arrivals.run({ key: '' }, work),
       statuses: this.#jobStatuses,
-      pacer: new StatusPacer(),
+      throttle: new StatusThrottle(),
       places: new QueuePlaces(deps),
-      heldUp: this.#heldUpJobs,
+      blockedJobs: this.#blockedJobs,
     }
     const jobDeps = { ...deps, ...workers }
     this.trainingJobs = queue('training-jobs', jobConcurrency, (key) => reconcileTrainingJob(jobDeps, key))
@@ -221,7 +221,7 @@ export class Controllers {
 
   /** Adds only the jobs that wait for the model. Later changes of a job come from its row. */
   #addJobsOf(modelKey: string): void {
-    for (const key of this.#heldUpJobs.list(modelKey)) this.trainingJobs.add(key)
+    for (const key of this.#blockedJobs.list(modelKey)) this.trainingJobs.add(key)
   }
 
   #addOwner(child: KubeObject & { metadata: Pod['metadata'] }): void {

@@ -2,20 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { DatabaseUrl } from '../db/address.ts'
 import { listen } from '../db/listen.ts'
 import { outboxChannel } from '../db/webhooks/outbox.ts'
-import type { Home } from '../db/home/home.ts'
+import type { OperatorNamespace } from '../db/store/operator-namespace.ts'
 import type { Logger } from '../lib/log.ts'
 import { channels, type Controllers } from './controllers.ts'
 import type { StoreGuard } from './gc/guard.ts'
 import type { ColdStarts } from './metrics/cold-starts.ts'
 import type { PodTimes } from './metrics/pod-times.ts'
-import { startRestarts, type RestartDeps } from './other-secrets/restarts.ts'
-import { enterHome, startStaying } from './home.ts'
+import { startRestarts, type RestartDeps } from './secret-rotation/restarts.ts'
+import { claimNamespace, startNamespaceHeartbeat } from './claim-namespace.ts'
 import { startMaintenance, type MaintenanceDeps } from './maintenance.ts'
 import { startResync, type ResyncDeps } from './resync.ts'
 import type { Watches } from './watches.ts'
 import type { WebhookDeliverer } from './webhooks/deliverer.ts'
 
-// Another home must have been left for a minute.
+// Another own must have been left for a minute.
 const retryMs = 5_000
 
 interface Deps {
@@ -37,7 +37,7 @@ interface Deps {
 export class LeaderTasks {
   readonly #deps: Deps
   #isLeading = false
-  #homeTrouble: string | undefined = 'it was not looked yet whether the namespace is that of the database'
+  #namespaceTrouble: string | undefined = 'it was not looked yet whether the namespace is that of the database'
   readonly #stopping = new AbortController()
   readonly #stops: (() => Promise<void>)[] = []
 
@@ -50,8 +50,8 @@ export class LeaderTasks {
   }
 
   /** Why this replica does not work, though it holds the lease; undefined if it works. */
-  get homeTrouble(): string | undefined {
-    return this.#homeTrouble
+  get namespaceTrouble(): string | undefined {
+    return this.#namespaceTrouble
   }
 
   /** Call it once, while holding the lease. */
@@ -63,15 +63,15 @@ export class LeaderTasks {
     })
     // Also while the database does not answer, whose address may be in such a Secret.
     if (restarts) this.#stops.push(startRestarts(restarts))
-    const home = await this.#enterHome()
-    if (!home) return
+    const own = await this.#claimNamespace()
+    if (!own) return
     this.#isLeading = true
     controllers.addAll()
     const listener = this.#listen()
     webhooks.start()
     this.#stops.push(
       startResync(resync, controllers),
-      startStaying(resync, home),
+      startNamespaceHeartbeat(resync, own),
       startMaintenance(maintenance, guard),
       podTimes.start(),
       () => listener.close(),
@@ -89,16 +89,16 @@ export class LeaderTasks {
   }
 
   /** Repeats it until we may work here. Returns undefined if we are stopped before. */
-  async #enterHome(): Promise<Home | undefined> {
+  async #claimNamespace(): Promise<OperatorNamespace | undefined> {
     const { resync, log } = this.#deps
     const { signal } = this.#stopping
     while (!signal.aborted) {
       try {
-        const home = await enterHome(resync)
-        this.#homeTrouble = undefined
-        return home
+        const own = await claimNamespace(resync)
+        this.#namespaceTrouble = undefined
+        return own
       } catch (error) {
-        this.#homeTrouble = error instanceof Error ? error.message : String(error)
+        this.#namespaceTrouble = error instanceof Error ? error.message : String(error)
         log.error({ error }, 'the operator cannot work here')
         await delay(retryMs, undefined, { signal }).catch(() => {})
       }

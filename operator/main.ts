@@ -1,7 +1,7 @@
 import { directUrlOf, readDatabases } from '../db/address.ts'
 import { migrateWhenReady } from '../db/migrate.ts'
 import { createPool, createTracePool, patience } from '../db/pool.ts'
-import { FetchRoom } from '../artifacts/inputs/room.ts'
+import { StorageQuota } from '../artifacts/inputs/storage-quota.ts'
 import { openArtifactStore } from '../artifacts/store/settings.ts'
 import { waitForStore } from '../artifacts/store/wait-for-store.ts'
 import { stopServer } from '../lib/http/server.ts'
@@ -17,7 +17,7 @@ import { loadConfig, readPodSettings } from './config.ts'
 import { AppliedGenerations } from './base-model/applied-generations.ts'
 import { RolloutTurns } from './base-model/rollout.ts'
 import { Scales } from './base-model/scales.ts'
-import { DefinitionCheck } from './definitions/check.ts'
+import { CrdCheck } from './crd-check/check.ts'
 import { Controllers } from './controllers.ts'
 import { PodAdapters } from './adapters/pod-adapters.ts'
 import { startHealthServer } from './health.ts'
@@ -37,15 +37,15 @@ import { InputFetcher } from './training-job/input-fetcher.ts'
 import { explainNotReady } from './readiness.ts'
 import { Publisher } from './training-job/publish.ts'
 import { stepDown } from './step-down.ts'
-import { openOtherSecrets } from './other-secrets/restarts.ts'
+import { openSecretRotation } from './secret-rotation/restarts.ts'
 import { readTenants, Tenants } from './tenants.ts'
 import { Watches } from './watches.ts'
 import { WebhookDeliverer } from './webhooks/deliverer.ts'
 
 const config = loadConfig()
 const { TRAINYARD_OTHER_SECRETS: otherSecretsFolder, TRAINYARD_ENGINE_KEY: engineKey } = config
-const otherSecrets = otherSecretsFolder === undefined ? undefined : openOtherSecrets(otherSecretsFolder, engineKey)
-const podSettings = readPodSettings(config, otherSecrets?.atStart)
+const secretRotation = otherSecretsFolder === undefined ? undefined : openSecretRotation(otherSecretsFolder, engineKey)
+const podSettings = readPodSettings(config, secretRotation?.atStart)
 const artifacts = await openArtifactStore(config)
 const sources = await openDataSources(config)
 const sealingKeys = readSealingKeys(config)
@@ -70,7 +70,7 @@ const watches = new Watches({ client, namespace, namespaces: tenants.namespaces,
 const { baseModels, models, trainingJobs, pods, jobs, deployments, services, disruptionBudgets, baseModelValues } =
   watches
 const { engineKeys } = podSettings
-const room = new FetchRoom({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
+const quota = new StorageQuota({ pool, tracing, storedBytes: readLimit(config.TRAINYARD_DEFAULT_STORED_BYTES) })
 const children = { pods, jobs, deployments, services, disruptionBudgets }
 const cluster = { client, namespace, tenants, baseModels, models, trainingJobs, baseModelValues, ...children }
 const registry = createRegistry()
@@ -87,7 +87,7 @@ const controllers = new Controllers({
   rollouts: new RolloutTurns(),
   scales: new Scales(),
   publisher: new Publisher({ pool, log, artifacts, engineKeys, baseModels, pods, events }),
-  inputFetcher: new InputFetcher({ pool, log, artifacts, sources, room }),
+  inputFetcher: new InputFetcher({ pool, log, artifacts, sources, quota }),
 })
 const traceDays = config.TRAINYARD_TRACE_RETENTION_DAYS ?? null
 const guard = new StoreGuard({ pool, tracing, artifacts, log, events })
@@ -99,7 +99,7 @@ const leader = new LeaderTasks({
   resync: { ...cluster, pool, log },
   maintenance: { ...cluster, pool, tracing, traceDays, log, artifacts, engineKeys, sealingKeys },
   guard,
-  restarts: otherSecrets && { ...otherSecrets, client, namespace, log },
+  restarts: secretRotation && { ...secretRotation, client, namespace, log },
   podTimes: new PodTimes(registry, { pool, pods, log }),
   coldStarts: new ColdStarts(pods, events),
   log,
@@ -112,19 +112,19 @@ registerWatchMetrics(registry, {
 })
 registerStoreMetrics(registry, config.TRAINYARD_ARTIFACTS)
 registerJobMetrics(registry, { pool, baseModels, isLeading: () => leader.isLeading })
-const definitions = new DefinitionCheck({ client, log })
+const crdCheck = new CrdCheck({ client, log })
 let isMigrated = false
 let storeTrouble: string | undefined
 const server = await startHealthServer(config, () => ({
   leading: leader.isLeading,
   watchAgeMs: leader.isLeading ? watches.ageMs : undefined,
   notReady: explainNotReady({
-    definitionTrouble: definitions.trouble,
+    crdTrouble: crdCheck.trouble,
     isMigrated,
     storeTrouble,
     lease: elector.state,
     watchTrouble: watches.trouble,
-    homeTrouble: leader.homeTrouble,
+    namespaceTrouble: leader.namespaceTrouble,
   }),
   storeTrouble: guard.trouble,
 }))
@@ -148,8 +148,8 @@ onShutdown(log, async (beginStep) => {
 })
 
 const { signal } = stopStarting
-// With older definitions, the API server would drop what is written.
-await definitions.pass(signal)
+// With older CRDs, the API server would drop what is written.
+await crdCheck.pass(signal)
 await migrateWhenReady(databaseUrl, log, { signal })
 isMigrated = !signal.aborted
 // Training does not wait for the tracing database. The maintenance of traces is repeated until it is available.

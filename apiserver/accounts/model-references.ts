@@ -1,7 +1,7 @@
 import { errors } from '../errors/table.ts'
 import { HttpError, notFound } from '../../lib/http/http-error.ts'
 import { isUuid } from '../../lib/http/validation/compile.ts'
-import { listModelsNamed } from '../../db/models/named.ts'
+import { listModelsNamed } from '../../db/models/by-name.ts'
 import type { Pool } from '../../db/pool.ts'
 import { isName } from './names.ts'
 

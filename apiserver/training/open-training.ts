@@ -13,7 +13,7 @@ import type { ArtifactDeps } from './artifacts/store-files.ts'
 import { routeDownloads } from './checkpoints/download-routes.ts'
 import { readDefaults } from './base-models/defaults.ts'
 import { ModelHub } from './base-models/hub.ts'
-import { BaseModelMaker } from './base-models/maker.ts'
+import { BaseModelCreator } from './base-models/base-model-creator.ts'
 import { routeCheckpoints } from './checkpoints/routes.ts'
 import type { CheckpointDeps } from './checkpoints/service.ts'
 import { routeErasures } from './erasures/routes.ts'
@@ -53,7 +53,7 @@ interface TrainingDeps
 
 /** Parts that only this group has. */
 type OwnParts =
-  | 'baseModelMaker'
+  | 'baseModelCreator'
   | 'bodies'
   | 'changeHub'
   | 'defaultGpuSeconds'
@@ -98,7 +98,7 @@ export async function openTraining(config: Config, shared: SharedParts): Promise
   const hub = openHub(config)
   const own = {
     defaultGpuSeconds: readLimit(config.TRAINYARD_DEFAULT_GPU_SECONDS_PER_DAY),
-    baseModelMaker: openMaker(config, shared, hub),
+    baseModelCreator: openBaseModelCreator(config, shared, hub),
     bodies: new BodyChecker(heavyThreads),
     changeHub,
     events,
@@ -125,9 +125,9 @@ function openHub(config: Config): ModelHub {
   return new ModelHub(openEndpoint(endpoint, config), endpoint)
 }
 
-function openMaker(config: Config, shared: SharedParts, hub: ModelHub): BaseModelMaker | undefined {
+function openBaseModelCreator(config: Config, shared: SharedParts, hub: ModelHub): BaseModelCreator | undefined {
   const defaults = readDefaults(config.TRAINYARD_BASE_MODEL_DEFAULTS)
-  return defaults && new BaseModelMaker({ ...shared, hub, defaults })
+  return defaults && new BaseModelCreator({ ...shared, hub, defaults })
 }
 
 function routeTraining(api: RestApi, deps: TrainingDeps): void {

@@ -8,10 +8,10 @@ import { spoolSource, type Spooled } from '../store/spool.ts'
 import { AddressError, ResponseError } from '../../lib/outbound/errors.ts'
 import { InputError } from './address.ts'
 import { resolveInput, type Input, type InputDeps } from './resolve.ts'
-import type { FetchedBytes, FetchRoom } from './room.ts'
+import type { FetchedBytes, StorageQuota } from './storage-quota.ts'
 
 export interface FetchDeps extends InputDeps {
-  room: FetchRoom
+  quota: StorageQuota
 }
 
 /** An input in the store. */
@@ -46,7 +46,7 @@ async function fetchInput(
   remote: Extract<Input, { remote: object }>['remote'],
   signal: AbortSignal,
 ): Promise<StoredInput> {
-  const fetched = await deps.room.open(entity)
+  const fetched = await deps.quota.open(entity)
   try {
     const open = () => openRemote(deps, remote, signal)
     return await keepFetched(deps, entity, await rethrowDefinite(() => spoolWhole(deps, open, fetched)))

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import type { Call, Feedback } from '../logic/calls.ts'
 import type { CallsRequest } from '../logic/call-query.ts'
 import { ApiError, callApi, sendTo } from './client.ts'
-import { readWhole } from './whole-call.ts'
+import { readCall } from './read-call.ts'
 
 const streamAddress = '/traces/calls/stream_query'
 
@@ -147,7 +147,7 @@ export function traceQuery(projectId: string, traceId: string) {
 export function wholeCallQuery(projectId: string, id: string, endedAt: string | null | undefined) {
   return queryOptions({
     queryKey: ['calls', 'whole', projectId, id, endedAt ?? null],
-    queryFn: ({ signal }) => readWhole({ project_id: projectId, id }, signal),
+    queryFn: ({ signal }) => readCall({ project_id: projectId, id }, signal),
   })
 }
 

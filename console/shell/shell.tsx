@@ -9,7 +9,7 @@ import { ApiError } from '../data/client.ts'
 import { readNext } from '../logic/search.ts'
 import { chooseTheme, readTheme, themes, type Theme } from '../parts/theme.ts'
 import { Keys } from './keys.tsx'
-import { Mark } from '../parts/mark.tsx'
+import { Logo } from '../parts/logo.tsx'
 import classes from './shell.module.css'
 
 /** The left rail, and the screen beside it. */
@@ -54,7 +54,7 @@ function Rail({ session, project }: { session: Session; project: string | undefi
   return (
     <header className={classes.rail}>
       <Link to="/" className={classes.brand}>
-        <Mark />
+        <Logo />
         <span>{session.entity}</span>
       </Link>
       {project !== undefined && <ProjectLinks entity={session.entity} project={project} />}

@@ -1059,9 +1059,9 @@ CREATE TABLE training.installation (
   removal_paused_until timestamptz, -- until then nothing is removed from it: for backups
   -- Where the operator of this installation works: its namespace, and the object there that has our id. Null: no operator
   -- has worked yet.
-  home_namespace text,
-  home_uid text, -- of the object: another one is another cluster, or the namespace was made anew
-  home_seen_at timestamptz, -- when an operator last worked there
+  operator_namespace text,
+  operator_namespace_uid text, -- of the object: another one is another cluster, or the namespace was made anew
+  operator_seen_at timestamptz, -- when an operator last worked there
   -- The secret that signs short-lived links, for all processes of this installation: 32 bytes, of which 244 bits are random.
   link_secret bytea NOT NULL
     DEFAULT decode(replace(gen_random_uuid()::text || gen_random_uuid()::text, '-', ''), 'hex')

@@ -2,7 +2,7 @@ import { lockBlobs } from '../artifacts/blobs.ts'
 import type { ArtifactName } from '../artifacts/versions.ts'
 import { saveVersionNotes, type VersionNotes } from '../checkpoints/versions.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
-import type { PendingArtifact } from './pending.ts'
+import type { PendingArtifact } from './pending-artifacts.ts'
 import type { Version, VersionFile } from './versions.ts'
 
 /** The content of a version that is committed. */

@@ -125,8 +125,8 @@ interface BuildRequest extends Progress {
   source: PythonSource
 }
 
-async function makeEnvironment(uv: string, making: BuildRequest): Promise<void> {
-  const { folder, python, source, phase, signal } = making
+async function makeEnvironment(uv: string, request: BuildRequest): Promise<void> {
+  const { folder, python, source, phase, signal } = request
   await rm(stampOf(folder), { force: true })
   await rm(folder, { recursive: true, force: true })
   const onLine = (line: string) => phase.update(line.startsWith('Installed ') ? 'compiling to bytecode' : line.trim())

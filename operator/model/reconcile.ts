@@ -35,10 +35,10 @@ import { customPath } from '../../crds/paths.ts'
 import { diffModelEvents } from './model-events.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
 import { addModelLabels } from '../add-model-labels.ts'
-import { ensureFinalizer, letGo } from '../let-go.ts'
+import { ensureFinalizer, finalize } from '../finalize.ts'
 import type { ResourceIds } from '../resource-ids.ts'
-import type { StatusPacer } from '../status-pacer.ts'
-import { planPace } from './pace.ts'
+import type { StatusThrottle } from '../status-throttle.ts'
+import { planStatusDelay } from './status-delay.ts'
 import { planModel, rejectEntity, type ModelFacts, type ModelPlan } from './plan.ts'
 import type { Tenants } from '../tenants.ts'
 import type { Keeping } from './adapter-conditions.ts'
@@ -61,7 +61,7 @@ export interface ModelDeps {
 /** What the reconciliations of models share. */
 export interface ModelWorkers {
   statuses: StatusWriter<Model>
-  pacer: StatusPacer
+  throttle: StatusThrottle
   ids: ResourceIds
 }
 
@@ -80,13 +80,13 @@ export async function reconcileModel(given: ModelDeps & ModelWorkers, key: strin
   const deps = { ...given, namespace, home: given.namespace }
   const cached = deps.models.get(key)
   if (!cached) {
-    deps.pacer.forget(key)
+    deps.throttle.forget(key)
     deps.ids.forget(key)
     return restoreLost(deps, name)
   }
   const resource = deps.statuses.findLatest(cached)
   if (resource.metadata.deletionTimestamp !== undefined) {
-    await letGo(deps, { kind: 'Model', resource, record: () => recordDeletion(deps, resource) })
+    await finalize(deps, { kind: 'Model', resource, record: () => recordDeletion(deps, resource) })
     return
   }
   const plan = await converge(deps, resource)
@@ -95,10 +95,10 @@ export async function reconcileModel(given: ModelDeps & ModelWorkers, key: strin
   const status = await describe(deps, resource, plan)
   if (status.id !== undefined) deps.ids.record(status.id, key)
   const isChanged = isStatusChanged(resource.status, status)
-  const waitMs = isChanged ? deps.pacer.notice(key, planPace(resource.status, status)) : 0
+  const waitMs = isChanged ? deps.throttle.notice(key, planStatusDelay(resource.status, status)) : 0
   if (waitMs > 0) return { afterMs: waitMs }
   if (isChanged) await deps.statuses.write(customPath('Model', deps.namespace, name), resource, status)
-  deps.pacer.settle(key, { isWritten: isChanged })
+  deps.throttle.settle(key, { isWritten: isChanged })
   if (isChanged) await recordEvents(deps, resource, diffModelEvents(resource.status, status))
 }
 

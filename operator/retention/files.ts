@@ -3,7 +3,7 @@ import { listExpiredPayloads } from '../../db/retention/payloads.ts'
 import { listExpiredStatistics, markStatisticsRemoved } from '../../db/retention/checkpoint-files.ts'
 import { folderOf, keyOf, optimizerFile } from '../../artifacts/layout.ts'
 import { deleteProgress, listSpentProgress } from '../../db/jobs/progress.ts'
-import { deletePending, listExpiredPending } from '../../db/wandb/pending.ts'
+import { deletePending, listExpiredPending } from '../../db/wandb/pending-artifacts.ts'
 import { removePayload, type FileDeps } from '../deletion/files.ts'
 
 /** Removes the optimizer states of all but each model's newest checkpoint: only the model's next job reads it. */

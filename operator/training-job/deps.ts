@@ -9,9 +9,9 @@ import type { Logger } from '../../lib/log.ts'
 import type { PodSettings } from '../base-model/common-pod.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
 import type { ResourceIds } from '../resource-ids.ts'
-import type { StatusPacer } from '../status-pacer.ts'
+import type { StatusThrottle } from '../status-throttle.ts'
 import type { Tenants } from '../tenants.ts'
-import type { HeldUpJobs } from './held-up-jobs.ts'
+import type { BlockedJobs } from './blocked-jobs.ts'
 import type { QueuePlaces } from './queue-places.ts'
 import type { Publication } from './status.ts'
 
@@ -44,7 +44,7 @@ export interface JobWorkers {
   /** Runs one piece of work at a time, in order. */
   arrive: <T>(work: () => Promise<T>) => Promise<T>
   statuses: StatusWriter<TrainingJob>
-  pacer: StatusPacer
+  throttle: StatusThrottle
   places: QueuePlaces
-  heldUp: HeldUpJobs
+  blockedJobs: BlockedJobs
 }

@@ -8,7 +8,7 @@ import type { Pod } from '../../lib/kube/objects.ts'
 import { AdapterLoader, type LoaderDeps } from '../adapters/adapter-loader.ts'
 import { maxAdaptersOf } from '../adapters/pod-adapters.ts'
 import { findResourceName, listBaseModelsNamed } from '../component-pods.ts'
-import { measureCheckpoint } from './measure.ts'
+import { measureCheckpoint } from './measure-checkpoint.ts'
 import type { Publication } from './status.ts'
 
 // An engine's failure never fails a trained job. It delays the job's end by at most this time.

@@ -10,7 +10,7 @@ import { findJobModel } from '../../db/models/resources.ts'
 import { deleteObject, readObject } from '../../lib/kube/apply.ts'
 import { keyOf, splitKey, uidOf } from '../../lib/kube/objects.ts'
 import type { Requeue } from '../../lib/kube/queue.ts'
-import { ensureFinalizer, letGo } from '../let-go.ts'
+import { ensureFinalizer, finalize } from '../finalize.ts'
 import { modelKeyOf } from '../resource-keys.ts'
 import { findWaitingReason } from './dedicated/status.ts'
 import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } from './dedicated/reconcile.ts'
@@ -37,12 +37,12 @@ export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, 
   const deps = { ...given, namespace, podNamespace: given.namespace }
   const cached = deps.trainingJobs.get(key)
   if (!cached) {
-    deps.pacer.forget(key)
+    deps.throttle.forget(key)
     deps.ids.forget(key)
     return restoreLost(deps, key)
   }
   const resource = deps.statuses.findLatest(cached)
-  const recordWait = (waits: boolean) => deps.heldUp.record(key, modelKeyOf(resource), waits)
+  const recordWait = (waits: boolean) => deps.blockedJobs.record(key, modelKeyOf(resource), waits)
   if (resource.metadata.deletionTimestamp !== undefined) {
     recordWait(false)
     return reconcileDeleted(deps, key, resource)
@@ -76,7 +76,7 @@ async function reconcileDeleted(deps: JobDeps, key: string, resource: TrainingJo
   const isOver = isTerminal(resource.status?.phase ?? 'Pending')
   const record = isOver ? undefined : () => recordDeletion(deps, resource)
   const isFree = async () => !hasPods(deps, key) && (isOver || (await observe(deps, resource)).stoppingIn === undefined)
-  if (!(await letGo(deps, { kind: 'TrainingJob', resource, record, isFree }))) return { afterMs: stoppingMs }
+  if (!(await finalize(deps, { kind: 'TrainingJob', resource, record, isFree }))) return { afterMs: stoppingMs }
 }
 
 /** Asks kube-apiserver first, because our copy may be older than the row. */
@@ -199,6 +199,6 @@ async function isReapplied(
   // Kubernetes' times have whole seconds.
   const finishedAt = Math.floor(job.finishedAt.getTime() / 1000) * 1000
   if (createdAt !== finishedAt) return createdAt > finishedAt
-  if (resource.status?.id !== undefined || deps.pacer.knows(keyOf(resource))) return false
+  if (resource.status?.id !== undefined || deps.throttle.knows(keyOf(resource))) return false
   return (await readFresh(deps, resource)).status?.id === undefined
 }

@@ -1,6 +1,6 @@
 import type { StoppingAttempt } from '../../db/jobs/stopping-attempts.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
-import { hasEndedSince, isNodeSilent } from './trainer-loss.ts'
+import { hasEndedSince, isNodeSilent } from './lost-trainer.ts'
 
 // A trainer learns of an end with its next heartbeat, and drops the job within five seconds after the pass under way. One
 // that has said nothing for so long hangs, and will not say it.

@@ -14,7 +14,7 @@ import { countEnd } from './count-end.ts'
 import { phaseOf } from './dedicated/status.ts'
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { diffJobEvents } from './job-events.ts'
-import { planFirstPace, planPace } from './pace.ts'
+import { planFirstDelay, planStatusDelay } from './status-delay.ts'
 import { hasEnded, type JobFacts } from './plan.ts'
 import { describeJob, describeWaiting, type JobContext, type JobStatus } from './status.ts'
 import { measureTrainers } from './trainers.ts'
@@ -33,11 +33,11 @@ export async function writeStatus(
   if (!hasEnded(facts)) await labelJob(deps, resource)
   const status = describe(deps, facts)
   const isChanged = isStatusChanged(resource.status, status)
-  const pace = planPace(resource.status, status, deps.places.size)
-  const waitMs = isChanged ? deps.pacer.notice(key, pace, status.phase) : 0
+  const delay = planStatusDelay(resource.status, status, deps.places.size)
+  const waitMs = isChanged ? deps.throttle.notice(key, delay, status.phase) : 0
   if (waitMs > 0) return { afterMs: waitMs, isRoutine: status.phase === 'Queued' }
   if (isChanged) await write(deps, facts, status)
-  if (!isTerminal(status.phase ?? 'Pending')) deps.pacer.settle(key, { isWritten: isChanged })
+  if (!isTerminal(status.phase ?? 'Pending')) deps.throttle.settle(key, { isWritten: isChanged })
   else await end(deps, key, isChanged ? facts.job : undefined)
   return undefined
 }
@@ -52,11 +52,11 @@ async function write(deps: TrainingJobDeps & JobWorkers, facts: DescribedFacts, 
 
 /** Looks at the next job of the model when a job has just ended. */
 async function end(
-  { pool, pacer, onNext }: TrainingJobDeps & JobWorkers,
+  { pool, throttle, onNext }: TrainingJobDeps & JobWorkers,
   key: string,
   job: OperatorJob | undefined,
 ): Promise<void> {
-  pacer.forget(key)
+  throttle.forget(key)
   const next = job && (await findNextJob(pool, job.id))
   if (next) onNext(keyOfRow(next))
 }
@@ -66,14 +66,14 @@ const notPlacedMs = 1_000
 
 /** Adds the place of a waiting job. Returns when to look again if it is too early for that. */
 async function addPlace(
-  { pacer, places }: JobWorkers,
+  { throttle, places }: JobWorkers,
   key: string,
   facts: DescribedFacts,
 ): Promise<DescribedFacts | Requeue> {
   const { job, resource } = facts
   if (job?.state !== 'Queued') return facts
   if (resource.status?.phase !== 'Queued') {
-    const waitMs = pacer.notice(key, planFirstPace(places.size), phaseOf(job))
+    const waitMs = throttle.notice(key, planFirstDelay(places.size), phaseOf(job))
     if (waitMs > 0) return { afterMs: waitMs, isRoutine: true }
   }
   const place = await places.find(job.id)

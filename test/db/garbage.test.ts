@@ -7,7 +7,7 @@ import { pino } from 'pino'
 import { beforeEach, expect, test } from 'vitest'
 import { sumStoredBytes } from '../../db/accounts/quota-use.ts'
 import { keepGarbage, listGarbage, releaseGarbage } from '../../db/gc/garbage.ts'
-import { insertPending } from '../../db/wandb/pending.ts'
+import { insertPending } from '../../db/wandb/pending-artifacts.ts'
 import { FolderStore } from '../../artifacts/store/folder-store.ts'
 import {
   expireOptimizerStates,

@@ -202,11 +202,11 @@ test('rule 6: after an uninstallation, the namespace can be removed without an o
 
 /** No operator has worked for a while. */
 async function leaveHome(): Promise<void> {
-  await database.pool.query(`UPDATE training.installation SET home_seen_at = now() - interval '2 minutes'`)
+  await database.pool.query(`UPDATE training.installation SET operator_seen_at = now() - interval '2 minutes'`)
 }
 
 /** The database of this file has no home yet. */
 async function forgetHome(): Promise<void> {
-  await database.pool.query('UPDATE training.installation SET home_uid = NULL')
+  await database.pool.query('UPDATE training.installation SET operator_namespace_uid = NULL')
   await database.pool.query('TRUNCATE training.base_models')
 }

@@ -82,21 +82,21 @@ async function readVersion(): Promise<string> {
 }
 
 async function unpackPackage(folder: string): Promise<void> {
-  const making = `${folder}.${process.pid}`
+  const temporary = `${folder}.${process.pid}`
   try {
-    await cp(pinned, making, { recursive: true })
+    await cp(pinned, temporary, { recursive: true })
     // npm gives its path to the scripts that it runs. It may be missing in the search path.
     const npm = process.env['npm_execpath']
     const [command, ...prefix] = npm?.endsWith('.js') ? [process.execPath, npm] : [npm ?? 'npm']
-    await run(command, [...prefix, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], making)
-    const bin = path.join(making, 'node_modules', '@sparticuz', 'chromium', 'bin')
-    const unpacked = path.join(making, 'unpacked')
+    await run(command, [...prefix, 'ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], temporary)
+    const bin = path.join(temporary, 'node_modules', '@sparticuz', 'chromium', 'bin')
+    const unpacked = path.join(temporary, 'unpacked')
     await mkdir(unpacked)
     for (const name of await readdir(bin)) await unpackFile(path.join(bin, name), unpacked)
     await writeFile(path.join(unpacked, 'fonts.conf'), describeFonts(folder))
     await rename(unpacked, folder)
   } finally {
-    await rm(making, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
 }
 

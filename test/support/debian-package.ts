@@ -14,17 +14,17 @@ interface DebianPackage {
 
 /** Unpacks a package of Debian in a folder, without installing it. @throws {Error} if apt does not have it */
 export async function unpackDebianPackage({ name, folder, libraries, more = [] }: DebianPackage): Promise<void> {
-  const making = `${folder}.${process.pid}`
+  const temporary = `${folder}.${process.pid}`
   try {
-    await mkdir(making, { recursive: true })
-    const depends = libraries ? await run('apt-cache', ['depends', name], making) : ''
+    await mkdir(temporary, { recursive: true })
+    const depends = libraries ? await run('apt-cache', ['depends', name], temporary) : ''
     const others = libraries ? [...depends.matchAll(libraries)].map((match) => match[1]!) : []
-    await run('apt-get', ['download', name, ...others, ...more], making)
-    await unpack(making)
+    await run('apt-get', ['download', name, ...others, ...more], temporary)
+    await unpack(temporary)
     await rm(folder, { recursive: true, force: true })
-    await rename(making, folder)
+    await rename(temporary, folder)
   } finally {
-    await rm(making, { recursive: true, force: true })
+    await rm(temporary, { recursive: true, force: true })
   }
 }
 

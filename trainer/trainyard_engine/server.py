@@ -22,7 +22,7 @@ from trainyard_engine.config import ConfigError, Settings, leave_hub
 from trainyard_engine.engine_forks import fork_engine_process
 from trainyard_engine.grammars.checker import GrammarChecker
 from trainyard_engine.grammars.compiler import Tokenizer, open_check
-from trainyard_engine.grammars.known import KnownGrammars
+from trainyard_engine.grammars.result_cache import ResultCache
 from trainyard_engine.metrics import serve_metrics
 from trainyard_engine.parsers.choice import choose_parsers
 from trainyard_engine.reasoning_content import write_reasoning_content
@@ -64,8 +64,8 @@ def run_server(settings: Settings, extra: list[str], store: ArtifactStore) -> No
 def open_checker(parsed: Namespace) -> GrammarChecker:
     name, revision = parsed.tokenizer or parsed.model, parsed.tokenizer_revision or parsed.revision
     tokenizer = Tokenizer(name, revision, parsed.trust_remote_code)
-    known = KnownGrammars(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE))
-    return GrammarChecker(partial(open_check, tokenizer), known)
+    results = ResultCache(int(envs.VLLM_XGRAMMAR_CACHE_MB * 2**20 * CACHE_SHARE))
+    return GrammarChecker(partial(open_check, tokenizer), results)
 
 
 def sleep_arguments(settings: Settings) -> list[str]:

@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import { gpuSecondsSetting } from '../../../db/jobs/gpu-seconds-setting.ts'
-import { storedBytesSetting } from '../../../artifacts/inputs/room.ts'
+import { storedBytesSetting } from '../../../artifacts/inputs/storage-quota.ts'
 import { limitSetting, noLimit } from '../../../lib/limit-setting.ts'
 
 // The request limiter's points and days are Postgres integers.

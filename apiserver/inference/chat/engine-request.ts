@@ -1,7 +1,7 @@
 import { asksForUsage, withUsage } from '../reply/chat-meter.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import { argumentFields, chatFields, isPassed } from './chat-fields.ts'
-import { leaveOut } from '../leave-out.ts'
+import { omitUnpassed } from '../omit-members.ts'
 import type { ChatRequest } from './chat-schema.ts'
 import type { EngineTarget } from '../passthrough.ts'
 import { leaveOutEmptyTools } from './tool-fields.ts'
@@ -17,7 +17,7 @@ import { leaveOutEmptyTools } from './tool-fields.ts'
  */
 export function changeChat(chat: ChatRequest, target: EngineTarget): Record<string, unknown> {
   // One object for all of them: this runs for every chat.
-  const changes: Record<string, unknown> = leaveOut(chat, chatFields)
+  const changes: Record<string, unknown> = omitUnpassed(chat, chatFields)
   if (target.trainable) askForTraining(chat, changes)
   Object.assign(changes, leaveOutEmptyTools(chat), pickArguments(chat))
   if (asksForUsage(chat)) changes['stream_options'] = withUsage(chat.stream_options)

@@ -5,7 +5,7 @@ import { asksForUsage, withUsage } from '../reply/chat-meter.ts'
 import { pickArguments } from '../chat/engine-request.ts'
 import { findLargeGrammars } from '../chat/grammar.ts'
 import type { CheckedBody, EngineTarget } from '../passthrough.ts'
-import { leaveOut } from '../leave-out.ts'
+import { omitUnpassed } from '../omit-members.ts'
 import { findUnsupported } from '../chat/unsupported-fields.ts'
 import { completionFields } from './fields.ts'
 import { countPrompts, countSampled, rejectLargeReply } from './reply-size.ts'
@@ -53,7 +53,7 @@ function readPrefix(prompt: CompletionRequest['prompt']): string {
 function changeCompletion(request: CompletionRequest, target: EngineTarget): Record<string, unknown> {
   const wanted = isTrained(request, target) ? Object.entries(wantedByTraining) : []
   return {
-    ...leaveOut(request, completionFields),
+    ...omitUnpassed(request, completionFields),
     ...Object.fromEntries(wanted.filter(([name]) => !Object.hasOwn(request, name))),
     ...pickArguments(request),
     ...(asksForUsage(request) ? { stream_options: withUsage(request.stream_options) } : {}),

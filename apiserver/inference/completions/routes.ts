@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 import type { RestApi } from '../../accounts/rest-api.ts'
-import { trainedMembers } from '../answers.ts'
+import { trainedMembers } from '../completion-schemas.ts'
 import { passRequests, type GatewayDeps } from '../gateway.ts'
 import type { Passthrough } from '../passthrough.ts'
 import { checkCompletion } from './check.ts'

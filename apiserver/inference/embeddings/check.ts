@@ -1,9 +1,9 @@
 import { unprocessable, type ValidationIssue } from '../../../lib/http/http-error.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
-import { leaveOut } from '../leave-out.ts'
+import { omitUnpassed } from '../omit-members.ts'
 import type { CheckedBody } from '../passthrough.ts'
 import { findUnsupported } from '../chat/unsupported-fields.ts'
-import { describeUnsampled, findTextIssues } from '../unsampled.ts'
+import { describeNonGenerative, findTextIssues } from '../non-generative.ts'
 import { embeddingFields } from './fields.ts'
 import { parseEmbeddingRequest, type EmbeddingRequest } from './schema.ts'
 
@@ -22,11 +22,11 @@ export function checkEmbedding(document: JsonDocument): CheckedBody {
   ]
   if (issues.length > 0) throw unprocessable(...issues)
   const change: CheckedBody['change'] = ({ engineName, cacheSalt }) => ({
-    ...leaveOut(request, embeddingFields),
+    ...omitUnpassed(request, embeddingFields),
     cache_salt: cacheSalt,
     model: engineName,
   })
-  return describeUnsampled(request, change, countInputs(request))
+  return describeNonGenerative(request, change, countInputs(request))
 }
 
 /** A list of token ids is one input. */

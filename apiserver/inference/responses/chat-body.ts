@@ -8,8 +8,8 @@ import { convertTools } from './tools.ts'
 /** The chat that produces a response. */
 export interface ResponseChat {
   body: Record<string, unknown>
-  /** The place in the request that each of its messages comes from. */
-  places: string[][]
+  /** The path in the request that each of its messages comes from. */
+  paths: string[][]
 }
 
 const withLogprobs = 'message.output_text.logprobs'
@@ -43,7 +43,7 @@ export function buildResponseChat(request: ResponseRequest, earlier: readonly In
   issues.push(...messages.issues, ...findUnknownIncludes(request))
   if (issues.length > 0) throw unprocessable(...issues)
   const body = { messages: messages.list, ...pickShared(request), ...convertOptions(request), ...tools }
-  return { body, places: messages.places }
+  return { body, paths: messages.paths }
 }
 
 /** The request's own items. A text is a message of the user. */

@@ -21,14 +21,14 @@ const noSuchItem = 'no stored response of this entity has an item of this id in 
  */
 export class ChatMessages {
   readonly list: ChatMessage[] = []
-  /** The place of the first item of each message. */
-  readonly places: string[][] = []
+  /** The path of the first item of each message. */
+  readonly paths: string[][] = []
   readonly issues: ValidationIssue[] = []
-  #place: string[] = []
+  #path: string[] = []
 
-  /** @param place the item's place in the request, for errors */
-  add(item: InputItem, place: string[]): void {
-    this.#place = place
+  /** @param path the item's path in the request, for errors */
+  add(item: InputItem, path: string[]): void {
+    this.#path = path
     const { type = 'message' } = item
     if (type === 'message') this.#addMessage(item)
     else if (type === 'function_call') this.#addCall(item)
@@ -42,29 +42,29 @@ export class ChatMessages {
    * Instructions and system messages at the beginning become one message, because many templates accept a system
    * message only at the start.
    */
-  addSystem(content: ChatContent, place: string[]): void {
+  addSystem(content: ChatContent, path: string[]): void {
     const [first] = this.list
     if (this.list.length === 1 && first?.role === 'system' && isText(first.content) && isText(content)) {
       first.content = `${first.content}\n\n${content}`
     } else {
-      this.#push({ role: 'system', content }, place)
+      this.#push({ role: 'system', content }, path)
     }
   }
 
   #addMessage({ role, content }: InputItem): void {
-    const read = readContent(content, this.#place)
+    const read = readContent(content, this.#path)
     this.issues.push(...read.issues)
     if (role === 'assistant') this.#addText(read.content)
     // OpenAI's models treat both roles alike. Few other models know `developer`.
-    else if (role === 'developer' || role === 'system') this.addSystem(read.content, this.#place)
-    else if (role === 'user') this.#push({ role, content: read.content }, this.#place)
+    else if (role === 'developer' || role === 'system') this.addSystem(read.content, this.#path)
+    else if (role === 'user') this.#push({ role, content: read.content }, this.#path)
     else this.#reject('role', 'the role should be user, assistant, system or developer')
   }
 
   #addText(content: ChatContent): void {
     const turn = this.#findTurn()
     if (turn && turn.content === undefined && !turn.tool_calls) turn.content = content
-    else this.#push({ role: 'assistant', content }, this.#place)
+    else this.#push({ role: 'assistant', content }, this.#path)
   }
 
   #addCall({ call_id: id, name, arguments: given }: InputItem): void {
@@ -73,21 +73,21 @@ export class ChatMessages {
     const call = { id, type: 'function' as const, function: { name, arguments: given } }
     const turn = this.#findTurn()
     if (turn) turn.tool_calls = [...(turn.tool_calls ?? []), call]
-    else this.#push({ role: 'assistant', tool_calls: [call] }, this.#place)
+    else this.#push({ role: 'assistant', tool_calls: [call] }, this.#path)
   }
 
   #addOutput({ call_id: id, output }: InputItem): void {
     if (!isText(id)) return this.#reject('call_id', 'the output of a function call should have its call_id')
-    const read = readContent(output, this.#place, 'output')
+    const read = readContent(output, this.#path, 'output')
     this.issues.push(...read.issues)
-    this.#push({ role: 'tool', tool_call_id: id, content: read.content }, this.#place)
+    this.#push({ role: 'tool', tool_call_id: id, content: read.content }, this.#path)
   }
 
   #addReasoning({ content, summary, encrypted_content: encrypted }: InputItem): void {
     const reasoning = joinTexts(content) || joinTexts(summary)
     if (!reasoning && typeof encrypted === 'string')
       return this.#reject('encrypted_content', 'another server has encrypted this reasoning: leave the item out')
-    if (reasoning) this.#push({ role: 'assistant', reasoning }, this.#place)
+    if (reasoning) this.#push({ role: 'assistant', reasoning }, this.#path)
   }
 
   /** The last message if it is an assistant's. */
@@ -96,13 +96,13 @@ export class ChatMessages {
     return last?.role === 'assistant' ? last : undefined
   }
 
-  #push(message: ChatMessage, place: string[]): void {
+  #push(message: ChatMessage, path: string[]): void {
     this.list.push(message)
-    this.places.push(place)
+    this.paths.push(path)
   }
 
   #reject(name: string, reason: string): void {
-    this.issues.push(valueError(['body', ...this.#place, name], reason))
+    this.issues.push(valueError(['body', ...this.#path, name], reason))
   }
 }
 

@@ -6,9 +6,9 @@ import { JsonError } from '../../../lib/json/parse.ts'
 import type { AskDeps, EngineCall } from '../ask-engine.ts'
 import { completeChat } from '../chat.ts'
 import { readReply } from '../reply/reply-texts.ts'
-import { ResponseMaking } from './making.ts'
+import { ResponseBuilder } from './response-builder.ts'
 import { makeId } from './output-items.ts'
-import { placeError } from './places.ts'
+import { translateError } from './error-paths.ts'
 import type { PreparedResponse } from './prepare.ts'
 import type { ResponseStore } from './store.ts'
 
@@ -23,21 +23,21 @@ export async function completeResponse(
   call: EngineCall,
   prepared: PreparedResponse,
 ): Promise<string> {
-  const making = new ResponseMaking(call, prepared, makeId('resp'))
+  const builder = new ResponseBuilder(call, prepared, makeId('resp'))
   const reply = await askEngine(deps, call, prepared)
-  prepared.trace?.follow(making)
-  for await (const text of readReply(reply)) making.reader.read(parseReply(call, text))
-  return JSON.stringify(await making.end(deps.stored))
+  prepared.trace?.follow(builder)
+  for await (const text of readReply(reply)) builder.reader.read(parseReply(call, text))
+  return JSON.stringify(await builder.end(deps.stored))
 }
 
 /** Sends the chat to an engine. @throws {HttpError} with the members of the request for the response in its issues */
-export async function askEngine(deps: ResponseDeps, call: EngineCall, { chat, places, trace }: PreparedResponse) {
+export async function askEngine(deps: ResponseDeps, call: EngineCall, { chat, paths, trace }: PreparedResponse) {
   try {
     const reply = await completeChat(deps, call, chat)
     trace?.begin(call.project ?? chat.target.charged.project)
     return reply
   } catch (error) {
-    throw placeError(error, places)
+    throw translateError(error, paths)
   }
 }
 

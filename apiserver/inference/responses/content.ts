@@ -16,11 +16,11 @@ const partTypes = 'input_text, output_text, refusal, input_image and input_audio
  * Converts the content of an item to the content of a chat message. A single text part becomes a plain text, because
  * every template accepts it.
  *
- * @param place of the item
+ * @param path of the item
  */
-export function readContent(value: unknown, place: string[], name = 'content'): ReadContent {
+export function readContent(value: unknown, path: string[], name = 'content'): ReadContent {
   if (typeof value === 'string') return { content: value, issues: [] }
-  const at = ['body', ...place, name]
+  const at = ['body', ...path, name]
   if (!Array.isArray(value))
     return { content: '', issues: [valueError(at, `${name} should be a text or a list of parts`)] }
   const read = value.map(readPart)

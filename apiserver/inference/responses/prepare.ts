@@ -11,7 +11,7 @@ import type { ReadDeps } from '../read-request.ts'
 import { buildResponseChat, listInput, type ResponseChat } from './chat-body.ts'
 import { responseFields } from './fields.ts'
 import { readItems, readOutput, resolveReferences } from './item-references.ts'
-import { placeError } from './places.ts'
+import { translateError } from './error-paths.ts'
 import { parseResponseRequest, type InputItem, type ResponseRequest } from './schema.ts'
 import type { ResponseTrace } from './response-trace.ts'
 import type { Conversation, ResponseStore } from './store.ts'
@@ -29,7 +29,7 @@ export interface PreparedResponse {
   /** The items of its own input, as JSON. */
   input: string
   conversation: Conversation | undefined
-  places: string[][]
+  paths: string[][]
   trace: ResponseTrace | undefined
 }
 
@@ -53,13 +53,13 @@ export async function readResponseRequest(
   const { previous_response_id: previousId } = request
   const conversation = previousId ? await deps.stored.findConversation(entity, previousId) : undefined
   const earlier = conversation ? await readEarlier(deps.stored, { entity, conversation, memory }) : []
-  const { places, body } = buildResponseChat(request, earlier)
+  const { paths, body } = buildResponseChat(request, earlier)
   const input = JSON.stringify(listInput(request))
   memory.add(input.length)
   const chat = await prepare(deps, { entity, memory, body }).catch((error: unknown) => {
-    throw placeError(error, places)
+    throw translateError(error, paths)
   })
-  return { chat, request: { ...request, input: null }, input, conversation, places, trace }
+  return { chat, request: { ...request, input: null }, input, conversation, paths, trace }
 }
 
 function checkRequest(document: JsonDocument): ResponseRequest {

@@ -14,7 +14,7 @@ export class ResponseTrace {
   readonly #ctx: RequestContext
   readonly #client: ClientWatch
   #project: string | undefined
-  #making: Presentable | undefined
+  #builder: Presentable | undefined
 
   constructor(trace: BegunTrace, ctx: RequestContext, client: ClientWatch) {
     this.#trace = trace
@@ -31,20 +31,20 @@ export class ResponseTrace {
     this.#project = chooseProject(this.#trace, this.#ctx, charged)
   }
 
-  follow(making: Presentable): void {
-    this.#making = making
+  follow(builder: Presentable): void {
+    this.#builder = builder
   }
 
   /** The request has failed. Nothing of it is kept, unless its client has left. */
   fail(): void {
-    if (!this.#client.hasLeft) this.#making = undefined
+    if (!this.#client.hasLeft) this.#builder = undefined
   }
 
   /** The response is sent, or the client has left. */
   end(): void {
-    const [project, making] = [this.#project, this.#making]
-    if (project === undefined || !making) return this.#trace.abandon()
-    const response = making.present()
+    const [project, builder] = [this.#project, this.#builder]
+    if (project === undefined || !builder) return this.#trace.abandon()
+    const response = builder.present()
     this.#trace.keepReply(Buffer.from(JSON.stringify(response)))
     const { input_tokens: promptTokens = 0, output_tokens: completionTokens = 0 } = response.usage ?? {}
     const { hasLeft } = this.#client

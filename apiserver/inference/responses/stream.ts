@@ -5,7 +5,7 @@ import type { ChatReply } from '../chat.ts'
 import { readReply } from '../reply/reply-texts.ts'
 import { askEngine, type ResponseDeps } from './complete.ts'
 import { EventWriter } from './event-writer.ts'
-import { ResponseMaking } from './making.ts'
+import { ResponseBuilder } from './response-builder.ts'
 import { makeId } from './output-items.ts'
 import type { PreparedResponse } from './prepare.ts'
 
@@ -34,23 +34,23 @@ export async function streamResponse(
 /** The response is stored before its last event is sent. */
 async function* writeEvents(deps: ResponseDeps, { call, prepared, reply }: BegunResponse): AsyncGenerator<string> {
   const writer = new EventWriter()
-  const making = new ResponseMaking(call, prepared, makeId('resp'), (event) => writer.write(event))
-  prepared.trace?.follow(making)
+  const builder = new ResponseBuilder(call, prepared, makeId('resp'), (event) => writer.write(event))
+  prepared.trace?.follow(builder)
   const held = new ExcessMemory(call.memory, freeBytes)
-  for (const type of ['response.created', 'response.in_progress']) writer.write({ type, response: making.begin() })
+  for (const type of ['response.created', 'response.in_progress']) writer.write({ type, response: builder.begin() })
   try {
     for await (const text of readReply(reply)) {
-      making.reader.read(JSON.parse(text))
-      held.resize(making.size)
+      builder.reader.read(JSON.parse(text))
+      held.resize(builder.size)
       yield writer.take()
     }
-    const { error = making.reader.finishReason === null ? cutOff : undefined } = making.reader
-    const response = error === undefined ? await making.end(deps.stored) : making.fail(error)
+    const { error = builder.reader.finishReason === null ? cutOff : undefined } = builder.reader
+    const response = error === undefined ? await builder.end(deps.stored) : builder.fail(error)
     writer.write({ type: `response.${response.status}`, response })
   } catch (error) {
     // The client has left, so the connection is closed too.
     if (call.client.hasLeft) throw error
-    writer.write({ type: 'response.failed', response: making.fail(toHttpError(error, deps.log).message) })
+    writer.write({ type: 'response.failed', response: builder.fail(toHttpError(error, deps.log).message) })
   }
   yield writer.take()
 }

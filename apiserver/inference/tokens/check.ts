@@ -2,10 +2,10 @@ import { HttpError, unprocessable } from '../../../lib/http/http-error.ts'
 import type { JsonDocument } from '../../../lib/json/document.ts'
 import { errors } from '../../errors/table.ts'
 import type { Fields } from '../chat/chat-fields.ts'
-import { leaveOut } from '../leave-out.ts'
+import { omitUnpassed } from '../omit-members.ts'
 import type { CheckedBody } from '../passthrough.ts'
 import { findUnsupported } from '../chat/unsupported-fields.ts'
-import { describeUnsampled, findTextIssues } from '../unsampled.ts'
+import { describeNonGenerative, findTextIssues } from '../non-generative.ts'
 import { detokenizeFields, tokenizeFields } from './fields.ts'
 import { parseDetokenizeRequest, parseTokenizeRequest } from './schema.ts'
 
@@ -32,7 +32,7 @@ export function checkDetokenize(document: JsonDocument): CheckedBody {
 }
 
 function describe(request: { model?: string | null }, fields: Fields): CheckedBody {
-  return describeUnsampled(request, ({ engineName }) => ({ ...leaveOut(request, fields), model: engineName }))
+  return describeNonGenerative(request, ({ engineName }) => ({ ...omitUnpassed(request, fields), model: engineName }))
 }
 
 function rejectLarge({ bytes }: JsonDocument): void {

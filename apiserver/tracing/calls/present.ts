@@ -9,14 +9,14 @@ import { deriveSummary } from './derive.ts'
 const maxClientMembersBytes = 64 * 1024
 
 /** What was looked up for a call in addition to its row. */
-export interface CallExtras {
+export interface CostsAndFeedback {
   costs?: unknown
   /** A JSON array. */
   feedback?: unknown
 }
 
 /** A call as clients read it: JSON text that contains the stored texts of its payloads. */
-export function presentCall(projectId: string, call: StoredCall, extras: CallExtras = {}): string {
+export function presentCall(projectId: string, call: StoredCall, extras: CostsAndFeedback = {}): string {
   const { attributes, inputs, output, summary, otel_dump: dump, ...plain } = call
   const wantsSummary = summary !== undefined
   return rawObject({
@@ -33,7 +33,7 @@ export function presentCall(projectId: string, call: StoredCall, extras: CallExt
   })
 }
 
-function presentSummary(call: StoredCall, extras: CallExtras): string {
+function presentSummary(call: StoredCall, extras: CostsAndFeedback): string {
   const computed = { ...deriveSummary(call), ...extras }
   const stored = call.summary ?? '{}'
   // Only a summary that contains the key's text needs to be searched.

@@ -9,7 +9,7 @@ import { compileCallsOrder, compileCallsWhere } from '../query/calls-query.ts'
 import { SqlParams } from '../query/params.ts'
 import { selectColumns } from './columns.ts'
 import { expandCalls } from './expand.ts'
-import { lookUpExtras, measureFeedback } from './extras.ts'
+import { findCostsAndFeedback, measureFeedback } from './costs-and-feedback.ts'
 import { presentCall } from './present.ts'
 import type { CallRead, CallsQuery, StatsQuery } from './query-schema.ts'
 import { EventLoopYielder } from '../../../lib/event-loop.ts'
@@ -94,7 +94,7 @@ async function* presentCalls(
   }: { project: Project; calls: StoredCall[]; wanted: CallsQuery; reading: ReadMemory },
 ): AsyncGenerator<string[]> {
   await fetchSpilled(deps, calls)
-  const extras = await lookUpExtras(deps, { project, calls, wanted })
+  const extras = await findCostsAndFeedback(deps, { project, calls, wanted })
   const columns = wanted.return_expanded_column_values === false ? [] : (wanted.expand_columns ?? [])
   if (columns.length > 0) yield* expandCalls({ pool: deps.pool, reading }, project, { calls, columns, present })
   else yield presentAll()

@@ -1,18 +1,18 @@
 import { WireType } from '@bufbuild/protobuf/wire'
 import { TooManyValues, type Value } from '../../../lib/json/value.ts'
 import { OtlpError } from './otlp-error.ts'
-import { append, type Kind, requireList } from './kinds.ts'
+import { append, type FieldType, requireList } from './field-types.ts'
 import type { WireReader } from './wire-text.ts'
 
 /** A field of a message: its number in protobuf and its kind. The key of the entry is its name in JSON. */
-export type Field<V> = readonly [number: number, kind: Kind<V>]
+export type Field<V> = readonly [number: number, kind: FieldType<V>]
 
 type Fields<T> = { [K in keyof T]: Field<T[K]> }
 
 /** A message of OTLP, declared once for protobuf and JSON. Fields that are not declared are skipped. */
 export class Message<T extends object> {
-  readonly #fields: [keyof T, Kind<T[keyof T]>][]
-  readonly #byNumber: ([keyof T, Kind<T[keyof T]>] | undefined)[] = []
+  readonly #fields: [keyof T, FieldType<T[keyof T]>][]
+  readonly #byNumber: ([keyof T, FieldType<T[keyof T]>] | undefined)[] = []
 
   constructor(fields: Fields<T>) {
     const entries = Object.entries(fields) as [keyof T, Field<T[keyof T]>][]
@@ -57,7 +57,7 @@ export class Message<T extends object> {
 }
 
 /** A nested message. */
-export function one<T extends object>(message: Message<T>): Kind<T> {
+export function one<T extends object>(message: Message<T>): FieldType<T> {
   return {
     wireType: WireType.LengthDelimited,
     empty: () => message.empty(),
@@ -67,7 +67,7 @@ export function one<T extends object>(message: Message<T>): Kind<T> {
 }
 
 /** A list of nested messages. */
-export function many<T extends object>(message: Message<T>): Kind<T[]> {
+export function many<T extends object>(message: Message<T>): FieldType<T[]> {
   return {
     wireType: WireType.LengthDelimited,
     empty: () => [],

@@ -1,6 +1,6 @@
 import type { Value } from '../../../lib/json/value.ts'
 import { inputKeys, outputKeys, systemInstructions, unwrappedKeys } from './conventions.ts'
-import { findFirst } from './find.ts'
+import { findFirst } from './find-attribute.ts'
 import type { NestedEvent } from './message-events.ts'
 import { listChoices, listMessages, readDetails } from './message-events.ts'
 import type { Members } from './nest.ts'

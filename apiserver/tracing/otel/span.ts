@@ -1,6 +1,6 @@
 import type { Attribute } from './any-value.ts'
 import { ValueBudget } from '../../../lib/json/value.ts'
-import { attributes, count, flags, id, name, nanos, shortText, text } from './kinds.ts'
+import { attributes, count, flags, id, name, nanos, shortText, text } from './field-types.ts'
 import { many, Message, one } from './message.ts'
 
 // Counts the attributes of a span, of its events and of its links, and the objects that dotted keys make.

@@ -1,7 +1,7 @@
 import { JsonNumber } from '../../../lib/json/value.ts'
 import { parseInstant } from '../instants.ts'
 import type { Keys } from './conventions.ts'
-import { findFirst } from './find.ts'
+import { findFirst } from './find-attribute.ts'
 import type { Members } from './nest.ts'
 
 const latestNanos = 2n ** 64n - 1n

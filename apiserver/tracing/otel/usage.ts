@@ -1,6 +1,6 @@
 import { JsonNumber, type Value } from '../../../lib/json/value.ts'
 import { usageKeys } from './conventions.ts'
-import { findFirst, findInteger } from './find.ts'
+import { findFirst, findInteger } from './find-attribute.ts'
 import type { Members } from './nest.ts'
 
 /**

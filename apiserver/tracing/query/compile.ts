@@ -1,5 +1,5 @@
 import { badRequest } from '../errors.ts'
-import { isIn } from './among.ts'
+import { isIn } from './in-operator.ts'
 import { compare, contains } from './compare.ts'
 import { readExpression, type Expression } from './expression.ts'
 import type { Field, Fields, JsonField, PlainField } from './field.ts'

@@ -12,7 +12,7 @@ import type { Pool } from '../../../db/pool.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
 import { requireStorage, type LimitDeps } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
+import { createResource, nameModel, nameTaken, type ResourceDeps } from './create-resource.ts'
 import type { ForkBody } from './schema.ts'
 import { getModel } from './service.ts'
 
@@ -42,7 +42,7 @@ export async function forkModel(deps: ForkDeps, request: ForkRequest, wanted: Fo
   if (known) throw nameTaken(fork, 'give the fork another name')
   if (checkpoint) await requireStorage(deps, fork.entity, () => sumSizes(deps.artifacts, artifactKey(checkpoint.uri)!))
   await copyCheckpoint(deps, checkpoint, fork)
-  await makeResource(deps, { ...fork, createdAt: new Date(), hiddenAt: null }, baseModel)
+  await createResource(deps, { ...fork, createdAt: new Date(), hiddenAt: null }, baseModel)
   return fork.id
 }
 

@@ -15,8 +15,8 @@ import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { requireModelId } from '../../accounts/model-references.ts'
 import { countTotal, resolveCursor } from '../../../lib/http/page.ts'
-import type { BaseModelMaker, MadeBaseModel } from '../base-models/maker.ts'
-import { makeResource, nameModel, nameTaken, type ResourceDeps } from './make.ts'
+import type { BaseModelCreator, CreatedBaseModel } from '../base-models/base-model-creator.ts'
+import { createResource, nameModel, nameTaken, type ResourceDeps } from './create-resource.ts'
 import type { ModelCreate, ModelListQuery } from './schema.ts'
 
 /** What creating models needs. */
@@ -24,7 +24,7 @@ export interface ModelDeps extends ResourceDeps {
   /** The namespace of the models' resources. */
   namespace: string
   /** Makes unknown base models. Undefined if the administrator allows none. */
-  baseModelMaker: BaseModelMaker | undefined
+  baseModelCreator: BaseModelCreator | undefined
 }
 
 // Nobody reads a sentence with more names.
@@ -56,7 +56,7 @@ export async function createModel(
     ...notForked,
   })
   if (!model) return takeExisting(deps.pool, name, ({ id: known }) => wanted.return_existing === true || known === id)
-  await makeResource(deps, model, baseModel)
+  await createResource(deps, model, baseModel)
   return model
 }
 
@@ -87,19 +87,19 @@ export async function listOwnModels(
 }
 
 async function requireBaseModel(
-  { pool, baseModelMaker }: ModelDeps,
+  { pool, baseModelCreator }: ModelDeps,
   caller: Caller,
   name: string,
-): Promise<MadeBaseModel> {
-  const baseModel = (await findBaseModel(pool, name)) ?? (await baseModelMaker?.make(name, caller))
+): Promise<CreatedBaseModel> {
+  const baseModel = (await findBaseModel(pool, name)) ?? (await baseModelCreator?.make(name, caller))
   if (baseModel) return baseModel
   const known = (await listBaseModels(pool)).slice(0, maxNames).map((other) => other.name)
   const there =
     known.length > 0
       ? `The base models are ${known.join(', ')} (GET /v1/models lists all)`
       : 'There are no base models yet'
-  const possible = baseModelMaker
-    ? `are made for names like ${baseModelMaker.patterns.slice(0, maxNames).join(', ')}`
+  const possible = baseModelCreator
+    ? `are made for names like ${baseModelCreator.patterns.slice(0, maxNames).join(', ')}`
     : 'are made by an administrator'
   const reason = `there is no base model ${name.slice(0, 200)}. ${there}. New ones ${possible}`
   throw unprocessable(valueError(['body', 'base_model'], reason))

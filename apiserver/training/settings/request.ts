@@ -9,7 +9,7 @@ import type { JobView } from '../../../db/jobs/views.ts'
 import { nullable } from '../../../lib/http/validation/nullable.ts'
 import { modelIdSchema } from '../../accounts/names.ts'
 import { configSchemas } from './generated.ts'
-import { pickGiven } from './given.ts'
+import { omitNulls } from './omit-nulls.ts'
 import { warnOfIgnoredSettings } from './ignored-settings.ts'
 import { pickKnown } from './known-settings.ts'
 import { pickGivenConfig } from './rl-config.ts'
@@ -126,7 +126,7 @@ export function extractRowsFields(method: RowsMethod, request: RowsRequest): Req
   return {
     method,
     ...extractCommon(request),
-    config: pickKnown(pickGiven(config), configSchemas[method]),
+    config: pickKnown(omitNulls(config), configSchemas[method]),
     trainingDataUrl: training_data_url,
     experimentalConfig,
     creationWarnings: [...warnOfIgnoredSettings(experimentalConfig, method), ...warnOfUnknownSettings(config, method)],

@@ -1,7 +1,7 @@
 import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import type { Static } from 'typebox'
 import { rlAliases, rlConfigSchema } from './generated.ts'
-import { pickGiven } from './given.ts'
+import { omitNulls } from './omit-nulls.ts'
 import { pickKnown } from './known-settings.ts'
 import { rejectWrongNames } from './unknown-settings.ts'
 
@@ -9,7 +9,7 @@ export type RlConfig = Static<typeof rlConfigSchema>
 
 /** The known settings that were given, under their wire names. */
 export function pickGivenConfig(config: RlConfig | null | undefined): Record<string, unknown> {
-  const given = pickKnown(pickGiven(config), rlConfigSchema)
+  const given = pickKnown(omitNulls(config), rlConfigSchema)
   for (const [alias, name] of Object.entries(rlAliases)) {
     const { [alias]: value } = given
     delete given[alias]
@@ -26,7 +26,7 @@ export function hasPenalty(config: RlConfig | null | undefined): boolean {
 /** @throws {HttpError} 422 for wrong names, and for settings that contradict each other; the schema cannot express this */
 export function requirePossibleConfig(config: RlConfig | null | undefined): void {
   rejectWrongNames(config, 'RL')
-  const given: RlConfig = pickGiven(config)
+  const given: RlConfig = omitNulls(config)
   const issues = [...contradictAliases(given), ...contradictLoss(given), ...nameTwoReferences(given)]
   if (issues.length > 0) {
     throw unprocessable(...issues.map(([name, reason]) => valueError(['body', 'experimental_config', name], reason)))

@@ -5,7 +5,7 @@ import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { maxIssues } from '../../../lib/http/validation/compile.ts'
 import { enumerateNames } from './enumerate-names.ts'
 import { configSchemas, settingNames } from './generated.ts'
-import { pickGiven } from './given.ts'
+import { omitNulls } from './omit-nulls.ts'
 import { adviseEpochs, epochSettings } from './ignored-settings.ts'
 import { listUnknown } from './known-settings.ts'
 
@@ -33,7 +33,7 @@ const maxEdits = 2
  * @throws {HttpError} 422
  */
 export function rejectWrongNames(config: object | null | undefined, method: Method): void {
-  const unknown = listUnknown(pickGiven(config), configSchemas[method])
+  const unknown = listUnknown(omitNulls(config), configSchemas[method])
   const refused = listRefused(method)
   const issues = unknown.slice(0, maxCompared).flatMap((name) => {
     const reason = refused.get(name) ?? describeTypo(name, settingNames[method])
@@ -44,7 +44,7 @@ export function rejectWrongNames(config: object | null | undefined, method: Meth
 
 /** Warns of settings that are not known here. A later client sends its own at their defaults, often false. */
 export function warnOfUnknownSettings(config: object | null | undefined, method: Method): JobWarning[] {
-  const given = Object.fromEntries(Object.entries(pickGiven(config)).filter(([, value]) => value !== false))
+  const given = Object.fromEntries(Object.entries(omitNulls(config)).filter(([, value]) => value !== false))
   const names = listUnknown(given, configSchemas[method])
   if (names.length === 0) return []
   const what = names.length === 1 ? 'a setting that is' : 'settings that are'

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import { commitPending, renewBlobsByMd5, type Committed, type VersionContent } from '../../../db/wandb/changes.ts'
-import { findPending, type PendingArtifact } from '../../../db/wandb/pending.ts'
+import { findPending, type PendingArtifact } from '../../../db/wandb/pending-artifacts.ts'
 import { findVersionById, type Version, type VersionFile } from '../../../db/wandb/versions.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'

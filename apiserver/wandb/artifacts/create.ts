@@ -7,7 +7,7 @@ import {
   findPending,
   insertPending,
   type PendingArtifact,
-} from '../../../db/wandb/pending.ts'
+} from '../../../db/wandb/pending-artifacts.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { parseText } from '../../../lib/json/parse-text.ts'
 import { errors } from '../../errors/table.ts'

@@ -1,5 +1,5 @@
 import type { VersionContent } from '../../../db/wandb/changes.ts'
-import type { PendingArtifact } from '../../../db/wandb/pending.ts'
+import type { PendingArtifact } from '../../../db/wandb/pending-artifacts.ts'
 import type { Version } from '../../../db/wandb/versions.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { BlobUploadDeps } from '../../training/artifacts/store-files.ts'

@@ -13,7 +13,7 @@ import {
 import { readObject, requireText } from '../graphql/arguments.ts'
 import type { GraphqlResource, ProjectName, RootField } from '../graphql/resource.ts'
 import type { Arguments, GraphqlObject, GraphqlValue } from '../graphql/values.ts'
-import { addAliases, deleteAliases, deleteArtifact, deleteCollection, updateArtifact } from './change.ts'
+import { addAliases, deleteAliases, deleteArtifact, deleteCollection, updateArtifact } from './update.ts'
 import { commitArtifact, requireVersion } from './commit.ts'
 import { createArtifact, createFiles, createManifest } from './create.ts'
 import type { Presenter, WandbArtifactDeps } from './deps.ts'

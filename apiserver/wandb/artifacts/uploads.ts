@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { recordMd5 } from '../../../db/wandb/changes.ts'
-import { findPending, recordManifest } from '../../../db/wandb/pending.ts'
+import { findPending, recordManifest } from '../../../db/wandb/pending-artifacts.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { storeBody, wrongDigest } from '../../training/artifacts/exact-body.ts'

@@ -1,7 +1,7 @@
 import { findCheckpointStep } from '../../../db/checkpoints/checkpoints.ts'
 import { findModelByName, type ModelRow } from '../../../db/models/models.ts'
 import type { VersionContent } from '../../../db/wandb/changes.ts'
-import { deletePending, type PendingArtifact } from '../../../db/wandb/pending.ts'
+import { deletePending, type PendingArtifact } from '../../../db/wandb/pending-artifacts.ts'
 import type { Version } from '../../../db/wandb/versions.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import { turnOf } from '../../accounts/limits/turn.ts'

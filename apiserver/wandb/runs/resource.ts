@@ -15,7 +15,7 @@ import { countSelected, listSelected } from './list.ts'
 import { defaultRunProject, generateRunName, isRunName } from '../run-names.ts'
 import { presentPageInfo } from '../graphql/page-info.ts'
 import { presentRun, type RunPresentDeps } from './present.ts'
-import { requireRoom } from './require-room.ts'
+import { requireRunStorage } from './require-storage.ts'
 import { readRunChange, readState, unsupported } from './read-input.ts'
 
 export interface RunDeps extends LimitDeps, RunPresentDeps {}
@@ -133,13 +133,13 @@ async function upsertBucket(deps: RunDeps, input: Arguments, context: GraphqlCon
   const name = findText(input, 'name')
   if (findText(input, 'id') !== undefined && name === undefined) {
     const id = readId(input, context)
-    await requireRoom(deps, own, { change, find: () => findRunById(pool, own, id.id) })
+    await requireRunStorage(deps, own, { change, find: () => findRunById(pool, own, id.id) })
     const run = await changeRun(pool, id, change)
     if (!run) throw notFound('Run')
     return { bucket: presentRun(deps, context, run), inserted: false }
   }
   const run = readRunName(input, context)
-  await requireRoom(deps, own, { change, find: () => findRun(pool, run) })
+  await requireRunStorage(deps, own, { change, find: () => findRun(pool, run) })
   const { inserted, ...row } = await upsertRun(pool, run, { keyId: context.caller.keyId, change })
   return { bucket: presentRun(deps, context, row), inserted }
 }

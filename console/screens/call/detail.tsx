@@ -19,7 +19,7 @@ import { Json } from '../../parts/json.tsx'
 import { Facts, Section } from '../../parts/page.tsx'
 import { Answered } from '../../parts/state.tsx'
 import { FeedbackList } from './feedback.tsx'
-import { Taught } from './taught.tsx'
+import { ChatTrajectories } from './chat-trajectories.tsx'
 import classes from './call.module.css'
 
 interface DetailProps {
@@ -77,7 +77,7 @@ function Shown({ projectId, whole: { call, isCut }, tab, onTab }: ShownProps) {
       {shown === 'usage' && <Usage call={call} />}
       {shown === 'attributes' && <Json value={call.attributes ?? {}} renderText={renderRef} />}
       {shown === 'feedback' && <FeedbackList projectId={projectId} id={call.id} />}
-      {shown === 'trajectories' && chat && <Taught chat={chat} />}
+      {shown === 'trajectories' && chat && <ChatTrajectories chat={chat} />}
     </>
   )
 }

@@ -6,7 +6,7 @@ import { ApiError } from '../../data/client.ts'
 import { logIn, sessionQuery } from '../../data/session.ts'
 import { readNext } from '../../logic/search.ts'
 import { Command } from '../../parts/command.tsx'
-import { Mark } from '../../parts/mark.tsx'
+import { Logo } from '../../parts/logo.tsx'
 import controls from '../../parts/controls.module.css'
 import classes from './login.module.css'
 
@@ -43,7 +43,7 @@ export function LoginScreen() {
     <main className={classes.login}>
       <div className={classes.box}>
         <h1>
-          <Mark /> Trainyard
+          <Logo /> Trainyard
         </h1>
         <form onSubmit={submit}>
           <label htmlFor="key">API key</label>

@@ -12,7 +12,7 @@ import { Download } from '../../parts/download.tsx'
 import { Page } from '../../parts/page.tsx'
 import { ProjectLink } from '../../parts/project-link.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
-import { Beginning, useBeginning } from './beginning.tsx'
+import { ContinuedTrajectory, useContinuedTrajectory } from './continued-trajectory.tsx'
 import { Pane } from './pane.tsx'
 import { Settings } from './settings.tsx'
 import type { Question, Round } from './use-conversation.ts'
@@ -65,7 +65,7 @@ function Playground({ panes }: { panes: readonly string[] }) {
   const search = useSearch({ from: route })
   const navigate = useNavigate({ from: '/$entity/$project/playground' })
   const [draft, changeDraft] = useDraft()
-  const beginning = useBeginning()
+  const beginning = useContinuedTrajectory()
   const { question, epoch, send, stop, clear } = useQuestion()
   const reports = useRef(new Map<string, readonly Round[]>())
   const keys = nameKeys(panes, epoch)
@@ -101,7 +101,7 @@ function Playground({ panes }: { panes: readonly string[] }) {
       <div className={classes.layout}>
         <form className={classes.form} onSubmit={ask}>
           <Settings draft={draft} onChange={changeDraft} hasSystem={base.some(({ role }) => role === 'system')} />
-          {search.trajectory !== undefined && <Beginning beginning={beginning} />}
+          {search.trajectory !== undefined && <ContinuedTrajectory beginning={beginning} />}
           <label className={classes.prompt}>
             Prompt
             <textarea

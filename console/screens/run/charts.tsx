@@ -27,7 +27,7 @@ import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
 import { Answered, Empty } from '../../parts/state.tsx'
-import { NoneYet } from './none-yet.tsx'
+import { EmptyRun } from './empty-run.tsx'
 import { useModel } from './use-model.ts'
 import classes from './charts.module.css'
 
@@ -44,9 +44,9 @@ export function ChartsTab() {
     <Answered result={keys} rows={12}>
       {(metrics) =>
         metrics.length === 0 ? (
-          <NoneYet title="Nothing is trained or logged yet">
+          <EmptyRun title="Nothing is trained or logged yet">
             The first points appear when the first training job of {model.name} has made a step.
-          </NoneYet>
+          </EmptyRun>
         ) : (
           <Charts modelId={model.id} metrics={metrics} />
         )

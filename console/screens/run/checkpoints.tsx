@@ -11,7 +11,7 @@ import { Download } from '../../parts/download.tsx'
 import { Answered } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
 import { CheckpointActions } from './checkpoint-actions.tsx'
-import { NoneYet } from './none-yet.tsx'
+import { EmptyRun } from './empty-run.tsx'
 import { useModel } from './use-model.ts'
 import classes from './checkpoints.module.css'
 
@@ -36,9 +36,9 @@ export function CheckpointsTab() {
     <Answered result={checkpoints} rows={8}>
       {({ items, ...size }) =>
         items.length === 0 ? (
-          <NoneYet title="No checkpoints yet">
+          <EmptyRun title="No checkpoints yet">
             Each training job that succeeds makes one. This program sends a job.
-          </NoneYet>
+          </EmptyRun>
         ) : (
           <>
             <div className={classes.count}>

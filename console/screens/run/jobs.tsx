@@ -9,7 +9,7 @@ import { Age, StateBadge } from '../../parts/badges.tsx'
 import { Download } from '../../parts/download.tsx'
 import { Answered } from '../../parts/state.tsx'
 import { Table, type Column } from '../../parts/table.tsx'
-import { NoneYet } from './none-yet.tsx'
+import { EmptyRun } from './empty-run.tsx'
 import { useModel } from './use-model.ts'
 import classes from './checkpoints.module.css'
 
@@ -24,7 +24,7 @@ export function JobsTab() {
     <Answered result={jobs} rows={8}>
       {({ items, ...size }) =>
         items.length === 0 ? (
-          <NoneYet title="No training jobs yet">Each call of train makes one.</NoneYet>
+          <EmptyRun title="No training jobs yet">Each call of train makes one.</EmptyRun>
         ) : (
           <>
             <div className={classes.count}>

@@ -17,11 +17,11 @@ import { Answered } from '../../parts/state.tsx'
 import { GroupList } from './group-list.tsx'
 import { Matches } from './matches.tsx'
 import { TrajectoryPeek } from './peek.tsx'
-import { Rises } from './rises.tsx'
+import { RewardChanges } from './reward-changes.tsx'
 import { Summary } from './summary.tsx'
 import { StepSlider } from './step-slider.tsx'
 import { TrajectoryTable } from './trajectory-table.tsx'
-import { NoneYet } from './none-yet.tsx'
+import { EmptyRun } from './empty-run.tsx'
 import { useModel } from './use-model.ts'
 import classes from './trajectories.module.css'
 
@@ -94,7 +94,7 @@ function Rows() {
   const { state, filter } = useTabState(model.latest_step)
   if (state.q !== undefined && state.q.length >= minTextLength) return <Searched text={state.q} />
   if (state.since === undefined) return <Listed />
-  return <Rises since={state.since} step={state.step} filter={filter} />
+  return <RewardChanges since={state.since} step={state.step} filter={filter} />
 }
 
 function useTabState(lastStep: number) {
@@ -165,9 +165,9 @@ function Shown({ items, size }: { items: Trajectory[]; size: ListSize }) {
   useRowKeys(rows, peek, open)
   if (items.length === 0) {
     return (
-      <NoneYet title={`No trajectories at step ${state.step}`}>
+      <EmptyRun title={`No trajectories at step ${state.step}`}>
         A step has the trajectories that its job was trained on, and those that were logged while it was the newest.
-      </NoneYet>
+      </EmptyRun>
     )
   }
   const metrics = listMetrics(items)

@@ -16,7 +16,7 @@ import { Facts, Page } from '../../parts/page.tsx'
 import { Answered, Failure, Loading } from '../../parts/state.tsx'
 import { ToDataset } from '../../parts/to-dataset.tsx'
 import { Difference } from './difference.tsx'
-import { ItsCalls } from './its-calls.tsx'
+import { TrajectoryCalls } from './trajectory-calls.tsx'
 import { Siblings } from './siblings.tsx'
 import { TokenOverlay } from './token-overlay.tsx'
 import type { FullTrajectory } from './full-trajectory.ts'
@@ -133,7 +133,7 @@ function Conversation({ model, trajectory }: { model: Model; trajectory: FullTra
         <TokenOverlay key={trajectory.id} model={model} trajectory={trajectory} name={name} />
       </div>
       <Siblings model={model} trajectory={trajectory}>
-        <ItsCalls trajectory={trajectory} />
+        <TrajectoryCalls trajectory={trajectory} />
       </Siblings>
     </div>
   )

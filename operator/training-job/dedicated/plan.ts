@@ -5,7 +5,7 @@ import type { Verdict } from '../../../db/jobs/lost-attempts.ts'
 import type { OperatorJob } from '../../../db/jobs/resources.ts'
 import { backoffMs } from '../../../lib/backoff.ts'
 import { uidOf, type Job, type Pod } from '../../../lib/kube/objects.ts'
-import { explainLoss } from '../trainer-loss.ts'
+import { explainLostTrainer } from '../lost-trainer.ts'
 
 /** A job that has pods of its own, and what there is of it in the cluster. */
 export interface DedicatedFacts {
@@ -75,7 +75,7 @@ function planNextAttempt(facts: DedicatedFacts): DedicatedAction {
 }
 
 function planRecord(pod: Pod, now: Date): DedicatedAction {
-  const verdict = explainLoss(pod, Infinity, now)
+  const verdict = explainLostTrainer(pod, Infinity, now)
   return verdict ? { do: 'recordFailedStart', podUid: uidOf(pod), verdict } : none
 }
 

@@ -11,8 +11,15 @@ from vllm.v1.core.sched.output import SchedulerOutput
 from vllm.v1.core.sched.scheduler import Scheduler
 from vllm.v1.request import Request
 
+from trainyard_engine.fairness.preemption import (
+    Capacity,
+    Claim,
+    Held,
+    choose_adapter_to_drain,
+    choose_victims,
+    find_lack,
+)
 from trainyard_engine.fairness.queue import FairQueue
-from trainyard_engine.fairness.room import Capacity, Claim, Held, choose_adapter_to_drain, choose_victims, find_lack
 from trainyard_engine.fairness.stride import StrideScheduler
 from trainyard_engine.fairness.tenants import Tenant, tenant_of
 

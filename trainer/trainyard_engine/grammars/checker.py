@@ -11,9 +11,9 @@ from multiprocessing.context import ForkContext, SpawnContext
 from vllm.exceptions import GracefulHTTPError
 
 from trainyard_engine.fairness.executor import FairSubmission
-from trainyard_engine.grammars.grammar import Grammar, Verdict
-from trainyard_engine.grammars.known import KnownGrammars
+from trainyard_engine.grammars.grammar import CompileResult, Grammar
 from trainyard_engine.grammars.process import Check, Limits, run_checks
+from trainyard_engine.grammars.result_cache import ResultCache
 
 logger = logging.getLogger("vllm.trainyard")
 
@@ -29,9 +29,9 @@ class GrammarError(GracefulHTTPError):
 class GrammarChecker:
     """Has the compiling process, and starts it again when it is gone. `open_check` is called in it."""
 
-    def __init__(self, open_check: Callable[[], Check], known: KnownGrammars, limits: Limits | None = None) -> None:
+    def __init__(self, open_check: Callable[[], Check], results: ResultCache, limits: Limits | None = None) -> None:
         self.open_check = open_check
-        self.known = known
+        self.results = results
         self.limits = limits or Limits()
         # One at a time. The engine then compiles it again, which takes about as long, beside the next one here.
         self.thread = ThreadPoolExecutor(1)
@@ -45,19 +45,19 @@ class GrammarChecker:
 
         Raises GrammarError when it may not.
         """
-        verdict = self.known.find(grammar) or await wrap_future(self.submit(self.check, grammar))
-        if verdict.error:
-            raise GrammarError(verdict.error, HTTPStatus.BAD_REQUEST)
+        result = self.results.find(grammar) or await wrap_future(self.submit(self.check, grammar))
+        if result.error:
+            raise GrammarError(result.error, HTTPStatus.BAD_REQUEST)
 
-    def check(self, grammar: Grammar) -> Verdict:
+    def check(self, grammar: Grammar) -> CompileResult:
         # Of requests with the same grammar that have waited, the first one has compiled it.
-        verdict = self.known.find(grammar)
-        if verdict is None:
-            verdict = self.compile(grammar)
-            self.known.record(grammar, verdict)
-        return verdict
+        result = self.results.find(grammar)
+        if result is None:
+            result = self.compile(grammar)
+            self.results.record(grammar, result)
+        return result
 
-    def compile(self, grammar: Grammar) -> Verdict:
+    def compile(self, grammar: Grammar) -> CompileResult:
         if not self.process.is_alive():
             self.start(get_context("spawn"))
         try:

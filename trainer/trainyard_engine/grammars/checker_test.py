@@ -10,9 +10,9 @@ import pytest
 
 from trainyard_engine.fairness.tenants import Tenant, tenant_now
 from trainyard_engine.grammars.checker import GrammarChecker, GrammarError
-from trainyard_engine.grammars.grammar import Grammar, Verdict
-from trainyard_engine.grammars.known import KnownGrammars
+from trainyard_engine.grammars.grammar import CompileResult, Grammar
 from trainyard_engine.grammars.process import BROKEN, Limits
+from trainyard_engine.grammars.result_cache import ResultCache
 
 LIMITS = Limits(wall_seconds=50, processor_seconds=1, memory_mib=64)
 IMPATIENT = Limits(wall_seconds=0.5)
@@ -26,15 +26,15 @@ def misbehave(grammar):
         case "sleep":
             time.sleep(60)
         case "eat":
-            return Verdict(size=len(bytes(256 * 2**20)))
+            return CompileResult(size=len(bytes(256 * 2**20)))
         case "die":
             os.kill(os.getpid(), signal.SIGSEGV)
         case "kill":
             os.kill(os.getppid(), signal.SIGKILL)
             time.sleep(60)
         case "bad":
-            return Verdict("bad")
-    return Verdict(size=1)
+            return CompileResult("bad")
+    return CompileResult(size=1)
 
 
 def open_misbehave():
@@ -44,7 +44,7 @@ def open_misbehave():
 
 class RecordingChecker(GrammarChecker):
     def __init__(self, limits):
-        super().__init__(open_misbehave, KnownGrammars(10**9), limits)
+        super().__init__(open_misbehave, ResultCache(10**9), limits)
         self.compiled = []
 
     def compile(self, grammar):

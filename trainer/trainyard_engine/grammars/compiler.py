@@ -10,7 +10,7 @@ from typing import Any
 import torch
 import xgrammar
 
-from trainyard_engine.grammars.grammar import Grammar, Verdict
+from trainyard_engine.grammars.grammar import CompileResult, Grammar
 
 # vLLM parses a grammar again for each request, and blocks all chats meanwhile.
 READING_SECONDS = 0.25
@@ -33,7 +33,7 @@ class Tokenizer:
     trust_remote_code: bool = False
 
 
-def open_check(tokenizer: Tokenizer) -> Callable[[Grammar], Verdict]:
+def open_check(tokenizer: Tokenizer) -> Callable[[Grammar], CompileResult]:
     # Imported late: it reads the environment.
     from transformers import AutoTokenizer
 
@@ -45,20 +45,22 @@ def open_check(tokenizer: Tokenizer) -> Callable[[Grammar], Verdict]:
     return lambda grammar: check(compiler, grammar)
 
 
-def check(compiler: xgrammar.GrammarCompiler, grammar: Grammar) -> Verdict:
+def check(compiler: xgrammar.GrammarCompiler, grammar: Grammar) -> CompileResult:
     try:
         started = time.process_time()
         rules = read(grammar)
         if time.process_time() - started > READING_SECONDS:
-            return Verdict("This grammar takes too long to read; simplify it.")
+            return CompileResult("This grammar takes too long to read; simplify it.")
         compiled = compiler.compile_grammar(rules)
         if not is_fast(compiled):
-            return Verdict("This grammar takes too long for each token; simplify it.")
-        return Verdict(size=compiled.memory_size_bytes)
+            return CompileResult("This grammar takes too long for each token; simplify it.")
+        return CompileResult(size=compiled.memory_size_bytes)
     except MemoryError:
         raise  # the caller that set the limit reports it
     except Exception as cause:
-        return Verdict(PLACE.sub("", f"{cause}").strip()[:MAX_SENTENCE] or "The engine cannot compile this grammar.")
+        return CompileResult(
+            PLACE.sub("", f"{cause}").strip()[:MAX_SENTENCE] or "The engine cannot compile this grammar."
+        )
 
 
 def read(grammar: Grammar) -> xgrammar.Grammar:

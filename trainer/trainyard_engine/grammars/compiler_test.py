@@ -9,8 +9,8 @@ from vllm.sampling_params import StructuredOutputsParams
 from trainyard_engine.grammars.checker import GrammarChecker
 from trainyard_engine.grammars.compiler import Tokenizer, open_check
 from trainyard_engine.grammars.grammar import find_grammar
-from trainyard_engine.grammars.known import KnownGrammars
 from trainyard_engine.grammars.process import Limits
+from trainyard_engine.grammars.result_cache import ResultCache
 
 MODEL = Path(__file__).parents[2] / "models" / "tiny-chat"
 
@@ -18,7 +18,7 @@ MODEL = Path(__file__).parents[2] / "models" / "tiny-chat"
 @pytest.fixture(scope="module")
 def check():
     limits = Limits(wall_seconds=60, processor_seconds=1)
-    checker = GrammarChecker(partial(open_check, Tokenizer(str(MODEL))), KnownGrammars(10**9), limits)
+    checker = GrammarChecker(partial(open_check, Tokenizer(str(MODEL))), ResultCache(10**9), limits)
     yield lambda settings: checker.compile(find_grammar(StructuredOutputsParams(**settings)))
     checker.close()
 
@@ -42,9 +42,9 @@ ORDINARY = [
 
 @pytest.mark.parametrize("settings", ORDINARY)
 def test_an_ordinary_grammar_is_compiled(check, settings):
-    verdict = check(settings)
-    assert verdict.error is None
-    assert verdict.size > 0
+    result = check(settings)
+    assert result.error is None
+    assert result.size > 0
 
 
 def ambiguous(rules):

@@ -19,7 +19,7 @@ class Grammar:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class CompileResult:
     """What a compilation has shown: an error, or the bytes that a cache keeps of the compiled grammar."""
 
     error: str | None = None

@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import NoReturn
 
 from trainyard_base_model.parent_death import end_with_parent
-from trainyard_engine.grammars.grammar import Grammar, Verdict
+from trainyard_engine.grammars.grammar import CompileResult, Grammar
 
 # Chats without a new grammar have priority.
 NICENESS = 5
 BROKEN = "The grammar compiler crashed on this grammar; simplify it."
 
-Check = Callable[[Grammar], Verdict]
+Check = Callable[[Grammar], CompileResult]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Limits:
 
 
 def run_checks(grammars: Connection, open_check: Callable[[], Check], limits: Limits) -> None:
-    """Answers each grammar with a verdict, until the parent ends."""
+    """Answers each grammar with a result, until the parent ends."""
     end_with_parent()
     os.environ["TOKENIZERS_PARALLELISM"] = "false"  # a fork has none of its parent's threads
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -54,28 +54,28 @@ def run_checks(grammars: Connection, open_check: Callable[[], Check], limits: Li
         grammars.send(check_in_fork(check, grammars.recv(), limits))
 
 
-def check_in_fork(check: Check, grammar: Grammar, limits: Limits) -> Verdict:
+def check_in_fork(check: Check, grammar: Grammar, limits: Limits) -> CompileResult:
     reader, writer = Pipe(duplex=False)
     with reader:
         if (pid := os.fork()) == 0:
             check_here(check, grammar, limits, writer)
         writer.close()
         try:
-            verdict = reader.recv()
+            result = reader.recv()
         except (EOFError, OSError):
-            verdict = None
+            result = None
     _, status = os.waitpid(pid, 0)
-    return verdict or explain(status, limits)
+    return result or explain(status, limits)
 
 
-def explain(status: int, limits: Limits) -> Verdict:
+def explain(status: int, limits: Limits) -> CompileResult:
     match os.WIFSIGNALED(status) and os.WTERMSIG(status):
         case signal.SIGXCPU:
-            return Verdict(limits.slow)
+            return CompileResult(limits.slow)
         case signal.SIGALRM:
             # It is not remembered: on an overloaded machine, any grammar may be late.
-            return Verdict(limits.late, lasting=False)
-    return Verdict(BROKEN)
+            return CompileResult(limits.late, lasting=False)
+    return CompileResult(BROKEN)
 
 
 def check_here(check: Check, grammar: Grammar, limits: Limits, answer: Connection) -> NoReturn:
@@ -85,7 +85,7 @@ def check_here(check: Check, grammar: Grammar, limits: Limits, answer: Connectio
         limit_resources(limits)
         answer.send(check(grammar))
     except MemoryError:
-        answer.send(Verdict(limits.large))
+        answer.send(CompileResult(limits.large))
     finally:
         os._exit(0)
 
