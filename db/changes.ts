@@ -3,7 +3,7 @@ import type { LeasedCache, Lease } from '../lib/leased-cache.ts'
 import type { Logger } from '../lib/log.ts'
 import type { DatabaseUrl } from './address.ts'
 import { listen, type Listener } from './listen.ts'
-import type { Pool } from './pool.ts'
+import { withTransaction, type Connection, type Pool } from './pool.ts'
 
 const channel = 'changes'
 
@@ -103,14 +103,42 @@ export class ChangeFeed implements Lease {
   }
 }
 
+declare const invalidates: unique symbol
+declare const haveEnded: unique symbol
+
 /**
- * Waits until no process can use values from before a committed change. Code that revokes, deletes or moves something
- * answers only after this. It also waits if the change was made earlier: a concurrent request may have made it just
- * now.
+ * The transaction of `withInvalidation`. Functions that revoke, delete or move what processes have in memory take it, so
+ * that nobody calls them without the wait.
  */
-export async function waitForLeases(pool: Pool): Promise<void> {
+export type InvalidatingConnection = Connection & { readonly [invalidates]: true }
+
+/** The proof that `waitForLeases` was called. */
+export interface EndedLeases {
+  readonly [haveEnded]: true
+}
+
+/**
+ * Runs `work` in one transaction, as `withTransaction` does. Returns when no process can use values from before the
+ * commit, also if `work` has changed nothing: a concurrent request may have made the change just now. If `work` throws,
+ * nothing is waited for.
+ */
+export async function withInvalidation<T>(
+  pool: Pool,
+  work: (connection: InvalidatingConnection) => Promise<T>,
+): Promise<T> {
+  const result = await withTransaction(pool, (connection) => work(connection as InvalidatingConnection))
+  await waitForLeases(pool)
+  return result
+}
+
+/**
+ * Waits until no process can use values from before a committed change. Only for changes that another process commits,
+ * of which this one tells clients: the checkpoint of a trainer.
+ */
+export async function waitForLeases(pool: Pool): Promise<EndedLeases> {
   // A change that we read may be committed but not yet notified. Its notification comes before ours, and ours is
   // acknowledged.
   await pool.query('SELECT pg_notify($1, $2)', [channel, ''])
   await delay(leaseMs + marginMs)
+  return {} as EndedLeases
 }

@@ -1,5 +1,6 @@
 import { countUpTo } from '../count-up-to.ts'
 import { column, selectColumns, type RowOf } from '../columns.ts'
+import type { InvalidatingConnection } from '../changes.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { recordAct } from './audit-log.ts'
 import { projectCalledOff, selectLimits, tracesOff, type SetLimits } from './limits.ts'
@@ -157,18 +158,16 @@ export function countApiKeys(pool: Pool, entity: string, most: number): Promise<
 
 /** Revokes a key of an entity permanently. Revoking it again changes nothing. */
 export async function revokeApiKey(
-  pool: Pool,
+  connection: InvalidatingConnection,
   { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
 ): Promise<Revocation> {
-  return withTransaction(pool, async (connection) => {
-    const { admins, key } = await lockKeys(connection, entity, id)
-    if (!key) return 'missing'
-    if (keepAdmin && admins.length === 1 && admins[0] === id) return 'last admin'
-    if (key.revokedAt) return 'revoked'
-    await connection.query('UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id])
-    await recordAct(connection, { entity, actor: by, action: 'key.revoked', subject: key.id })
-    return 'revoked'
-  })
+  const { admins, key } = await lockKeys(connection, entity, id)
+  if (!key) return 'missing'
+  if (keepAdmin && admins.length === 1 && admins[0] === id) return 'last admin'
+  if (key.revokedAt) return 'revoked'
+  await connection.query('UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE id = $1', [id])
+  await recordAct(connection, { entity, actor: by, action: 'key.revoked', subject: key.id })
+  return 'revoked'
 }
 
 /**
@@ -176,26 +175,24 @@ export async function revokeApiKey(
  * `overlapSeconds`.
  */
 export async function rotateApiKey(
-  pool: Pool,
+  connection: InvalidatingConnection,
   { entity, id, overlapSeconds, by }: { entity: string; id: string; overlapSeconds: number; by: string },
   successor: Pick<NewApiKey, 'id' | 'digest' | 'prefix'>,
 ): Promise<{ outcome: Rotation; key?: ApiKeyRow }> {
-  return withTransaction(pool, async (connection) => {
-    const { key } = await lockKeys(connection, entity, id)
-    if (!key) return { outcome: 'missing' }
-    const repeated = key.replacedBy === successor.id
-    if (!repeated && (!key.usable || key.replacedBy !== null)) return { outcome: 'unusable' }
-    const expiresAt = key.expiresAt && new Date(Date.now() + key.expiresAt.getTime() - key.createdAt.getTime())
-    const { role, name, traceProject: traced } = key
-    const kept = { role, name: name ?? undefined, traceProject: traced, expiresAt: expiresAt ?? undefined }
-    const inPlace = { ...successor, ...kept, entity }
-    const { isNew: _, ...made } = await insertApiKey(connection, inPlace)
-    if (repeated) return { outcome: 'rotated', key: made }
-    await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })
-    const details = { replaced_by: made.id, overlap_seconds: overlapSeconds }
-    await recordAct(connection, { entity, actor: by, action: 'key.rotated', subject: key.id, details })
-    return { outcome: 'rotated', key: made }
-  })
+  const { key } = await lockKeys(connection, entity, id)
+  if (!key) return { outcome: 'missing' }
+  const repeated = key.replacedBy === successor.id
+  if (!repeated && (!key.usable || key.replacedBy !== null)) return { outcome: 'unusable' }
+  const expiresAt = key.expiresAt && new Date(Date.now() + key.expiresAt.getTime() - key.createdAt.getTime())
+  const { role, name, traceProject: traced } = key
+  const kept = { role, name: name ?? undefined, traceProject: traced, expiresAt: expiresAt ?? undefined }
+  const inPlace = { ...successor, ...kept, entity }
+  const { isNew: _, ...made } = await insertApiKey(connection, inPlace)
+  if (repeated) return { outcome: 'rotated', key: made }
+  await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })
+  const details = { replaced_by: made.id, overlap_seconds: overlapSeconds }
+  await recordAct(connection, { entity, actor: by, action: 'key.rotated', subject: key.id, details })
+  return { outcome: 'rotated', key: made }
 }
 
 /** Locks the key and all usable admin keys, in a fixed order. Of two concurrent revocations, one sees the other. */
@@ -210,7 +207,7 @@ async function lockKeys(connection: Connection, entity: string, id: string) {
 }
 
 async function endReplaced(
-  connection: Connection,
+  connection: InvalidatingConnection,
   { id, successorId, overlapSeconds }: { id: string; successorId: string; overlapSeconds: number },
 ): Promise<void> {
   await connection.query(

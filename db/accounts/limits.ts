@@ -1,4 +1,5 @@
-import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import type { InvalidatingConnection } from '../changes.ts'
+import type { Connection, Pool } from '../pool.ts'
 import { commandActor, recordAct } from './audit-log.ts'
 import type { TokenStatisticsSetting } from '../jobs/token-statistics.ts'
 
@@ -75,7 +76,7 @@ export function selectLimits(wanted: readonly (keyof EntityLimits)[]): string {
 }
 
 /** The limits that were set for an entity. */
-export async function findEntityLimits(connection: Connection, entity: string): Promise<SetLimits> {
+export async function findEntityLimits(connection: Connection | Pool, entity: string): Promise<SetLimits> {
   const { rows } = await connection.query<SetLimits>(
     `SELECT ${selectLimits(names)} FROM auth.entities WHERE entity = $1`,
     [entity],
@@ -84,21 +85,26 @@ export async function findEntityLimits(connection: Connection, entity: string): 
 }
 
 /** Changes limits of an entity by the administrator's command. Returns all limits that are set afterwards. */
-export function changeEntityLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<SetLimits> {
-  return withTransaction(pool, async (connection) => {
-    if (Object.keys(changes).length === 0) return findEntityLimits(connection, entity)
-    await saveEntityLimits(connection, entity, changes)
-    // JSON has no Infinity.
-    const details = Object.fromEntries(
-      Object.entries(changes).map(([name, value]) => [name, value === Infinity ? 'none' : value]),
-    )
-    await recordAct(connection, { entity, actor: commandActor, action: 'limits.set', subject: null, details })
-    return findEntityLimits(connection, entity)
-  })
+export async function changeEntityLimits(
+  connection: InvalidatingConnection,
+  entity: string,
+  changes: Partial<SetLimits>,
+): Promise<SetLimits> {
+  await saveEntityLimits(connection, entity, changes)
+  // JSON has no Infinity.
+  const details = Object.fromEntries(
+    Object.entries(changes).map(([name, value]) => [name, value === Infinity ? 'none' : value]),
+  )
+  await recordAct(connection, { entity, actor: commandActor, action: 'limits.set', subject: null, details })
+  return findEntityLimits(connection, entity)
 }
 
 /** Changes only the named limits, even if somebody else changes others concurrently. */
-async function saveEntityLimits(connection: Connection, entity: string, changes: Partial<SetLimits>): Promise<void> {
+async function saveEntityLimits(
+  connection: InvalidatingConnection,
+  entity: string,
+  changes: Partial<SetLimits>,
+): Promise<void> {
   const given = names.filter((name) => changes[name] !== undefined)
   const all = given.map((name) => columns[name])
   await connection.query(
@@ -112,13 +118,11 @@ async function saveEntityLimits(connection: Connection, entity: string, changes:
 
 /** Changes a setting that an entity's own admins may change. */
 export async function saveEntitySetting<Name extends 'tokenStatistics' | 'traceProject'>(
-  pool: Pool,
+  connection: InvalidatingConnection,
   { entity, by }: { entity: string; by: string },
   [name, setting]: [Name, SetLimits[Name]],
 ): Promise<void> {
-  await withTransaction(pool, async (connection) => {
-    await saveEntityLimits(connection, entity, { [name]: setting })
-    const details = { [columns[name]]: setting }
-    await recordAct(connection, { entity, actor: by, action: `${columns[name]}.set`, subject: null, details })
-  })
+  await saveEntityLimits(connection, entity, { [name]: setting })
+  const details = { [columns[name]]: setting }
+  await recordAct(connection, { entity, actor: by, action: `${columns[name]}.set`, subject: null, details })
 }

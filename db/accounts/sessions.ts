@@ -1,3 +1,4 @@
+import type { InvalidatingConnection } from '../changes.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import { selectKnownKey, usableKey, type KeyRole, type KnownKey } from './api-keys.ts'
 
@@ -91,8 +92,8 @@ async function removeSpent(connection: Connection, keyId: string): Promise<void>
 }
 
 /** Ends a session. */
-export async function deleteSession(pool: Pool, id: string): Promise<void> {
-  await pool.query('DELETE FROM auth.sessions WHERE id = $1', [id])
+export async function deleteSession(connection: InvalidatingConnection, id: string): Promise<void> {
+  await connection.query('DELETE FROM auth.sessions WHERE id = $1', [id])
 }
 
 /** Records that sessions were used, at most every five minutes for each. */

@@ -1,6 +1,7 @@
 import { unfinished } from '../jobs/states.ts'
-import { setAliasIn, deleteAlias } from '../models/aliases.ts'
-import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import type { InvalidatingConnection } from '../changes.ts'
+import { setAlias, deleteAlias } from '../models/aliases.ts'
+import type { Connection } from '../pool.ts'
 import { saveVersionFiles, saveVersionNotes, saveVersionOrigin, type CheckpointFileDigests } from './versions.ts'
 
 /** A checkpoint that a client has made. Its files are in the store. */
@@ -31,18 +32,19 @@ export interface AddedCheckpoint {
  * also a `stepN` that is not its number. Returns its number, or undefined if the model was deleted. A repeated call
  * changes nothing.
  */
-export async function addCheckpoint(pool: Pool, added: AddedCheckpoint): Promise<number | undefined> {
-  return withTransaction(pool, async (connection) => {
-    const highest = await lockHighestStep(connection, added.modelId)
-    if (highest === undefined) return undefined
-    const known = await findStep(connection, added.id)
-    if (known !== undefined) return known
-    const wanted = Math.max(0, ...added.steps)
-    const step = wanted > highest ? wanted : highest + 1
-    await insertAdded(connection, added, step)
-    await nameAdded(connection, added, step)
-    return step
-  })
+export async function addCheckpoint(
+  connection: InvalidatingConnection,
+  added: AddedCheckpoint,
+): Promise<number | undefined> {
+  const highest = await lockHighestStep(connection, added.modelId)
+  if (highest === undefined) return undefined
+  const known = await findStep(connection, added.id)
+  if (known !== undefined) return known
+  const wanted = Math.max(0, ...added.steps)
+  const step = wanted > highest ? wanted : highest + 1
+  await insertAdded(connection, added, step)
+  await nameAdded(connection, added, step)
+  return step
 }
 
 /** The highest step that the model has had, or that its unfinished job has reserved. Claims and reports wait. */
@@ -65,7 +67,7 @@ async function findStep(connection: Connection, id: string): Promise<number | un
   return rows[0]?.step
 }
 
-async function insertAdded(connection: Connection, added: AddedCheckpoint, step: number): Promise<void> {
+async function insertAdded(connection: InvalidatingConnection, added: AddedCheckpoint, step: number): Promise<void> {
   const { id, modelId, uri, manifestDigest, bytes } = added
   await connection.query(
     `INSERT INTO training.checkpoints (id, model_id, step, uri, digest, metrics, bytes)
@@ -80,14 +82,23 @@ async function insertAdded(connection: Connection, added: AddedCheckpoint, step:
   await saveVersionOrigin(connection, id, added)
 }
 
-async function nameAdded(connection: Connection, { modelId, steps, aliases }: AddedCheckpoint, step: number) {
-  for (const alias of aliases) await setAliasIn(connection, modelId, alias, step)
+async function nameAdded(
+  connection: InvalidatingConnection,
+  { modelId, steps, aliases }: AddedCheckpoint,
+  step: number,
+) {
+  for (const alias of aliases) await setAlias(connection, modelId, alias, step)
   for (const each of steps) await nameStep(connection, modelId, each, step)
 }
 
 /** Lets `stepN` name a checkpoint, which may have another number. */
-export async function nameStep(connection: Connection, modelId: string, named: number, step: number): Promise<boolean> {
+export async function nameStep(
+  connection: InvalidatingConnection,
+  modelId: string,
+  named: number,
+  step: number,
+): Promise<boolean> {
   const alias = `step${named}`
   if (named === step) return deleteAlias(connection, modelId, alias)
-  return (await setAliasIn(connection, modelId, alias, step)) !== undefined
+  return (await setAlias(connection, modelId, alias, step)) !== undefined
 }

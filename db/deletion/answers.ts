@@ -18,8 +18,12 @@ export async function recordDeletion(
 }
 
 /** The answer to the newest deletion of the target within ten minutes. */
-export async function findDeletionAnswer<T>(pool: Pool, entity: string, target: string): Promise<T | undefined> {
-  const { rows } = await pool.query<{ answer: T }>(
+export async function findDeletionAnswer<T>(
+  connection: Connection,
+  entity: string,
+  target: string,
+): Promise<T | undefined> {
+  const { rows } = await connection.query<{ answer: T }>(
     `SELECT answer FROM training.deletions
      WHERE entity = $1 AND target = $2 AND created_at > now() - make_interval(mins => ${rememberedMinutes})
      ORDER BY created_at DESC LIMIT 1`,

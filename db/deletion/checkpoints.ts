@@ -1,4 +1,5 @@
-import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import type { InvalidatingConnection } from '../changes.ts'
+import type { Connection, Pool } from '../pool.ts'
 import { referenceStep } from '../jobs/reference-steps.ts'
 import { active, unfinished } from '../jobs/states.ts'
 import { isStepAlias } from '../models/step-aliases.ts'
@@ -15,46 +16,42 @@ export type StepsDeletion = { deleted: number[] } | { aliased: AliasedStep[] }
 /**
  * Deletes a model's checkpoints of the given steps. Ignores steps without a checkpoint. Deletes nothing if an alias
  * names one of the steps. Step numbers are not used again. The operator removes the files.
- *
- * `alsoRecord` records the client's answer in the same transaction.
  */
 export async function deleteCheckpoints(
-  pool: Pool,
+  connection: InvalidatingConnection,
   modelId: string,
   steps: number[],
-  alsoRecord: (connection: Connection, deleted: number[]) => Promise<void>,
 ): Promise<StepsDeletion> {
-  return withTransaction(pool, async (connection) => {
-    const found = await lockCheckpoints(connection, modelId, steps)
-    // A request that sets an alias locks the checkpoint, so no alias can be added from now on.
-    const aliased = await listAliased(connection, modelId, found)
-    if (aliased.length > 0) return { aliased }
-    await markDeleted(connection, modelId, found)
-    await alsoRecord(connection, found)
-    return { deleted: found }
-  })
+  const found = await lockCheckpoints(connection, modelId, steps)
+  // A request that sets an alias locks the checkpoint, so no alias can be added from now on.
+  const aliased = await listAliased(connection, modelId, found)
+  if (aliased.length > 0) return { aliased }
+  await markDeleted(connection, modelId, found)
+  return { deleted: found }
 }
 
 /**
  * Deletes the steps that nothing needs: no alias names them, no active job uses them, and no job names them as its
  * reference. Never deletes the newest step.
  */
-export async function deleteSpareCheckpoints(pool: Pool, modelId: string, steps: number[]): Promise<number[]> {
-  return withTransaction(pool, async (connection) => {
-    const found = await lockCheckpoints(connection, modelId, steps)
-    const { rows } = await connection.query<{ step: number }>(
-      `SELECT step FROM training.aliases WHERE model_id = $1 AND NOT ${isStepAlias('alias')}
-       UNION SELECT max(step) FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL
-       UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state ${active}
-       UNION SELECT ${referenceStep('j', 'NULL::integer')} FROM training.jobs j WHERE j.model_id = $1 AND j.state ${unfinished}
-       UNION SELECT kept.step FROM training.checkpoints kept WHERE kept.model_id = $1 AND kept.step >= (${lowestLagged})`,
-      [modelId],
-    )
-    const needed = new Set(rows.map(({ step }) => step))
-    const spare = found.filter((step) => !needed.has(step))
-    await markDeleted(connection, modelId, spare)
-    return spare
-  })
+export async function deleteSpareCheckpoints(
+  connection: InvalidatingConnection,
+  modelId: string,
+  steps: number[],
+): Promise<number[]> {
+  const found = await lockCheckpoints(connection, modelId, steps)
+  const { rows } = await connection.query<{ step: number }>(
+    `SELECT step FROM training.aliases WHERE model_id = $1 AND NOT ${isStepAlias('alias')}
+     UNION SELECT max(step) FROM training.checkpoints WHERE model_id = $1 AND deleted_at IS NULL
+     UNION SELECT step FROM training.jobs WHERE model_id = $1 AND state ${active}
+     UNION SELECT ${referenceStep('j', 'NULL::integer')} FROM training.jobs j WHERE j.model_id = $1 AND j.state ${unfinished}
+     UNION SELECT kept.step FROM training.checkpoints kept WHERE kept.model_id = $1 AND kept.step >= (${lowestLagged})`,
+    [modelId],
+  )
+  const needed = new Set(rows.map(({ step }) => step))
+  const spare = found.filter((step) => !needed.has(step))
+  await markDeleted(connection, modelId, spare)
+  return spare
 }
 
 /**
@@ -91,7 +88,7 @@ async function listAliased(connection: Connection, modelId: string, steps: numbe
   return rows
 }
 
-async function markDeleted(connection: Connection, modelId: string, steps: number[]): Promise<void> {
+async function markDeleted(connection: InvalidatingConnection, modelId: string, steps: number[]): Promise<void> {
   if (steps.length === 0) return
   await connection.query(
     `UPDATE training.checkpoints SET deleted_at = clock_timestamp()

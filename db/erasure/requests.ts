@@ -1,5 +1,6 @@
 import { column, selectColumns, type RowOf } from '../columns.ts'
-import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import type { InvalidatingConnection } from '../changes.ts'
+import type { Connection, Pool } from '../pool.ts'
 import { recordAct } from '../accounts/audit-log.ts'
 import { cancelModelJobs } from '../jobs/endings.ts'
 import { unfinished } from '../jobs/states.ts'
@@ -34,42 +35,38 @@ const inScope = `entity = $1 AND ($2::text IS NULL OR project = $2)`
  * caller's key still works. The operator removes the data.
  */
 export async function requestErasure(
-  pool: Pool,
+  connection: InvalidatingConnection,
   { id, keyId, entity, project }: ErasureScope & { id: string; keyId: string },
-): Promise<void> {
-  await withTransaction(pool, async (connection) => {
-    // Jobs are locked before their models, as everywhere.
-    const jobs = await lockJobs(connection, entity, project)
-    const { rows } = await connection.query<{ id: string }>(
-      `UPDATE training.models SET deleted_at = coalesce(deleted_at, clock_timestamp()) WHERE ${inScope} RETURNING id`,
-      [entity, project],
-    )
-    const models = rows.map((row) => row.id)
-    await cancelModelJobs(connection, jobs)
-    await connection.query('DELETE FROM training.aliases WHERE model_id = ANY ($1)', [models])
-    await connection.query(
-      `UPDATE training.checkpoints SET deleted_at = clock_timestamp()
-       WHERE model_id = ANY ($1) AND deleted_at IS NULL`,
-      [models],
-    )
-    await connection.query(
-      `UPDATE training.runs SET deleted_at = clock_timestamp() WHERE ${inScope} AND deleted_at IS NULL`,
-      [entity, project],
-    )
-    if (project === null) await revokeOtherKeys(connection, entity, keyId)
-    const { rowCount } = await connection.query(
-      'INSERT INTO training.erasures (id, entity, project, key_id) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING',
-      [id, entity, project, keyId],
-    )
-    if (rowCount !== 1) return
-    await recordAct(connection, {
-      entity,
-      actor: keyId,
-      action: 'erasure.requested',
-      subject: id,
-      details: { project },
-    })
-  })
+): Promise<ErasureRow> {
+  // Jobs are locked before their models, as everywhere.
+  const jobs = await lockJobs(connection, entity, project)
+  const { rows } = await connection.query<{ id: string }>(
+    `UPDATE training.models SET deleted_at = coalesce(deleted_at, clock_timestamp()) WHERE ${inScope} RETURNING id`,
+    [entity, project],
+  )
+  const models = rows.map((row) => row.id)
+  await cancelModelJobs(connection, jobs)
+  await connection.query('DELETE FROM training.aliases WHERE model_id = ANY ($1)', [models])
+  await connection.query(
+    `UPDATE training.checkpoints SET deleted_at = clock_timestamp()
+     WHERE model_id = ANY ($1) AND deleted_at IS NULL`,
+    [models],
+  )
+  await connection.query(
+    `UPDATE training.runs SET deleted_at = clock_timestamp() WHERE ${inScope} AND deleted_at IS NULL`,
+    [entity, project],
+  )
+  if (project === null) await revokeOtherKeys(connection, entity, keyId)
+  const { rowCount } = await connection.query(
+    'INSERT INTO training.erasures (id, entity, project, key_id) VALUES ($1, $2, $3, $4) ON CONFLICT (id) DO NOTHING',
+    [id, entity, project, keyId],
+  )
+  const details = { project }
+  if (rowCount === 1)
+    await recordAct(connection, { entity, actor: keyId, action: 'erasure.requested', subject: id, details })
+  const erasure = await findErasure(connection, entity, id)
+  if (!erasure) throw new Error('an erasure that was just begun is not there')
+  return erasure
 }
 
 async function lockJobs(connection: Connection, entity: string, project: string | null): Promise<string[]> {
@@ -81,7 +78,7 @@ async function lockJobs(connection: Connection, entity: string, project: string 
   return rows.map(({ id }) => id)
 }
 
-async function revokeOtherKeys(connection: Connection, entity: string, keyId: string): Promise<void> {
+async function revokeOtherKeys(connection: InvalidatingConnection, entity: string, keyId: string): Promise<void> {
   await connection.query(
     'UPDATE auth.api_keys SET revoked_at = clock_timestamp() WHERE entity = $1 AND id <> $2 AND revoked_at IS NULL',
     [entity, keyId],
@@ -89,8 +86,8 @@ async function revokeOtherKeys(connection: Connection, entity: string, keyId: st
 }
 
 /** Finds an erasure of an entity. */
-export async function findErasure(pool: Pool, entity: string, id: string): Promise<ErasureRow | undefined> {
-  const { rows } = await pool.query<ErasureRow>(
+export async function findErasure(connection: Connection, entity: string, id: string): Promise<ErasureRow | undefined> {
+  const { rows } = await connection.query<ErasureRow>(
     `SELECT ${columns} FROM training.erasures WHERE id = $1 AND entity = $2`,
     [id, entity],
   )

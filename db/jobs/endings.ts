@@ -1,7 +1,7 @@
 // Ends jobs: moves them to Succeeded, Failed or Cancelled, and writes their last event.
 
 import { isTerminal, type JobState, type TerminalState } from '../../crds/job-states.ts'
-import { waitForLeases } from '../changes.ts'
+import { waitForLeases, type EndedLeases } from '../changes.ts'
 import { chargeAttempt } from './charge-attempt.ts'
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 import type { JobFailure } from './attempts.ts'
@@ -19,10 +19,12 @@ interface Ending {
 const cancelledEnding: Ending = { state: 'Cancelled', type: 'training_failed', data: { error_message: 'cancelled' } }
 
 /**
- * Moves a job from Publishing to Succeeded and writes its `training_ended`. Returns true if this call ended it. Call it
- * when no gateway still caches an older step as the newest (`waitForLeases`).
+ * Moves a job from Publishing to Succeeded and writes its `training_ended`. Returns true if this call ended it.
+ *
+ * @param _leases shows that no gateway still has an older step in memory as the newest. The transaction that made the
+ *   step did not wait for that: it was a trainer's report.
  */
-export async function finishJob(pool: Pool, jobId: string): Promise<boolean> {
+export async function finishJob(pool: Pool, jobId: string, _leases: EndedLeases): Promise<boolean> {
   return withTransaction(pool, async (connection) => {
     const state = await lockState(connection, jobId)
     if (state !== 'Publishing') return false
@@ -58,8 +60,7 @@ export async function cancelJob(pool: Pool, jobId: string): Promise<boolean> {
     return true
   })
   if (ended !== undefined) return ended
-  await waitForLeases(pool)
-  return finishJob(pool, jobId)
+  return finishJob(pool, jobId, await waitForLeases(pool))
 }
 
 /** The result of a cancellation: whether this call ended the job, and the state of the job. */

@@ -1,5 +1,6 @@
 import { column, selectColumns, type RowOf } from '../columns.ts'
-import { withTransaction, type Connection, type Pool } from '../pool.ts'
+import type { InvalidatingConnection } from '../changes.ts'
+import type { Connection, Pool } from '../pool.ts'
 
 export const aliasColumns = {
   alias: column<string>('alias', 'text'),
@@ -23,17 +24,7 @@ export async function listAliases(pool: Pool, modelId: string): Promise<AliasRow
 
 /** Sets a new or existing alias to a step. Returns undefined if the model has no such step. Step 0 always exists. */
 export async function setAlias(
-  pool: Pool,
-  modelId: string,
-  alias: string,
-  step: number,
-): Promise<AliasRow | undefined> {
-  return withTransaction(pool, (connection) => setAliasIn(connection, modelId, alias, step))
-}
-
-/** The same within a transaction. */
-export async function setAliasIn(
-  connection: Connection,
+  connection: InvalidatingConnection,
   modelId: string,
   alias: string,
   step: number,
@@ -51,7 +42,7 @@ export async function setAliasIn(
 
 /** Removes an alias, if it names `step` or no step is given. The step stays. Returns false if there is none. */
 export async function deleteAlias(
-  connection: Connection,
+  connection: InvalidatingConnection,
   modelId: string,
   alias: string,
   step?: number,

@@ -1,4 +1,5 @@
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
+import type { InvalidatingConnection } from '../changes.ts'
 import type { Pool } from '../pool.ts'
 import type { EngineContainer } from '../engines/loaded-adapters.ts'
 import type { ModelName } from './models.ts'
@@ -94,8 +95,8 @@ export async function forgetModelResource(pool: Pool, namespace: string, crName:
 }
 
 /** Hides a model whose resource is being deleted. */
-export async function hideModel(pool: Pool, id: string): Promise<void> {
-  await pool.query('UPDATE training.models SET hidden_at = now() WHERE id = $1 AND hidden_at IS NULL', [id])
+export async function hideModel(connection: InvalidatingConnection, id: string): Promise<void> {
+  await connection.query('UPDATE training.models SET hidden_at = now() WHERE id = $1 AND hidden_at IS NULL', [id])
 }
 
 const resourceColumns = pickColumns(modelColumns, 'namespace', 'crName')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { BaseModel, Model } from '../../crds/generated.ts'
 import { isAlias, labels, reasons } from '../../crds/names.ts'
-import { waitForLeases } from '../../db/changes.ts'
+import { withInvalidation } from '../../db/changes.ts'
 import { deleteModel } from '../../db/deletion/models.ts'
 import { findRegisteredName } from '../../db/base-models/resources.ts'
 import {
@@ -116,8 +116,10 @@ async function recordDeletion({ pool, namespace, log }: ModelDeps, { metadata, s
   const row = await findNamedModel(pool, spec)
   if (row?.namespace !== namespace || row.crName !== metadata.name || row.hiddenAt !== null) return
   const { deletionPolicy: policy = 'Retain' } = spec
-  if (policy === 'Delete') await deleteModel(pool, { id: row.id })
-  else await hideModel(pool, row.id)
+  // No chat uses the model when its resource is gone.
+  await withInvalidation<unknown>(pool, (connection) =>
+    policy === 'Delete' ? deleteModel(connection, { id: row.id }) : hideModel(connection, row.id),
+  )
   log.info({ model: row.id, policy }, 'the resource of a model was deleted')
 }
 
@@ -216,9 +218,8 @@ async function applyAliases({ pool }: ModelDeps, { spec }: Model, row: OperatorM
   const { aliases = {} } = spec
   if (isDeepStrictEqual(aliases, row.resourceAliases)) return { row, unapplied: [] }
   const possible = Object.fromEntries(Object.entries(aliases).filter(([alias]) => isAlias(alias)))
-  await applyResourceAliases(pool, row.id, possible)
   // The status shows them only when every chat finds them.
-  await waitForLeases(pool)
+  await withInvalidation(pool, (connection) => applyResourceAliases(connection, row.id, possible))
   const applied = (await findNamedModel(pool, spec)) ?? row
   const unapplied = Object.keys(aliases).filter((alias) => applied.resourceAliases[alias] !== aliases[alias])
   return { row: applied, unapplied }

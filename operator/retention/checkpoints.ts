@@ -1,3 +1,4 @@
+import { withInvalidation } from '../../db/changes.ts'
 import { deleteSpareCheckpoints } from '../../db/deletion/checkpoints.ts'
 import {
   listRetainedCheckpoints,
@@ -28,7 +29,8 @@ export async function applyCheckpointRetention(deps: Deps): Promise<void> {
 async function applyTo({ pool, log }: Deps, { id, retention }: RetainedModel): Promise<void> {
   const steps = planRetention(retention, await listRetainedCheckpoints(pool, id))
   // A checkpoint that an alias or a job needs stays.
-  const deleted = steps.length > 0 ? await deleteSpareCheckpoints(pool, id, steps) : []
+  const remove = () => withInvalidation(pool, (connection) => deleteSpareCheckpoints(connection, id, steps))
+  const deleted = steps.length > 0 ? await remove() : []
   await markRetentionApplied(pool, id, retention)
   if (deleted.length > 0) log.info({ model: id, steps: deleted }, 'checkpoints deleted by retention')
 }

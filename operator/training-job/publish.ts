@@ -64,15 +64,15 @@ export class Publisher {
     const job = await findPublishingJob(pool, jobId)
     if (!job?.checkpoint) return
     const startedAt = performance.now()
-    const [publication] = await Promise.all([
+    const [publication, leases] = await Promise.all([
       this.#loadFirst(job.baseModel, job.checkpoint.id, onKept),
-      measureCheckpoint(this.#deps, job.checkpoint.id),
       // After `training_ended`, every gateway must serve the new step as the newest.
       waitForLeases(pool),
+      measureCheckpoint(this.#deps, job.checkpoint.id),
     ])
     if (publication.loaded < publication.asked) this.#stopping.signal.throwIfAborted()
     this.#record(jobId, publication)
-    await finishJob(pool, jobId)
+    await finishJob(pool, jobId, leases)
     const tookMs = Math.round(performance.now() - startedAt)
     log.info({ job: jobId, checkpoint: job.checkpoint.id, ...publication, tookMs }, 'checkpoint published')
   }

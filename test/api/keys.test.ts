@@ -6,6 +6,7 @@ import { revokeApiKey } from '../../db/accounts/api-keys.ts'
 import { addKey, serveApi, type ServedApi } from '../support/api-server.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { withoutLeases } from '../support/leases.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { useServices } from '../support/services.ts'
@@ -207,7 +208,9 @@ describe('a revoked key', () => {
       headers: { authorization: `Bearer ${key}`, accept: 'text/event-stream' },
     })
     const ended = response.text()
-    await revokeApiKey(database.pool, { entity, id, keepAdmin: false, by: 'command' })
+    await withoutLeases(database.pool, (connection) =>
+      revokeApiKey(connection, { entity, id, keepAdmin: false, by: 'command' }),
+    )
     const revokedAtMs = performance.now()
     expect(await ended).toContain(': closing')
     expect(performance.now() - revokedAtMs).toBeLessThan(5_000)
@@ -230,7 +233,9 @@ describe('a revoked key', () => {
     for (let count = 0; count < 5; count++) await make({ role: 'admin' })
     const keys = await admin.listAll<Key>(path)
     const revocations = keys.map(({ id }) =>
-      revokeApiKey(database.pool, { entity, id, keepAdmin: true, by: 'command' }),
+      withoutLeases(database.pool, (connection) =>
+        revokeApiKey(connection, { entity, id, keepAdmin: true, by: 'command' }),
+      ),
     )
     expect((await Promise.all(revocations)).toSorted((a, b) => a.localeCompare(b))).toEqual([
       'last admin',

@@ -1,7 +1,8 @@
 import { beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { failJob, finishJob } from '../../db/jobs/endings.ts'
+import { failJob } from '../../db/jobs/endings.ts'
 import { recordCheckpoint, recordEvents, recordFailure, recordRelease } from '../../db/jobs/reports.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { finishJob } from '../support/leases.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
 import { askGraphql, upsertRun } from '../support/wandb.ts'
 

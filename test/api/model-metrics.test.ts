@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { useApiServer } from '../support/api-server.ts'
+import { finishJob } from '../support/leases.ts'
 import type { Rest } from '../support/rest.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
 import { recordCheckpoint } from '../../db/jobs/reports.ts'
-import { finishJob } from '../../db/jobs/endings.ts'
 
 const own = useApiServer()
 const entity = `team-${randomUUID()}`

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto'
 import OpenAI from 'openai'
 import { CursorPage } from 'openai/pagination'
 import { expect, test } from 'vitest'
-import { finishJob } from '../../db/jobs/endings.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { finishJob } from '../support/leases.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 const own = useApiServer()

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Attempt } from '../../db/jobs/attempts.ts'
-import { finishJob } from '../../db/jobs/endings.ts'
 import { recordTokenStatistics, type ReportedStatistics } from '../../db/jobs/token-statistics.ts'
 import { useApiServer } from '../support/api-server.ts'
+import { finishJob } from '../support/leases.ts'
 import type { Rest } from '../support/rest.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 

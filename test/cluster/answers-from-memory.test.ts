@@ -4,7 +4,8 @@ import { buffer } from 'node:stream/consumers'
 import { Registry } from 'prom-client'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { createArtifactStore } from '../../artifacts/store/create-store.ts'
-import type { BaseModel } from '../../crds/generated.ts'
+import type { BaseModel, Model } from '../../crds/generated.ts'
+import { apiVersion } from '../../crds/names.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { createPool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
@@ -15,11 +16,13 @@ import { eventually } from '../support/eventually.ts'
 import { useFakeEngine } from '../support/own-gateway.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { createRest, type Rest } from '../support/rest.ts'
+import { useBaseModel } from '../support/own-base-model.ts'
 import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
 import { postJson } from '../support/post.ts'
 
 const stack = useStack()
+useBaseModel(stack, 'gone')
 const base = 'fake'
 const own = useFakeEngine(stack, { model: base, answer: answerChat, count: 2 })
 const entity = 'team'
@@ -218,3 +221,32 @@ test('the operator ends a job when no process can still have an older step in me
   await pool.end()
   expect(tookMs).toBeGreaterThan(250)
 })
+
+test.each([
+  ['Delete', 'deleted_at'],
+  ['Retain', 'hidden_at'],
+] as const)(
+  'the resource of a model, with the policy %s, is gone when no process has the model in memory',
+  async (deletionPolicy, column) => {
+    const pool = createPool(stack.databaseUrl, createLogger('test', 'silent'), 1)
+    const [name, namespace, baseModelRef] = [`gone-${randomUUID().slice(0, 8)}`, 'trainyard', { name: 'gone-base' }]
+    const spec = { entity: 'gone', project: 'tests', name, baseModelRef, deletionPolicy }
+    await stack.apply({ apiVersion, kind: 'Model', metadata: { name, namespace }, spec } satisfies Model)
+    await stack.kubectl(
+      'wait',
+      '-n',
+      namespace,
+      `models.trainyard.dev/${name}`,
+      '--for=jsonpath={.status.id}',
+      '--timeout=60s',
+    )
+    await stack.kubectl('delete', '-n', namespace, `models.trainyard.dev/${name}`)
+    const goneAtMs = Date.now()
+    const { rows: found } = await pool.query<{ at: Date }>(
+      `SELECT ${column} AS at FROM training.models WHERE cr_name = $1`,
+      [name],
+    )
+    await pool.end()
+    expect(goneAtMs - found[0]!.at.getTime()).toBeGreaterThan(250)
+  },
+)

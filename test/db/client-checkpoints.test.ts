@@ -6,7 +6,6 @@ import { addCheckpoint, type AddedCheckpoint } from '../../db/checkpoints/add.ts
 import { findCheckpoint } from '../../db/checkpoints/checkpoints.ts'
 import { saveVersionNotes } from '../../db/checkpoints/versions.ts'
 import { deleteCheckpoints } from '../../db/deletion/checkpoints.ts'
-import { finishJob } from '../../db/jobs/endings.ts'
 import { recordCheckpoint } from '../../db/jobs/reports.ts'
 import { setAlias } from '../../db/models/aliases.ts'
 import { findServedModel } from '../../db/models/served.ts'
@@ -14,6 +13,7 @@ import { withTransaction } from '../../db/pool.ts'
 import { referToCheckpoints } from '../../db/store/references.ts'
 import { findVersionByAlias, findVersionById, listFilesOf, listVersionsOf } from '../../db/wandb/versions.ts'
 import { useTestDatabase } from '../support/database.ts'
+import { finishJob, withoutLeases } from '../support/leases.ts'
 import { checkpointOf, TrainingRows } from '../support/training-rows.ts'
 
 const database = useTestDatabase()
@@ -40,7 +40,8 @@ async function makeModel() {
       digest: 'ef',
     }
     const origin = { runName: null, clientId: null, metadata: {}, description: null }
-    return addCheckpoint(database.pool, { ...stored, ...origin, steps, aliases: [], ...more })
+    const added = { ...stored, ...origin, steps, aliases: [], ...more }
+    return withoutLeases(database.pool, (connection) => addCheckpoint(connection, added))
   }
   const version = (alias: string) => findVersionByAlias(database.pool, path, alias)
   const list = async () => {
@@ -125,7 +126,8 @@ test('an alias stepN of another step names it for artifacts and for chats, and e
   // Its number is still the trained one.
   expect((await findCheckpoint(database.pool, modelId, { step: 1 }))?.id).toBe(checkpointId)
   expect((await version('v0'))?.aliases).toEqual([])
-  expect(await deleteCheckpoints(database.pool, modelId, [2], () => Promise.resolve())).toEqual({ deleted: [2] })
+  const outcome = await withoutLeases(database.pool, (connection) => deleteCheckpoints(connection, modelId, [2]))
+  expect(outcome).toEqual({ deleted: [2] })
   expect((await version('step1'))?.id).toBe(checkpointId)
   expect(await served(1)).toMatchObject({ checkpointId, step: 1 })
 })
@@ -133,8 +135,10 @@ test('an alias stepN of another step names it for artifacts and for chats, and e
 test('versions keep their numbers when others are deleted, and latest is the newest that is left', async () => {
   const { modelId, add, version, list } = await makeModel()
   for (const step of [1, 2, 3]) await add([step])
-  await setAlias(database.pool, modelId, 'prod', 1)
-  await deleteCheckpoints(database.pool, modelId, [3], () => Promise.resolve())
+  await withoutLeases(database.pool, async (connection) => {
+    await setAlias(connection, modelId, 'prod', 1)
+    await deleteCheckpoints(connection, modelId, [3])
+  })
   expect(await list()).toEqual([
     [1, ['step2', 'latest']],
     [0, ['prod', 'step1']],

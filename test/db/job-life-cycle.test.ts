@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { claimJob, type Claim } from '../../db/jobs/claims.ts'
 import { renewLease } from '../../db/jobs/leases.ts'
-import { finishJob } from '../../db/jobs/endings.ts'
 import { decideLostAttempts, listLostPods } from '../../db/jobs/lost-attempts.ts'
 import { recordServing } from '../../db/jobs/report-service.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { releaseExpiredLeases } from '../../db/jobs/requeue.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
+import { finishJob } from '../support/leases.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 const database = useTestDatabase()

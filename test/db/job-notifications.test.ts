@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { finishJob, failJob } from '../../db/jobs/endings.ts'
+import { failJob } from '../../db/jobs/endings.ts'
 import { queueJob } from '../../db/jobs/enqueue.ts'
 import { listen, type Listener } from '../../db/listen.ts'
 import { recordCheckpoint, recordEvents, recordRelease } from '../../db/jobs/reports.ts'
 import { createLogger } from '../../lib/log.ts'
 import { useTestDatabase } from '../support/database.ts'
+import { finishJob } from '../support/leases.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 const database = useTestDatabase()

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { renewLease } from '../../db/jobs/leases.ts'
-import { cancelJob, failJob, finishJob } from '../../db/jobs/endings.ts'
+import { cancelJob, failJob } from '../../db/jobs/endings.ts'
 import type { JobFailure } from '../../db/jobs/attempts.ts'
 import { recordCheckpoint, recordEvents, recordFailure } from '../../db/jobs/reports.ts'
 import { useTestDatabase } from '../support/database.ts'
+import { finishJob } from '../support/leases.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
 
 const database = useTestDatabase()

@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { listBusyPods, markDraining } from '../../db/jobs/busy-trainers.ts'
 import { claimJob, type Claimant } from '../../db/jobs/claims.ts'
 import { renewLease } from '../../db/jobs/leases.ts'
-import { finishJob } from '../../db/jobs/endings.ts'
 import { decideLostAttempts } from '../../db/jobs/lost-attempts.ts'
 import { recordCheckpoint, recordEvents } from '../../db/jobs/reports.ts'
 import { useTestDatabase } from '../support/database.ts'
+import { finishJob } from '../support/leases.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
 
 const database = useTestDatabase()

@@ -1,5 +1,5 @@
-import { changeEntityLimits, type EntityLimits, type SetLimits } from '../../../db/accounts/limits.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { changeEntityLimits, findEntityLimits, type EntityLimits, type SetLimits } from '../../../db/accounts/limits.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { TokenStatisticsSetting } from '../../../db/jobs/token-statistics.ts'
 import { applyDefaults } from '../limits/limits.ts'
@@ -59,8 +59,10 @@ export function prepareLimitsCommand(args: string[]): PreparedCommand {
 }
 
 async function changeLimits(pool: Pool, entity: string, changes: Partial<SetLimits>): Promise<Printed> {
-  const limits = await changeEntityLimits(pool, entity, changes)
-  if (Object.keys(changes).length > 0) await waitForLeases(pool)
+  const isChanged = Object.keys(changes).length > 0
+  const limits = await (isChanged
+    ? withInvalidation(pool, (connection) => changeEntityLimits(connection, entity, changes))
+    : findEntityLimits(pool, entity))
   const inForce = applyDefaults(limits, loadLimitDefaults())
   const shown = [...Object.entries(limitNames), ['trace-project', 'traceProject'] as const]
   const rows = shown.map(([name, field]) => {

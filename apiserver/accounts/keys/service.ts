@@ -11,7 +11,7 @@ import {
   type KeyRole,
 } from '../../../db/accounts/api-keys.ts'
 import { saveKeyTraceProject } from '../../../db/accounts/key-traces.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
@@ -70,14 +70,15 @@ export async function revokeKey(
   pool: Pool,
   { entity, id, keepAdmin, by }: { entity: string; id: string; keepAdmin: boolean; by: string },
 ): Promise<ApiKeyRow> {
-  const outcome = isUuid(id) ? await revokeApiKey(pool, { entity, id, keepAdmin, by }) : 'missing'
+  const outcome = isUuid(id)
+    ? await withInvalidation(pool, (connection) => revokeApiKey(connection, { entity, id, keepAdmin, by }))
+    : 'missing'
   if (outcome === 'missing') throw notFound('Key')
   if (outcome === 'last admin')
     throw new HttpError(
       errors.conflict,
       `This is the last admin key of ${entity}. Create another admin key first, then revoke this one.`,
     )
-  await waitForLeases(pool)
   return getKey(pool, entity, id)
 }
 
@@ -87,8 +88,10 @@ export async function setKeyTraceProject(
   { entity, id, by }: { entity: string; id: string; by: string },
   traceProject: string | null,
 ): Promise<ApiKeyRow> {
-  if (!isUuid(id) || !(await saveKeyTraceProject(pool, { entity, id, by }, traceProject))) throw notFound('Key')
-  await waitForLeases(pool)
+  const isFound =
+    isUuid(id) &&
+    (await withInvalidation(pool, (connection) => saveKeyTraceProject(connection, { entity, id, by }, traceProject)))
+  if (!isFound) throw notFound('Key')
   return getKey(pool, entity, id)
 }
 
@@ -100,7 +103,9 @@ export async function rotateKey(
 ): Promise<MadeKey> {
   const { key, ...kept } = makeSecret()
   const rotated = isUuid(id)
-    ? await rotateApiKey(pool, { entity, id, overlapSeconds, by }, { id: newId, ...kept })
+    ? await withInvalidation(pool, (connection) =>
+        rotateApiKey(connection, { entity, id, overlapSeconds, by }, { id: newId, ...kept }),
+      )
     : { outcome: 'missing' as const }
   if (rotated.outcome === 'missing') throw notFound('Key')
   if (!rotated.key)
@@ -108,7 +113,6 @@ export async function rotateKey(
       errors.conflict,
       'This key was already rotated, is revoked, or has expired. Create a new key instead.',
     )
-  await waitForLeases(pool)
   return { row: rotated.key, key }
 }
 

@@ -1,6 +1,6 @@
-import { saveEntitySetting } from '../../../db/accounts/limits.ts'
+import { saveEntitySetting, type SetLimits } from '../../../db/accounts/limits.ts'
 import { setPaused } from '../../../db/accounts/pauses.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import type { Caller } from '../context.ts'
 import type { RestApi } from '../rest-api.ts'
 import { presentLimits } from './present.ts'
@@ -14,7 +14,14 @@ import { readLimits, type LimitDeps } from './service.ts'
  */
 export function routeLimits(api: RestApi, deps: LimitDeps): void {
   const show = async ({ entity }: Caller) => presentLimits(await readLimits(deps, entity))
-  const actorOf = ({ entity, keyId: by }: Caller) => ({ entity, by })
+  const save = async <Name extends 'tokenStatistics' | 'traceProject'>(
+    caller: Caller,
+    setting: [Name, SetLimits[Name]],
+  ) => {
+    const { entity, keyId: by } = caller
+    await withInvalidation(deps.pool, (connection) => saveEntitySetting(connection, { entity, by }, setting))
+    return show(caller)
+  }
 
   api.get(
     '/v1/preview/limits',
@@ -32,10 +39,7 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
       body: tokenStatisticsBodySchema,
       answer: limitsSchema,
     },
-    async ({ caller, body }) => {
-      await saveEntitySetting(deps.pool, actorOf(caller), ['tokenStatistics', body.token_statistics])
-      return show(caller)
-    },
+    ({ caller, body }) => save(caller, ['tokenStatistics', body.token_statistics]),
   )
 
   api.put(
@@ -69,9 +73,7 @@ export function routeLimits(api: RestApi, deps: LimitDeps): void {
     },
     async ({ caller, body }) => {
       checkTraceProject(body.trace_project)
-      await saveEntitySetting(deps.pool, actorOf(caller), ['traceProject', body.trace_project])
-      await waitForLeases(deps.pool)
-      return show(caller)
+      return save(caller, ['traceProject', body.trace_project])
     },
   )
 }

@@ -9,7 +9,7 @@ import {
   spendLoginCode,
   type SessionTimes,
 } from '../../../db/accounts/sessions.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../context.ts'
 import type { ApiKeyLookup, KnownCaller } from '../keys/api-key-lookup.ts'
@@ -70,8 +70,7 @@ export async function findTimes(
 
 /** Ends a session. When this returns, no process accepts it. */
 export async function logOut(pool: Pool, sessionId: string): Promise<void> {
-  await deleteSession(pool, sessionId)
-  await waitForLeases(pool)
+  await withInvalidation(pool, (connection) => deleteSession(connection, sessionId))
 }
 
 /** Creates a login code: whoever spends it gets a session of the entity with this role. */

@@ -1,9 +1,9 @@
 import { notFound, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import { aliasPattern, isAlias, maxAliasLength } from '../../../crds/names.ts'
 import { deleteAlias, listAliases, setAlias, type AliasRow } from '../../../db/models/aliases.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
-import { withTransaction, type Pool } from '../../../db/pool.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { getModel } from '../models/service.ts'
 import type { AliasDeletion } from './schema.ts'
 
@@ -24,9 +24,8 @@ export async function listModelAliases(pool: Pool, entity: string, modelId: stri
 export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasPlace, step: number): Promise<AliasRow> {
   const { id } = await getModel(pool, entity, modelId)
   requireAlias(alias)
-  const row = await setAlias(pool, id, alias, step)
+  const row = await withInvalidation(pool, (connection) => setAlias(connection, id, alias, step))
   if (!row) throw unprocessable(valueError(['body', 'step'], 'the model has no checkpoint for this step'))
-  await waitForLeases(pool)
   return row
 }
 
@@ -40,13 +39,10 @@ export async function deleteModelAlias(
   if (!isAlias(alias)) throw notFound('Alias')
   const target = `alias/${id}/${alias}`
   const answer = { alias, deleted: true } as const
-  const deleted = await withTransaction(pool, async (connection) => {
-    const found = await deleteAlias(connection, id, alias)
-    if (found) await recordDeletion(connection, entity, target, answer)
-    return found
+  await withInvalidation(pool, async (connection) => {
+    if (await deleteAlias(connection, id, alias)) await recordDeletion(connection, entity, target, answer)
+    else if (!repeated || !(await findDeletionAnswer(connection, entity, target))) throw notFound('Alias')
   })
-  if (!deleted && !(repeated && (await findDeletionAnswer(pool, entity, target)))) throw notFound('Alias')
-  await waitForLeases(pool)
   return answer
 }
 

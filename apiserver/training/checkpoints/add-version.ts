@@ -2,7 +2,7 @@ import { keyOf, optimizerFile } from '../../../artifacts/layout.ts'
 import { artifactUri } from '../../../artifacts/store/keys.ts'
 import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import { addCheckpoint, type AddedCheckpoint } from '../../../db/checkpoints/add.ts'
 import { findCheckpointStep } from '../../../db/checkpoints/checkpoints.ts'
 import type { ModelRow } from '../../../db/models/models.ts'
@@ -56,13 +56,12 @@ export async function addVersion(
   )
   const stored = files.map(({ path, size, md5 }) => ({ path, size, md5, key: `${folder}/${path}` }))
   const added = { ...version, files: stored, modelId: model.id, uri: artifactUri(folder), manifestDigest, bytes }
-  const step = await addCheckpoint(deps.pool, added)
+  const step = await withInvalidation(deps.pool, (connection) => addCheckpoint(connection, added))
   if (step === undefined) {
     await deps.artifacts.removeAll(folder)
     throw notFound('Model', model.id)
   }
   deps.storage.record(model.entity, bytes)
-  await waitForLeases(deps.pool)
   return step
 }
 

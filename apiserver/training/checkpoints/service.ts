@@ -1,8 +1,8 @@
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 import { createHash } from 'node:crypto'
-import { waitForLeases } from '../../../db/changes.ts'
-import { deleteCheckpoints } from '../../../db/deletion/checkpoints.ts'
+import { withInvalidation } from '../../../db/changes.ts'
+import { deleteCheckpoints, type AliasedStep } from '../../../db/deletion/checkpoints.ts'
 import {
   countCheckpoints,
   findCheckpoint,
@@ -68,24 +68,22 @@ export async function deleteModelCheckpoints(
 ): Promise<StepsDeletionAnswer> {
   const { id } = await getModel(pool, entity, modelId)
   const target = `checkpoints/${id}/${digestSteps(steps)}`
-  const told = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(pool, entity, target) : undefined
-  if (told) return afterLeases(pool, told)
-  const present = (deleted: number[]) => ({ deleted_count: deleted.length, not_found_steps: without(steps, deleted) })
-  const outcome = await deleteCheckpoints(pool, id, steps, (connection, deleted) =>
-    recordDeletion(connection, entity, target, present(deleted)),
-  )
-  if ('deleted' in outcome) return afterLeases(pool, present(outcome.deleted))
-  const { step, alias } = outcome.aliased[0]!
+  return withInvalidation(pool, async (connection) => {
+    const told = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(connection, entity, target) : undefined
+    if (told) return told
+    const outcome = await deleteCheckpoints(connection, id, steps)
+    if ('aliased' in outcome) throw stepHasAlias(outcome.aliased[0]!)
+    const answer = { deleted_count: outcome.deleted.length, not_found_steps: without(steps, outcome.deleted) }
+    await recordDeletion(connection, entity, target, answer)
+    return answer
+  })
+}
+
+function stepHasAlias({ step, alias }: AliasedStep): HttpError {
   // OpenAI's SDKs would retry three times.
   const headers = { 'x-should-retry': 'false' }
   const detail = `Step ${step} has the alias ${alias}. Move or delete the alias first. Nothing was deleted.`
-  throw new HttpError(errors.conflict, detail, { headers })
-}
-
-/** Waits until no process can have the deleted checkpoints in memory, then answers. */
-async function afterLeases(pool: Pool, answer: StepsDeletionAnswer): Promise<StepsDeletionAnswer> {
-  await waitForLeases(pool)
-  return answer
+  return new HttpError(errors.conflict, detail, { headers })
 }
 
 function without(steps: number[], found: number[]): number[] {

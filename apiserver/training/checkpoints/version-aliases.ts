@@ -1,8 +1,8 @@
 import { aliasPattern, isAlias, maxAliasLength } from '../../../crds/names.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import { nameStep } from '../../../db/checkpoints/add.ts'
-import { deleteAlias, setAliasIn } from '../../../db/models/aliases.ts'
-import { withTransaction, type Pool } from '../../../db/pool.ts'
+import { deleteAlias, setAlias } from '../../../db/models/aliases.ts'
+import type { Pool } from '../../../db/pool.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
 
@@ -46,14 +46,13 @@ export async function changeAliases(
   const [given, taken] = [readAliases(added), readAliases(removed)]
   if (taken.steps.includes(step) || removed.includes('latest'))
     throw invalidAlias('A version keeps the alias of its own step, and the newest version is latest')
-  await withTransaction(pool, async (connection) => {
+  await withInvalidation(pool, async (connection) => {
     for (const alias of [...taken.aliases, ...taken.steps.map((each) => `step${each}`)])
       await deleteAlias(connection, modelId, alias, step)
     for (const alias of given.aliases)
-      if (!(await setAliasIn(connection, modelId, alias, step))) throw notFound('Checkpoint')
+      if (!(await setAlias(connection, modelId, alias, step))) throw notFound('Checkpoint')
     for (const named of given.steps) await nameStep(connection, modelId, named, step)
   })
-  await waitForLeases(pool)
 }
 
 function readStep(alias: string): number | undefined {

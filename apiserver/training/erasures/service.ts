@@ -9,7 +9,7 @@ import {
   type ErasureRow,
   type ErasureScope,
 } from '../../../db/erasure/requests.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import { closeProjects, hasOpenProjects } from '../../../db/erasure/traces.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
@@ -50,16 +50,12 @@ async function erase(deps: ErasureDeps, { caller, newId, repeated }: ErasureRequ
   const { entity, keyId } = caller
   const id = newId()
   const earlier = repeated ? await findEarlier(deps, { entity, project }) : undefined
-  if (earlier) {
-    await waitForLeases(pool)
-    return earlier
-  }
-  await requestErasure(pool, { id, keyId, entity, project })
-  const erasure = await findErasure(pool, entity, id)
-  if (!erasure) throw new Error('an erasure that was just begun is not there')
+  const erasure = await withInvalidation(
+    pool,
+    async (connection) => earlier ?? requestErasure(connection, { id, keyId, entity, project }),
+  )
   // If this fails, or the process dies before it, the operator does it.
   await closeProjects(tracing, { entity, project, before: erasure.requestedAt })
-  await waitForLeases(pool)
   return erasure
 }
 

@@ -1,6 +1,6 @@
 import { notFound } from '../../../lib/http/http-error.ts'
 import { findDeletionAnswer, recordDeletion } from '../../../db/deletion/answers.ts'
-import { waitForLeases } from '../../../db/changes.ts'
+import { withInvalidation } from '../../../db/changes.ts'
 import { deleteModel } from '../../../db/deletion/models.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { requireModelId } from '../../accounts/model-references.ts'
@@ -18,13 +18,15 @@ export async function deleteOwnModel(
 ): Promise<ModelDeletion> {
   const id = await requireModelId(pool, entity, reference)
   const target = `model/${id}`
-  let answer: ModelDeletion | undefined
-  await deleteModel(pool, { id, entity }, async (connection, deletedCheckpoints) => {
-    answer = { model_id: id, deleted_checkpoints: deletedCheckpoints, deleted_run: true }
+  return withInvalidation(pool, async (connection) => {
+    const deletedCheckpoints = await deleteModel(connection, { id, entity })
+    if (deletedCheckpoints === undefined) {
+      const told = repeated ? await findDeletionAnswer<ModelDeletion>(connection, entity, target) : undefined
+      if (!told) throw notFound('Model', reference)
+      return told
+    }
+    const answer = { model_id: id, deleted_checkpoints: deletedCheckpoints, deleted_run: true } as const
     await recordDeletion(connection, entity, target, answer)
+    return answer
   })
-  if (!answer && repeated) answer = await findDeletionAnswer<ModelDeletion>(pool, entity, target)
-  if (!answer) throw notFound('Model', reference)
-  await waitForLeases(pool)
-  return answer
 }

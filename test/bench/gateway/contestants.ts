@@ -3,9 +3,9 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { enginePort } from '../../../crds/engine-address.ts'
-import { changeEntityLimits } from '../../../db/accounts/limits.ts'
 import { childEnvironment } from '../../../local/config.ts'
 import { ensureBenchPython } from '../../support/client-python.ts'
+import { setLimits } from '../../support/entity-limits.ts'
 import { announceEngine } from '../../support/fake-engine.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import type { StackHandle } from '../../support/global-setup.ts'
@@ -104,7 +104,7 @@ export async function withOurs<T>(stack: StackHandle, engine: Contestant, work: 
     const { pool, namespace, kubectl, entity, url, apiKey } = server
     const address = new URL(engine.url).hostname
     await announceEngine({ pool, namespace, kubectl, address, baseModel: model })
-    await changeEntityLimits(pool, entity, limits)
+    await setLimits(pool, entity, limits)
     await addTrainedModels(server)
     const database = new URL(server.databaseUrl).pathname.slice(1)
     const models = Array.from({ length: manyModels }, (_, at) => `wandb-artifact:///${entity}/bench/model-${at}:step1`)
