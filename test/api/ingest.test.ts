@@ -46,54 +46,13 @@ const detail = (loc: string, type: string, msg: string) => ({
 })
 
 describe('an invalid body', () => {
-  const missing = 'Field required'
   const notJson = (reason: string) =>
     expect.stringMatching(new RegExp(String.raw`^JSON decode error: not valid JSON at byte \d+.*: ${reason}`)) as string
   const inTrajectory = 'trajectory_groups.0.trajectories.0'
-  const withTrajectory = (text: string) => jobBody(`[{"trajectories":[${text}]}]`)
 
   // The text is sent as it is, and together with much text that is ignored. The answers must be equal.
   test.each<[string, string, object[]]>([
     ['cut off', jobBody('[').slice(0, -1), [detail('', 'json_invalid', notJson(''))]],
-    [
-      'with text after its end',
-      `${jobBody('[]')},`,
-      [detail('', 'json_invalid', notJson('unexpected text after the end'))],
-    ],
-    [
-      'with NaN',
-      withTrajectory('{"messages_and_choices":[],"reward":NaN}'),
-      [detail(inTrajectory, 'json_invalid', notJson('JSON has no NaN'))],
-    ],
-    [
-      'nested too deeply',
-      withTrajectory(`${'['.repeat(200)}${']'.repeat(200)}`),
-      [detail(inTrajectory, 'json_invalid', 'JSON decode error: nested more than 128 levels deep')],
-    ],
-    [
-      'with half of a surrogate pair',
-      withTrajectory(String.raw`{"messages_and_choices":[{"role":"\ud83d"}],"reward":1}`),
-      [
-        detail(
-          `${inTrajectory}.messages_and_choices.0.role`,
-          'string_unicode',
-          'Input should be a valid string, unable to parse raw data as a unicode string',
-        ),
-      ],
-    ],
-    [
-      'with a reward that is too large',
-      withTrajectory('{"messages_and_choices":[],"reward":1e999}'),
-      [detail(`${inTrajectory}.reward`, 'finite_number', 'Input should be a finite number')],
-    ],
-    [
-      'that is empty',
-      '{"model_id":null}',
-      [
-        detail('trajectory_groups', 'missing', missing),
-        detail('model_id', 'string_type', 'Input should be a valid string'),
-      ],
-    ],
     [
       'with many issues',
       jobBody(
@@ -107,11 +66,6 @@ describe('an invalid body', () => {
         detail('trajectory_groups.1.metadata', 'dict_type', 'Input should be a valid dictionary'),
         detail('trajectory_groups.2', 'dict_type', 'Input should be a valid dictionary'),
       ],
-    ],
-    [
-      'with an invalid start time',
-      withTrajectory('{"messages_and_choices":[],"reward":1,"start_time":"yesterday"}'),
-      [detail(`${inTrajectory}.start_time`, 'datetime_parsing', 'Input should be a valid datetime')],
     ],
     [
       'with two values of one setting',
@@ -132,13 +86,6 @@ describe('an invalid body', () => {
         text: { detail: expected },
       })
     }
-  })
-
-  test('in bytes that are not UTF-8 is reported', async () => {
-    const bytes = Buffer.from(jobBody('["?"]').replace('MODEL', modelId))
-    bytes[bytes.indexOf('?')] = 0xff
-    const answer = await sendRaw(jobsPath, new Uint8Array(bytes))
-    expect(answer).toMatchObject({ status: 422, text: expect.stringContaining('not valid UTF-8') as string })
   })
 })
 
@@ -428,11 +375,7 @@ describe('logs', () => {
   })
 
   test.each<[string, object, string, string]>([
-    ['no split', { split: undefined }, 'split', 'missing'],
-    ['a split with a space', { split: 'my split' }, 'split', 'string_pattern_mismatch'],
     ['an empty split', { split: '' }, 'split', 'string_too_short'],
-    ['a split that is too long', { split: 'x'.repeat(65) }, 'split', 'string_too_long'],
-    ['groups that are null', { trajectory_groups: null }, 'trajectory_groups', 'list_type'],
     ['another model', { model_id: randomUUID() }, 'model_id', 'value_error'],
   ])('with %s are rejected', async (_, change, field, type) => {
     const body = { split: 'val', trajectory_groups: [], ...change }

@@ -219,17 +219,10 @@ describe('hostile payloads', () => {
     return /"inputs":(.*),"output"/s.exec(await response.text())?.[1]
   }
 
-  test.each([
-    ['a NUL', String.raw`{"a":"x\u0000y","\u0000":1}`, String.raw`{"a":"x\ufffdy","\ufffd":1}`],
-    ['halves of surrogate pairs', String.raw`{"a":"\ud800","b":"\udc00x"}`, String.raw`{"a":"\ufffd","b":"\ufffdx"}`],
-    ['NaN and infinities', '{"a":NaN,"b":[-Infinity,Infinity]}', '{"a":null,"b":[null,null]}'],
-    ['numbers of any size', '{"a":1e400,"b":123456789012345678901234567890,"c":1.0}', undefined],
-    ['texts that look like these', String.raw`{"a":"NaN \\u0000 Infinity"}`, undefined],
-    ['white space', '{ "a" : [ 1 , 2 ] }', undefined],
-    ['keys given twice', '{"a":1,"a":2}', undefined],
-    ['__proto__', '{"__proto__":{"a":1}}', undefined],
-  ])('%s is kept, or replaced by the documented rule', async (_, inputs, kept) => {
-    expect(await complete(inputs)).toBe(kept ?? inputs)
+  test('are kept as they are, or replaced by the documented rule', async () => {
+    const kept = '"n":[1e400,123456789012345678901234567890,1.0], "b" : "NaN","b":2,"__proto__":{"a":1}}'
+    const hostile = String.raw`{"a":"x\u0000y\ud800","\u0000":[NaN,-Infinity],${kept}`
+    expect(await complete(hostile)).toBe(String.raw`{"a":"x\ufffdy\ufffd","\ufffd":[null,null],${kept}`)
   })
 
   test('values nested too deeply are null', async () => {
@@ -248,9 +241,6 @@ describe('hostile payloads', () => {
   test.each<[string, object]>([
     ['no time', { started_at: 'soon' }],
     ['inputs that are not an object', { inputs: [] }],
-    ['no op', { op_name: null }],
-    ['a step that is too large', { wb_run_step: 1e300 }],
-    ['an id of many characters', { id: 'x'.repeat(5_000) }],
   ])('the error for an invalid call has its location: %s', async (_, more) => {
     const answer = await post('/call/start', { start: startOf(more) })
     expect(answer).toMatchObject({ status: 422, body: { detail: [{ loc: ['body', 'start', Object.keys(more)[0]] }] } })

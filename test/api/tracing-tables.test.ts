@@ -176,9 +176,9 @@ describe('a page of a table', () => {
     ])
   })
 
-  test.each(['', ' ', '.a', 'a.', 'a..b', 'a. .b'])('cannot be sorted by %j', async (field) => {
-    const body = { project_id, digest: 'x', sort_by: [{ field, direction: 'asc' }] }
-    expect(await client.post('/table/query', body)).toEqual(refusal(400, /[Ss]ort field/))
+  test('cannot be sorted by an empty part of a path', async () => {
+    const body = { project_id, digest: 'x', sort_by: [{ field: 'a..b', direction: 'asc' }] }
+    expect(await client.post('/table/query', body)).toEqual(refusal(400, /sort field/))
   })
 
   test('may be far larger than one chunk of a read', async () => {

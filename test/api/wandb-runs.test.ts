@@ -253,12 +253,8 @@ test.each([
 
 describe('a request that cannot be used', () => {
   test.each([
-    ['a list', []],
     ['no JSON', '{'],
     ['files that are a text', { files: 'a' }],
-    ['an offset below 0', { files: { 'output.log': { offset: -1, content: ['a'] } } }],
-    ['an offset that no table has', { files: { 'output.log': { offset: 2 ** 40, content: ['a'] } } }],
-    ['numbers as lines', { files: { 'output.log': { offset: 0, content: [1] } } }],
   ])('with %s is a 422', async (_, body) => {
     expect((await stream(await begin(), body)).status).toBe(422)
   })
@@ -431,27 +427,15 @@ test('deleteModel deletes all runs of a project', async () => {
   })
 })
 
-describe('hostile GraphQL', () => {
-  const many = (length: number, make: (index: number) => string) =>
-    Array.from({ length }, (_, at) => make(at)).join(' ')
-
-  test.each([
-    ['a deep selection', `{ project(name: "lines") ${'{ run(name: "a") '.repeat(4_000)}`],
-    ['a thousand aliases at the root', `{ ${many(1_000, (at) => `a${at}: project(name: "lines") { name }`)} }`],
-    ['aliases by the thousand', `{ project(name: "lines") { ${many(3_000, (at) => `a${at}: runCount`)} } }`],
-    ['fragments in a circle', '{ ...A } fragment A on Query { ...B } fragment B on Query { ...A }'],
-    ['fragments that double', `{ ...F0 } ${many(40, (at) => `fragment F${at} on Q { ...F${at + 1} ...F${at + 1} }`)}`],
-    ['a deep value', `{ project(name: ${'['.repeat(10_000)}) { name } }`],
-    ['a long query', `{ viewer { id } } #${'x'.repeat(1_000_000)}`],
-  ])('with %s is an error, and others are answered', async (_, query) => {
-    const began = performance.now()
-    const [hostile, honest] = await Promise.all([
-      sendGraphql(api, query),
-      sendGraphql<{ viewer: { entity: string } }>(other, '{ viewer { entity } }'),
-    ])
-    expect(hostile).toMatchObject({ data: null, errors: [{ message: expect.any(String) as string }] })
-    expect(honest.data).toEqual({ viewer: { entity: 'others' } })
-    // A busy machine is some times slower.
-    expect(performance.now() - began).toBeLessThan(10_000)
-  })
+test('a hostile query of GraphQL is an error, and others are answered', async () => {
+  const query = `{ project(name: "lines") ${'{ run(name: "a") '.repeat(4_000)}`
+  const began = performance.now()
+  const [hostile, honest] = await Promise.all([
+    sendGraphql(api, query),
+    sendGraphql<{ viewer: { entity: string } }>(other, '{ viewer { entity } }'),
+  ])
+  expect(hostile).toMatchObject({ data: null, errors: [{ message: expect.any(String) as string }] })
+  expect(honest.data).toEqual({ viewer: { entity: 'others' } })
+  // A busy machine is some times slower.
+  expect(performance.now() - began).toBeLessThan(10_000)
 })

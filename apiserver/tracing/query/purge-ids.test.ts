@@ -19,7 +19,20 @@ test.each<[string, unknown]>([
   ['a list with other conditions', { $or: [{ $in: [{ $getField: 'id' }, [{ $literal: 'a' }]] }] }],
   ['a list of another field', { $in: [{ $getField: 'llm_id' }, [{ $literal: 'a' }]] }],
   ['no condition', null],
+  ['an empty condition', {}],
   ['two operators', { ...eq('a'), $or: [eq('a')] }],
+  ['another field', { $eq: [{ $getField: 'creator' }, { $literal: 'a' }] }],
+  ['a constant', { $eq: [{ $literal: '1' }, { $literal: '1' }] }],
+  ['the wrong way round', { $eq: [{ $literal: 'a' }, { $getField: 'id' }] }],
+  ['half of a pair', { $eq: [{ $getField: 'id' }] }],
+  ['all but one', { $not: [eq('a')] }],
+  ['two conditions', { $and: [eq('a'), eq('a')] }],
+  ['nested ones', { $or: [{ $or: [eq('a')] }] }],
 ])('ids to purge are not %s', (_name, expr) => {
   expect(() => readPurgeIds(expr, { takesIn: true })).toThrow('Can only purge')
+})
+
+test('a list of ids is allowed only where it is said', () => {
+  const among = { $in: [{ $getField: 'id' }, [{ $literal: 'a' }]] }
+  expect(() => readPurgeIds(among, { takesIn: false })).toThrow('Can only purge')
 })

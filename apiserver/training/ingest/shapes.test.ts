@@ -5,10 +5,10 @@ import { checkBody, readBytes } from './check-body.ts'
 
 const modelId = '0d9a3f0e-8f64-4f0a-9d0e-4a3c1c1f5b11'
 
-function issuesOf(body: unknown): ValidationIssue[] {
+function issuesOf(body: unknown, kind: 'job' | 'log' = 'job'): ValidationIssue[] {
   const text = typeof body === 'string' ? body : JSON.stringify(body)
   try {
-    checkBody(readBytes(Buffer.from(text)), { kind: 'job', model: 'team/demo/agent' })
+    checkBody(readBytes(Buffer.isBuffer(body) ? body : Buffer.from(text)), { kind, model: 'team/demo/agent' })
     return []
   } catch (error) {
     expect(error).toBeInstanceOf(HttpError)
@@ -63,9 +63,47 @@ const missing = (...loc: string[]) => ({ loc: ['body', ...loc], msg: 'Field requ
 const issue = (loc: string[], type: string, msg: string) => ({ loc: ['body', ...loc], msg, type })
 const inTrajectory = ['trajectory_groups', '0', 'trajectories', '0']
 const inConfig = 'experimental_config'
+const notJson = (reason: string) =>
+  expect.stringMatching(new RegExp(String.raw`^JSON decode error: not valid JSON at byte \d+.*: ${reason}`)) as string
+const whole = JSON.stringify(withGroups())
+const inText = (trajectory: string) =>
+  `{"model_id":"${modelId}","trajectory_groups":[{"trajectories":[${trajectory}]}]}`
 
 describe('a training job body is rejected if', () => {
   test.each<[string, unknown, ValidationIssue[]]>([
+    ['it is cut off', whole.slice(0, -2), [issue([], 'json_invalid', notJson(''))]],
+    ['text is after its end', `${whole},`, [issue([], 'json_invalid', notJson('unexpected text after the end'))]],
+    [
+      'its bytes are not UTF-8',
+      Buffer.from(whole.replace('[]', '["\u00ff"]'), 'latin1'),
+      [issue([], 'json_invalid', expect.stringContaining('not valid UTF-8') as string)],
+    ],
+    [
+      'a trajectory has NaN',
+      inText('{"messages_and_choices":[],"reward":NaN}'),
+      [issue(inTrajectory, 'json_invalid', notJson('JSON has no NaN'))],
+    ],
+    [
+      'a trajectory is nested too deeply',
+      inText(`${'['.repeat(200)}${']'.repeat(200)}`),
+      [issue(inTrajectory, 'json_invalid', 'JSON decode error: nested more than 128 levels deep')],
+    ],
+    [
+      'a text has half of a surrogate pair',
+      inText(String.raw`{"messages_and_choices":[{"role":"\ud83d"}],"reward":1}`),
+      [
+        issue(
+          [...inTrajectory, 'messages_and_choices', '0', 'role'],
+          'string_unicode',
+          'Input should be a valid string, unable to parse raw data as a unicode string',
+        ),
+      ],
+    ],
+    [
+      'a start time is none',
+      withTrajectory({ start_time: 'yesterday' }),
+      [issue([...inTrajectory, 'start_time'], 'datetime_parsing', 'Input should be a valid datetime')],
+    ],
     ['it is not an object', '[]', [issue([], 'dict_type', 'Input should be a valid dictionary')]],
     ['fields are missing', {}, [missing('model_id'), missing('trajectory_groups')]],
     [
@@ -214,6 +252,17 @@ describe('a training job body is rejected if', () => {
   test('it has many issues: a hundred are reported', () => {
     expect(issuesOf(withGroups(...Array.from({ length: 500 }, () => 1)))).toHaveLength(100)
   })
+})
+
+test.each<[string, object, string, string]>([
+  ['no split', { split: undefined }, 'split', 'missing'],
+  ['a split with a space', { split: 'my split' }, 'split', 'string_pattern_mismatch'],
+  ['an empty split', { split: '' }, 'split', 'string_too_short'],
+  ['a split that is too long', { split: 'x'.repeat(65) }, 'split', 'string_too_long'],
+  ['groups that are null', { trajectory_groups: null }, 'trajectory_groups', 'list_type'],
+])('a log is rejected with %s', (_, change, field, type) => {
+  const issues = issuesOf({ split: 'val', trajectory_groups: [], ...change }, 'log')
+  expect(issues).toContainEqual(expect.objectContaining({ loc: ['body', field], type }))
 })
 
 describe('the given settings', () => {

@@ -190,6 +190,7 @@ test.each([
   ['deep selections', `${'{ a '.repeat(30)}${'}'.repeat(30)}`, /levels deep/],
   ['very deep selections', '{ a '.repeat(4_000), /levels deep|Syntax/],
   ['a deep value', `{ a(x: ${'['.repeat(50)}${']'.repeat(50)}) }`, /levels deep/],
+  ['a very deep value', `{ a(x: ${'['.repeat(10_000)}) }`, /levels deep|Syntax/],
   ['a long query', `{ a } #${'x'.repeat(70_000)}`, /longer/],
   ['a large answer', '{ endless }', /too large/],
   ['two fields with one name', '{ x: many { at } x: sequence { name } }', /two different fields/],
