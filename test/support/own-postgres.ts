@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { createPool } from '../../db/pool.ts'
@@ -14,6 +14,9 @@ import { findFreePort } from './free-port.ts'
 /** A Postgres for one test, with ordinary durability: acknowledged data is on the disk. */
 export interface OwnPostgres {
   databaseUrl: string
+  dataFolder: string
+  /** Ends it. Its data are complete without its log. */
+  stop: () => Promise<void>
   /** Kills all of its processes at once with SIGKILL. */
   kill: () => Promise<void>
   /** Starts it and waits until it answers. */
@@ -22,10 +25,14 @@ export interface OwnPostgres {
   remove: () => Promise<void>
 }
 
-/** Prepares a Postgres that does not run yet. Without a port, it gets a free one. */
+/**
+ * Prepares a Postgres that does not run yet. Without a port, it gets a free one. `fill` makes its data folder; without it,
+ * the database is empty.
+ */
 export async function makeOwnPostgres(
   settingsOf: (folder: string) => Promise<string[]> = async () => [],
   port?: number,
+  fill?: (dataFolder: string) => Promise<void>,
 ): Promise<OwnPostgres> {
   const root = await mkdtemp(path.join(tmpdir(), 'trainyard-postgres-'))
   // Postgres runs as another user than root.
@@ -35,6 +42,8 @@ export async function makeOwnPostgres(
     ports: { postgres: port ?? (await findFreePort()) },
     secrets: { postgres: 'own' },
   } as StackSettings
+  const data = dataFolder(folder)
+  if (fill) await mkdir(folder).then(() => fill(data))
   await preparePostgres(folder, settings, new AbortController().signal)
   const url = databaseUrl(settings)
   const more = await settingsOf(root)
@@ -45,12 +54,18 @@ export async function makeOwnPostgres(
     for (const pid of [server.pid!, ...childrenOf(server.pid!)]) killIfThere(pid)
     await ended
   }
+  const stop = async () => {
+    const ended = once(server!, 'exit')
+    server!.kill('SIGINT')
+    await ended
+  }
   const start = () =>
     eventually(async () => {
       if (!server || server.exitCode !== null || server.signalCode !== null) server = await run(folder, settings, more)
       await ask(url)
     }, 60_000)
-  return { databaseUrl: url, kill, start, remove: () => kill().then(() => rm(root, { recursive: true })) }
+  const remove = () => kill().then(() => rm(root, { recursive: true }))
+  return { databaseUrl: url, dataFolder: data, stop, kill, start, remove }
 }
 
 async function run(folder: string, { ports }: StackSettings, more: string[]): Promise<ChildProcess> {
