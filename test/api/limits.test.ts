@@ -11,6 +11,7 @@ import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { createRest, type Rest } from '../support/rest.ts'
+import { post } from '../support/post.ts'
 
 const stack = await useOwnStack()
 const run = promisify(execFile)
@@ -58,12 +59,12 @@ describe('requests and chats, on two processes', () => {
     fetch(server.url + path, { headers: { authorization: `Bearer ${bearer}` } })
 
   const chat = (signal?: AbortSignal) =>
-    fetch(`${servers[0]!.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: '{"model":"none","messages":[{"role":"user","content":"hi"}]}',
-      ...(signal && { signal }),
-    })
+    post(
+      `${servers[0]!.url}/v1/chat/completions`,
+      key,
+      { model: 'none', messages: [{ role: 'user', content: 'hi' }] },
+      { signal },
+    )
 
   test('requests per minute are limited over both processes', async () => {
     await setLimits(database.pool, entity, { requestsPerMinute: 7 })
@@ -245,13 +246,13 @@ describe('jobs and bytes', () => {
   })
   afterAll(() => pool.end())
 
-  const post = () => api.send('POST', '/v1/preview/training-jobs', { model_id: modelId, trajectory_groups: [] })
+  const postJob = () => api.send('POST', '/v1/preview/training-jobs', { model_id: modelId, trajectory_groups: [] })
   const readInUse = async () =>
     (await api.call<{ in_use: { queued_jobs: number; stored_bytes: number } }>('GET', '/v1/preview/limits')).in_use
 
   test('of many concurrent jobs as many are accepted as the limit allows, and an ended job no longer counts', async () => {
     await setLimits(pool, entity, { queuedJobs: 3 })
-    const answers = await Promise.all(Array.from({ length: 12 }, post))
+    const answers = await Promise.all(Array.from({ length: 12 }, postJob))
     expect(answers.filter(({ status }) => status === 200)).toHaveLength(3)
     const refused = answers.filter(({ status }) => status === 429)
     expect(refused).toHaveLength(9)
@@ -264,13 +265,13 @@ describe('jobs and bytes', () => {
     expect(rows).toHaveLength(3)
     const jobs = await api.listAll<{ id: string }>(`/v1/preview/training-jobs`)
     await api.call('POST', `/v1/preview/training-jobs/${jobs[0]!.id}/cancel`)
-    expect((await post()).status).toBe(200)
+    expect((await postJob()).status).toBe(200)
   })
 
   test('far from the limit, a job waits for no other one of its entity', async () => {
     await withTransaction(pool, async (connection) => {
       await connection.query("SELECT pg_advisory_xact_lock(hashtextextended('queued jobs of ' || $1, 0))", [entity])
-      expect((await post()).status).toBe(200)
+      expect((await postJob()).status).toBe(200)
     })
   })
 

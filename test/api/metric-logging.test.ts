@@ -4,7 +4,7 @@ import { recordCheckpoint, recordEvents, recordFailure, recordRelease } from '..
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { finishJob } from '../support/leases.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
-import { askGraphql, upsertRun } from '../support/wandb.ts'
+import { askGraphql, streamFiles, upsertRun } from '../support/wandb.ts'
 
 // The rows that the service writes into the runs of models for SFT jobs, as ART asks it to.
 
@@ -93,11 +93,8 @@ const numbered = (list: Row[], first = 0) => list.map((row, index) => ({ ...row,
 /** Writes lines as a client does that has this many so far. */
 async function stream(offset: number, steps: number[], rest: object = {}): Promise<void> {
   const content = steps.map((_step) => JSON.stringify({ 'val/reward': _step, _step }))
-  const response = await fetch(`${api.url}/files/${entity}/project/${name}/file_stream`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${api.key}`)}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ files: { 'wandb-history.jsonl': { offset, content } }, ...rest }),
-  })
+  const body = { files: { 'wandb-history.jsonl': { offset, content } }, ...rest }
+  const response = await streamFiles(api, { entity, project: 'project', run: name }, body)
   expect(response.status).toBe(200)
 }
 

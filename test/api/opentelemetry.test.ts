@@ -2,6 +2,7 @@ import { expect, test, vi } from 'vitest'
 import { clientTimeoutMs, newProject, projectId, runNode, runPython } from '../support/client-scripts.ts'
 import { createRest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'
+import { basic } from '../support/post.ts'
 
 vi.setConfig({ testTimeout: clientTimeoutMs })
 const stack = await useOwnStack()
@@ -24,8 +25,8 @@ const sdks: [string, (env: NodeJS.ProcessEnv) => Promise<Sent>][] = [
   ['Python', (env) => runPython(stack, 'spans', { packages: 'weave-python', env })],
 ]
 
-const basic = `Basic ${Buffer.from(`api:${stack.apiKey}`).toString('base64')}`
-const headers = (project: string) => `authorization=${encodeURIComponent(basic)},project_id=${project}`
+const headers = (project: string) =>
+  `authorization=${encodeURIComponent(basic(stack.apiKey).authorization)},project_id=${project}`
 
 // The project is named by headers or by the resource. Both addresses are used, plain and compressed.
 const ways: [string, (project: string) => NodeJS.ProcessEnv][] = [

@@ -17,6 +17,7 @@ import { createRest } from '../support/rest.ts'
 import { useServices } from '../support/services.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 import { planWrites } from '../support/trace-writes.ts'
+import { post, postJson } from '../support/post.ts'
 
 const stack = useServices()
 const own = useApiServer()
@@ -83,13 +84,10 @@ describe('the counted bytes are the stored bytes', () => {
   })
 
   test('after two writes of every kind', async () => {
-    for (const { path, body, headers } of planWrites('counted')) {
+    for (const { path, body, headers = {} } of planWrites('counted')) {
       for (let times = 0; times < 2; times++) {
-        const bytes = body()
-        const auth = { authorization: `Bearer ${await addKey(own.database.pool, 'team')}` }
-        const type = bytes instanceof FormData ? {} : { 'content-type': 'application/json' }
-        const init = { method: 'POST', headers: { ...auth, ...type, ...headers }, body: bytes }
-        expect((await fetch(own.server.url + path, init)).status).toBe(200)
+        const key = await addKey(own.database.pool, 'team')
+        expect((await post(own.server.url + path, key, body(), { headers })).status).toBe(200)
         await expectCountedTraces(own.database.pool)
       }
     }
@@ -226,12 +224,9 @@ describe('the limit of stored bytes', () => {
       startTimeUnixNano: '1',
       endTimeUnixNano: '2',
     }))
-    const response = await fetch(`${own.server.url}/otel/v1/traces`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', project_id },
-      body: JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }),
-    })
-    expect(fullOf({ status: response.status, body: await response.json() })).toEqual([403, true])
+    const body = { resourceSpans: [{ resource, scopeSpans: [{ spans }] }] }
+    const answer = await postJson(`${own.server.url}/otel/v1/traces`, key, body, { headers: { project_id } })
+    expect(fullOf(answer)).toEqual([403, true])
     expect(await readStored()).toBeLessThan(limit)
   })
 

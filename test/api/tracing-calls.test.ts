@@ -211,12 +211,11 @@ describe('hostile payloads', () => {
     const second = JSON.stringify({ ...harmless, ...endOf(harmless.id) })
     expect(await post('/v2/team/p/calls/complete', `{"batch":[${first},${second}]}`)).toEqual({ status: 200, body: {} })
     expect(await read(harmless.id)).toEqual({ ...whole(harmless), ...ended })
-    const response = await fetch(`${own.server.url}/call/read`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ project_id: 'team/p', id: hostile.id }),
+    const text = await createTraceClient(own.server.url, key).text('/call/read', {
+      project_id: 'team/p',
+      id: hostile.id,
     })
-    return /"inputs":(.*),"output"/s.exec(await response.text())?.[1]
+    return /"inputs":(.*),"output"/s.exec(text)?.[1]
   }
 
   test('are kept as they are, or replaced by the documented rule', async () => {

@@ -9,6 +9,7 @@ import { makeOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts'
 import { useServices } from '../support/services.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
 import { type Kept, planWrites, projectId, type TraceWrite } from '../support/trace-writes.ts'
+import { post } from '../support/post.ts'
 
 const stack = useServices()
 const writers = 4
@@ -98,15 +99,9 @@ async function send(write: TraceWrite, log: Log): Promise<unknown> {
 }
 
 /** Undefined when the server does not answer. */
-async function trySend({ path, body, headers }: TraceWrite) {
-  const content = body()
-  const type = content instanceof FormData ? {} : { 'content-type': 'application/json' }
+async function trySend({ path, body, headers = {} }: TraceWrite) {
   try {
-    const response = await fetch(server.url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, ...type, ...headers },
-      body: Buffer.isBuffer(content) ? new Uint8Array(content) : content,
-    })
+    const response = await post(server.url + path, key, body(), { headers })
     const text = await response.text()
     const isJson = response.headers.get('content-type')?.includes('json') === true
     return { status: response.status, body: (isJson ? JSON.parse(text) : text) as unknown }

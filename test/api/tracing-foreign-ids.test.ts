@@ -5,6 +5,7 @@ import { addKey, useApiServer } from '../support/api-server.ts'
 import { askOf, makeTraces, unknownTraces, type Asked, type Traces } from '../support/own-traces.ts'
 import { createTraceClient } from '../support/trace-client.ts'
 import { listTraceOperations, type TraceOperation } from '../support/trace-operations.ts'
+import { basic } from '../support/post.ts'
 
 // Every operation of the tracing group's document is called without a key, with a revoked key, with another entity's
 // key, with a read-only key, and with unknown ids. A new operation needs no change here, unless it has a body of a new
@@ -39,7 +40,7 @@ async function send({ method, path, body, headers }: Asked, key: string | undefi
   const response = await fetch(own.server.url + path, {
     method,
     headers: {
-      ...(key && { authorization: `Basic ${btoa(`api:${key}`)}` }),
+      ...(key && basic(key)),
       ...(body !== undefined && !isForm && { 'content-type': 'application/json' }),
       ...headers,
     },

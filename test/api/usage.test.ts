@@ -14,6 +14,7 @@ import { createRest, type Rest } from '../support/rest.ts'
 import { openSeverableProxy } from '../support/severable-proxy.ts'
 import { useServices } from '../support/services.ts'
 import { checkpointOf, started, TrainingRows } from '../support/training-rows.ts'
+import { post } from '../support/post.ts'
 
 const stack = useServices()
 const path = '/v1/preview/usage'
@@ -314,11 +315,8 @@ describe('the report', () => {
 describe('the project of a chat', () => {
   const warningOf = async (headers: Record<string, string>) => {
     const key = await addKey(database.pool, entity, 'read')
-    const response = await fetch(`${server.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-      body: '{"model":"none","messages":[{"role":"user","content":"hi"}]}',
-    })
+    const body = { model: 'none', messages: [{ role: 'user', content: 'hi' }] }
+    const response = await post(`${server.url}/v1/chat/completions`, key, body, { headers })
     expect(response.status).toBe(404)
     return response.headers.get('trainyard-warning')
   }

@@ -8,6 +8,7 @@ import { openWandb } from '../../apiserver/wandb/open-wandb.ts'
 import { createRunFilesResource } from '../../apiserver/wandb/run-files/resource.ts'
 import { createRunsResource } from '../../apiserver/wandb/runs/resource.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
+import { basic } from '../support/post.ts'
 import { askGraphql, postGraphql, uploadRunFile, upsertRun } from '../support/wandb.ts'
 
 // Every route and every root field of GraphQL is called with another entity's ids and with ids of nothing. The answers
@@ -178,7 +179,7 @@ describe("another entity's things and unknown ones get the same answer", () => {
         const filled = fillPath(path, of)
         const url = signLink({ method: method === 'PUT' ? 'PUT' : 'GET', path: filled })
         const isLink = /^\/v1\/links|run_files/.test(path)
-        const headers = { authorization: `Basic ${btoa(`api:${other.key}`)}`, 'content-type': 'application/json' }
+        const headers = { ...basic(other.key), 'content-type': 'application/json' }
         const body = method === 'GET' ? null : JSON.stringify({ complete: true })
         const response = await fetch(isLink ? url : other.url + filled, { method, body, ...(!isLink && { headers }) })
         return read(response, of)

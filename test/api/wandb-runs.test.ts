@@ -5,7 +5,7 @@ import { expireRuns } from '../../db/runs/expire.ts'
 import { removeDeletedRuns } from '../../db/runs/remove.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
-import { askGraphql, postGraphql, sendGraphql, uploadRunFile, upsertRun } from '../support/wandb.ts'
+import { askGraphql, postGraphql, sendGraphql, streamFiles, uploadRunFile, upsertRun } from '../support/wandb.ts'
 
 // The wire of runs, as the SDK writes it. Lives by the SDK itself: test/api/wandb-runs-sdk.test.ts.
 
@@ -25,12 +25,8 @@ const history = (offset: number, ...steps: number[]) => ({
   'wandb-history.jsonl': { offset, content: steps.map((step) => JSON.stringify({ loss: step / 4, _step: step })) },
 })
 
-async function stream(run: string, body: unknown, { url, key } = api, entity = 'team') {
-  const response = await fetch(`${url}/files/${entity}/${project}/${run}/file_stream`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${key}`)}`, 'content-type': 'application/json' },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-  })
+async function stream(run: string, body: unknown, sender = api, entity = 'team') {
+  const response = await streamFiles(sender, { entity, project, run }, body)
   return { status: response.status, body: (await response.json()) as Body }
 }
 

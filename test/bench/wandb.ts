@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { createS3Client } from '../../lib/s3-client.ts'
 import { startS3Server, type S3Server } from '../support/s3-server.ts'
-import { upsertRun } from '../support/wandb.ts'
+import { streamFiles, upsertRun } from '../support/wandb.ts'
 import { commitArtifact, createArtifact, linkFile, putManifest } from '../support/wandb-upload.ts'
 import { withBenchServer, type BenchServer } from './bench-server.ts'
 import { atLeast, atMost, defineBench, medians, ratioOf, takeTurns, type Figures } from './harness.ts'
@@ -153,13 +153,8 @@ function makeLine(step: number): string {
 
 /** Sends again after a 429, as the SDK does. */
 async function sendStream({ url, apiKey, entity }: BenchServer, run: string, files: object): Promise<void> {
-  const request = {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${apiKey}`)}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ files }),
-  }
   for (;;) {
-    const { status } = await fetch(`${url}/files/${entity}/${project}/${run}/file_stream`, request)
+    const { status } = await streamFiles({ url, key: apiKey }, { entity, project, run }, { files })
     if (status === 200) return
     if (status !== 429 && status < 500) throw new Error(`lines were answered by ${status}`)
     await delay(1_000)

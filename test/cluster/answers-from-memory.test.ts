@@ -19,7 +19,7 @@ import { createRest, type Rest } from '../support/rest.ts'
 import { useBaseModel } from '../support/own-base-model.ts'
 import { useStack } from '../support/stack.ts'
 import { TrainingRows } from '../support/training-rows.ts'
-import { postJson } from '../support/post.ts'
+import { post, postJson } from '../support/post.ts'
 
 const stack = useStack()
 useBaseModel(stack, 'gone')
@@ -48,11 +48,8 @@ beforeAll(async () => {
 
 /** The model that the second process requests from the engine, or the status of the error. */
 async function chat(model: string, bearer = key): Promise<string | number> {
-  const response = await fetch(`${own.servers[1]!.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] }),
-  })
+  const body = { model, messages: [{ role: 'user', content: 'hi' }] }
+  const response = await post(`${own.servers[1]!.url}/v1/chat/completions`, bearer, body)
   const { id } = (await response.json()) as { id: string }
   return response.ok ? id : response.status
 }

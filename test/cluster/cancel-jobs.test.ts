@@ -10,6 +10,7 @@ import { createRest, type Rest, type TrainingEvent } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken, startStatusServer } from '../support/status-server.ts'
 import { checkpointOf, started, step, TrainingRows } from '../support/training-rows.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const own = useApiServer()
@@ -99,13 +100,9 @@ describe('cancelling', () => {
   test('needs more than the role read, and a JSON body if there is one', async () => {
     const id = await rows.addJob(await rows.addModel())
     expect((await (await own.join(rows.entity, 'read')).send('POST', `${path}/${id}/cancel`)).status).toBe(403)
-    const headers = { authorization: `Bearer ${await addKey(own.database.pool, rows.entity)}` }
+    const key = await addKey(own.database.pool, rows.entity)
     const broken = (type: string) =>
-      fetch(`${own.server.url}${path}/${id}/cancel`, {
-        method: 'POST',
-        headers: { ...headers, 'content-type': type },
-        body: '{',
-      })
+      post(`${own.server.url}${path}/${id}/cancel`, key, '{', { headers: { 'content-type': type } })
     expect((await broken('application/json')).status).toBe(422)
     expect((await broken('text/plain')).status).toBe(415)
     expect((await read(id)).state).toBe('Queued')
@@ -166,19 +163,9 @@ test('a waiting trainer gets the next job of the model right after the cancelled
     const token = await makeTrainerToken(stack, statusServer.namespace)
     const model = await rows.addModel()
     const [running, next] = [await rows.addJob(model), await rows.addJob(model)]
-    const headers = { authorization: `Bearer ${token}` }
+    const claimant = { base_model: rows.baseModel, process_id: randomUUID(), gpus: 0, holding: [] }
     const claim = (waitSeconds: number) =>
-      fetch(`${statusServer.url}/v1/claims`, {
-        method: 'POST',
-        headers,
-        body: JSON.stringify({
-          base_model: rows.baseModel,
-          process_id: randomUUID(),
-          wait_seconds: waitSeconds,
-          gpus: 0,
-          holding: [],
-        }),
-      })
+      post(`${statusServer.url}/v1/claims`, token, { ...claimant, wait_seconds: waitSeconds })
     await rows.claim()
     const waiting = claim(20)
     await eventually(async () => expect((await read(running)).state).toBe('Starting'))

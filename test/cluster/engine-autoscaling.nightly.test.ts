@@ -5,6 +5,7 @@ import { eventually } from '../support/eventually.ts'
 import { listenAsEngine } from '../support/fake-engine.ts'
 import { nowhere, operateNamespace, randomAddress } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const model = 'sleepy'
@@ -29,8 +30,7 @@ async function startAtZero(env: Record<string, string> = {}) {
   const key = await addKey(database.pool, 'acme', 'read')
   const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
   const messages = [{ role: 'user', content: 'hi' }]
-  const chat = () =>
-    fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body: JSON.stringify({ model, messages }) })
+  const chat = () => post(`${server.url}/v1/chat/completions`, key, { model, messages })
   const listModels = async () => (await fetch(`${server.url}/v1/models`, { headers })).text()
   /** The report of a gateway expires by itself. Tests do not wait for it. */
   const waitForZero = () =>

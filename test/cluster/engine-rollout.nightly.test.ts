@@ -9,6 +9,7 @@ import { listenAsEngine } from '../support/fake-engine.ts'
 import { noImages } from '../support/operator-process.ts'
 import { nowhere, operateNamespace, randomAddress, type OperatedNamespace } from '../support/scaled-base-model.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const model = 'rolling'
@@ -95,10 +96,9 @@ async function serve(engine: object) {
   const engines = runEngines(operated)
   await operated.applyBaseModel(model, specOf(engine))
   const key = await addKey(database.pool, 'acme', 'read')
-  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-  const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hi' }] })
+  const body = { model, messages: [{ role: 'user', content: 'hi' }] }
   const chat = async (url = server.url) => {
-    const response = await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })
+    const response = await post(`${url}/v1/chat/completions`, key, body)
     await response.text()
     return response.status
   }

@@ -15,6 +15,7 @@ import { eventually } from '../support/eventually.ts'
 import { addBaseModel, addEnginePod, setEngineReady } from '../support/fake-engine.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const namespace = `routing-${randomUUID()}`
@@ -110,12 +111,7 @@ function stream(begun: (stream: Stream) => void): Answer {
 }
 
 const chat = (more: object = {}, { bearer = key, signal, url = server.url }: ChatOptions = {}) =>
-  fetch(`${url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${bearer}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model, messages, ...more }),
-    ...(signal && { signal }),
-  })
+  post(`${url}/v1/chat/completions`, bearer, { model, messages, ...more }, { signal })
 
 interface ChatOptions {
   bearer?: string

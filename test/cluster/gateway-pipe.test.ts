@@ -13,6 +13,7 @@ import { eventually, waitUntilStill } from '../support/eventually.ts'
 import { useFakeEngine } from '../support/own-gateway.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const warnings = path.join(tmpdir(), `pipe-${randomUUID()}.warnings`)
@@ -38,12 +39,7 @@ beforeEach(async () => {
 
 const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
 const chat = (more: object = {}, signal?: AbortSignal) =>
-  fetch(`${own.server.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: headers(),
-    body: JSON.stringify({ model: name, messages, ...more }),
-    ...(signal && { signal }),
-  })
+  post(`${own.server.url}/v1/chat/completions`, key, { model: name, messages, ...more }, { signal })
 const usageOf = async () => {
   const api = createRest({ ...stack, url: own.server.url }, key)
   const { data } = await api.call<{ data: object[] }>('GET', '/v1/preview/usage')
@@ -213,11 +209,7 @@ test.each([
   ['/v1/chat/completions//', 404],
 ])('POST %s is %i', async (route, status) => {
   answer = (response) => sendReply(response, replyOf(engineName, 'x'))
-  const response = await fetch(own.server.url + route, {
-    method: 'POST',
-    headers: headers(),
-    body: JSON.stringify({ model: name, messages }),
-  })
+  const response = await post(own.server.url + route, key, { model: name, messages })
   expect(response.status).toBe(status)
   await response.text()
 })
@@ -225,11 +217,8 @@ test.each([
 test("a reply has the request's id, and an error has the id that the client sent", async () => {
   answer = (response) => sendReply(response, replyOf(engineName, 'x'))
   expect((await chat()).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
-  const rejected = await fetch(`${own.server.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { ...headers(), 'x-request-id': 'mine' },
-    body: '{',
-  })
+  const named = { headers: { 'x-request-id': 'mine' } }
+  const rejected = await post(`${own.server.url}/v1/chat/completions`, key, '{', named)
   expect([rejected.status, rejected.headers.get('x-request-id')]).toEqual([422, 'mine'])
   expect(await rejected.json()).toMatchObject({
     detail: [{ type: 'json_invalid' }],

@@ -14,6 +14,7 @@ import { listDefaultMetrics, listMetrics, metricTables } from '../../tools/metri
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const namespace = `metrics-${randomUUID().slice(0, 8)}`
@@ -56,12 +57,8 @@ async function start(): Promise<MeteredServer> {
 }
 
 function sendChat({ url }: RunningApiServer, name: string, signal: AbortSignal): Promise<Response> {
-  return fetch(`${url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ model: name, messages: [{ role: 'user', content: 'Hi.' }] }),
-    signal,
-  })
+  const body = { model: name, messages: [{ role: 'user', content: 'Hi.' }] }
+  return post(`${url}/v1/chat/completions`, key, body, { signal })
 }
 
 async function chat(server: RunningApiServer): Promise<number> {

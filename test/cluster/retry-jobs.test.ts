@@ -16,6 +16,7 @@ import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { addTrainingEntity } from '../support/training-entity.ts'
 import type { TrainingRows } from '../support/training-rows.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const own = useApiServer()
@@ -207,10 +208,8 @@ describe('a retry', () => {
     const key = randomUUID()
     const apiKey = await addKey(own.database.pool, rows.entity)
     const send = async () => {
-      const response = await fetch(`${own.server.url}${path}/${id}/retry`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${apiKey}`, 'idempotency-key': key },
-      })
+      const headers = { 'idempotency-key': key }
+      const response = await post(`${own.server.url}${path}/${id}/retry`, apiKey, undefined, { headers })
       return { replayed: response.headers.get('idempotent-replayed'), job: (await response.json()) as Job }
     }
     const [first, second] = [await send(), await send()]

@@ -8,6 +8,7 @@ import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
 import { useFakeEngine } from '../support/own-gateway.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const model = 'counted'
@@ -86,12 +87,7 @@ test.each([
   ['/v1/responses', { input: 'hi', stream: true }],
 ])('answers of %s have them too, and so have errors: %j', async (path, body) => {
   await setLimits(own.database.pool, entity, { requestsPerMinute: 2, tokensPerMinute: 10_000 })
-  const send = () =>
-    fetch(own.server.url + path, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ model, ...body }),
-    })
+  const send = () => post(own.server.url + path, key, { model, ...body })
   const told = await send()
   await told.body?.cancel()
   expect([told.status, readHeaders(told)]).toEqual([

@@ -91,12 +91,7 @@ describe('chat', () => {
   test('the engine stops when the client leaves', async () => {
     const left = new AbortController()
     const body = { model: model.address, messages, stream: true, max_tokens: 1_000, ignore_eos: true }
-    const response = await fetch(`${stack.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${stack.apiKey}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-      signal: left.signal,
-    })
+    const response = await rest.send('POST', '/v1/chat/completions', body, left.signal)
     const reader = response.body!.getReader()
     await reader.read()
     left.abort()

@@ -6,6 +6,7 @@ import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { podSelectors } from '../support/kill.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 let pool: Pool
@@ -101,18 +102,9 @@ interface Reply {
   text: string
 }
 
-async function chat(key: string, body: object, signal: AbortSignal | null = null): Promise<Reply> {
-  const response = await fetch(`${stack.url}/v1/chat/completions`, {
-    method: 'POST',
-    signal,
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      model: stack.baseModel,
-      messages: [{ role: 'user', content: 'x' }],
-      max_tokens: 4,
-      ...body,
-    }),
-  })
+async function chat(key: string, more: object, signal?: AbortSignal): Promise<Reply> {
+  const body = { model: stack.baseModel, messages: [{ role: 'user', content: 'x' }], max_tokens: 4, ...more }
+  const response = await post(`${stack.url}/v1/chat/completions`, key, body, { signal })
   return { status: response.status, text: await response.text() }
 }
 

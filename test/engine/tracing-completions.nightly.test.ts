@@ -7,6 +7,7 @@ import { eventually } from '../support/eventually.ts'
 import { createRest, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { createTraceClient, type TraceClient } from '../support/trace-client.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const entity = `team-${randomUUID()}`
@@ -163,12 +164,7 @@ describe('if the client leaves, the call has', () => {
   const long = { max_tokens: 3_500, ignore_eos: true }
   const exception = 'The client disconnected before the answer was complete.'
   const leave = async (path: string, leaves: AbortController) =>
-    fetch(stack.url + path, {
-      method: 'POST',
-      headers: { 'wandb-api-key': key, 'content-type': 'application/json' },
-      body: JSON.stringify(ask(long)),
-      signal: leaves.signal,
-    })
+    post(stack.url + path, key, ask(long), { signal: leaves.signal })
   const expectNewest = (call: object) =>
     eventually(async () => {
       const newest = { project_id, limit: 1, sort_by: [{ field: 'started_at', direction: 'desc' }] }

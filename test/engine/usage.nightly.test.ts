@@ -6,6 +6,7 @@ import { addKey } from '../support/api-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest, sampleGroup, type Rest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 let pool: Pool
@@ -32,19 +33,10 @@ interface Chunk {
   usage?: Tokens | null
 }
 
-async function chat(body: object, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
-  const response = await fetch(`${stack.url}/v1/chat/completions`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json', ...headers },
-    body: JSON.stringify({
-      model: stack.baseModel,
-      messages: [{ role: 'user', content: 'Name a colour.' }],
-      max_tokens: 8,
-      temperature: 0,
-      ...body,
-    }),
-    ...(signal && { signal }),
-  })
+async function chat(more: object, headers: Record<string, string> = {}, signal?: AbortSignal): Promise<Response> {
+  const messages = [{ role: 'user', content: 'Name a colour.' }]
+  const body = { model: stack.baseModel, messages, max_tokens: 8, temperature: 0, ...more }
+  const response = await post(`${stack.url}/v1/chat/completions`, key, body, { headers, signal })
   expect(response.status).toBe(200)
   return response
 }

@@ -9,6 +9,7 @@ import { SealingKeys } from '../../lib/sealing/sealing-keys.ts'
 import { readSettings } from '../../local/stack/settings.ts'
 import { eventually } from '../support/eventually.ts'
 import { killPart } from '../support/kill.ts'
+import { post } from '../support/post.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 import { openReceiver, type Received, type Receiver } from '../support/webhook-receiver.ts'
@@ -61,6 +62,12 @@ async function addWebhook(url: string, more: object = {}): Promise<Webhook> {
   const webhook = await rest.call<Webhook>('POST', path, { url, ...more })
   webhooks.push(webhook.id)
   return webhook
+}
+
+/** Posts with an Idempotency-Key. */
+async function postOnce(to: string, key: string, body?: object): Promise<Webhook> {
+  const response = await post(stack.url + to, stack.apiKey, body, { headers: { 'idempotency-key': key } })
+  return (await response.json()) as Webhook
 }
 
 const addModel = () => rest.createModel()
@@ -332,12 +339,7 @@ describe('the resource', () => {
   })
 
   test('is created once with an Idempotency-Key, with one secret', async () => {
-    const make = () =>
-      fetch(stack.url + path, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${stack.apiKey}`, 'idempotency-key': 'one-webhook' },
-        body: JSON.stringify({ url: 'https://example.com/hook' }),
-      }).then((response) => response.json() as Promise<Webhook>)
+    const make = () => postOnce(path, 'one-webhook', { url: 'https://example.com/hook' })
     const [first, ...others] = await Promise.all(Array.from({ length: 20 }, make))
     webhooks.push(first!.id)
     expect(others).toEqual(others.map(() => first))
@@ -345,11 +347,7 @@ describe('the resource', () => {
 
   test('gets another secret once with an Idempotency-Key, even if the answer was not kept', async () => {
     const webhook = await addWebhook('https://example.com/hook')
-    const rotate = () =>
-      fetch(`${stack.url}${path}/${webhook.id}/rotate-secret`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${stack.apiKey}`, 'idempotency-key': `rotate ${webhook.id}` },
-      }).then((response) => response.json() as Promise<Webhook>)
+    const rotate = () => postOnce(`${path}/${webhook.id}/rotate-secret`, `rotate ${webhook.id}`)
     const first = await rotate()
     await pool.query("UPDATE auth.idempotent_requests SET answer = NULL, locked_until = '-infinity' WHERE key = $1", [
       `rotate ${webhook.id}`,

@@ -6,7 +6,8 @@ import { watchMemory } from '../hostile/process-memory.ts'
 import type { Place } from '../hostile/siege.ts'
 import { addKey } from '../support/api-server.ts'
 import { useStack } from '../support/stack.ts'
-import { askGraphql, upsertRun } from '../support/wandb.ts'
+import { askGraphql, streamFiles, upsertRun } from '../support/wandb.ts'
+import { post } from '../support/post.ts'
 
 const stack = useStack()
 const project = 'large'
@@ -125,11 +126,8 @@ async function writeLines({ url, member }: Attacker, values: (line: number) => R
   await begin(url, member)
   for (let line = 0; line < 70; line++) {
     const content = [JSON.stringify({ ...values(line), _step: line })]
-    const response = await fetch(`${url}/files/${entity}/${project}/${name}/file_stream`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${member}`, 'content-type': 'application/json' },
-      body: JSON.stringify({ files: { 'wandb-history.jsonl': { offset: line, content } } }),
-    })
+    const files = { 'wandb-history.jsonl': { offset: line, content } }
+    const response = await streamFiles({ url, key: member }, { entity, project, run: name }, { files })
     expect(response.status).toBe(200)
   }
 }
@@ -138,11 +136,7 @@ const listKeys = (count: number, line: number) =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [`${line} ${index} `.padEnd(1_000, 'k'), 1]))
 
 function select({ url, read }: Attacker, fields: string): Promise<Response> {
-  return fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${read}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query: `{ project(name: "${project}") { ${fields} } }` }),
-  })
+  return post(`${url}/graphql`, read, { query: `{ project(name: "${project}") { ${fields} } }` })
 }
 
 function get({ url, read }: Attacker, path: string): Promise<Response> {

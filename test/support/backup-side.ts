@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { expect, onTestFinished } from 'vitest'
 import { startApiServer } from './api-server.ts'
 import type { TestDatabase } from './database.ts'
+import { post } from './post.ts'
 import { createRest, type Rest } from './rest.ts'
 import type { ApiStack } from './services.ts'
 import { projectId, type TraceWrite } from './trace-writes.ts'
@@ -33,14 +34,8 @@ export async function openBackupSide(stack: ApiStack, { database, store, key, en
   return { database, store, key, url: server.url, rest: createRest({ ...stack, url: server.url }, key) }
 }
 
-export async function write({ url, key }: BackupSide, { path: to, body, headers }: TraceWrite): Promise<void> {
-  const content = body()
-  const type = content instanceof FormData ? {} : { 'content-type': 'application/json' }
-  const response = await fetch(url + to, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, ...type, ...headers },
-    body: Buffer.isBuffer(content) ? new Uint8Array(content) : content,
-  })
+export async function write({ url, key }: BackupSide, { path: to, body, headers = {} }: TraceWrite): Promise<void> {
+  const response = await post(url + to, key, body(), { headers })
   expect([to, response.status]).toEqual([to, 200])
 }
 
@@ -61,11 +56,7 @@ export async function download({ url, key }: BackupSide, from: string): Promise<
 
 /** Calls of the traces with their payloads, by id. */
 export async function readCalls({ url, key }: BackupSide): Promise<Map<string, string>> {
-  const response = await fetch(`${url}/traces/calls/stream_query`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ project_id: projectId }),
-  })
+  const response = await post(`${url}/traces/calls/stream_query`, key, { project_id: projectId })
   const lines = (await response.text()).split('\n').filter((line) => line !== '')
   return new Map(lines.map((line) => [(JSON.parse(line) as { id: string }).id, line]))
 }

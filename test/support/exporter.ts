@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { addKey, type OwnApi } from './api-server.ts'
+import { basic, post } from './post.ts'
 import { type OtlpRequest, type OtlpSpan, toAttributes } from './otlp.ts'
 
 export const protobuf = 'application/x-protobuf'
@@ -26,11 +27,9 @@ export class Exporter {
   }
 
   async post({ path = '/otel/v1/traces', type = protobuf, body, headers = {} }: Export) {
-    const authorization = `Basic ${btoa(`api:${await this.key()}`)}`
-    const response = await fetch(this.#own.server.url + path, {
-      method: 'POST',
-      headers: { authorization, 'content-type': type, project_id: 'team/p', ...headers },
-      body: typeof body === 'string' ? body : new Uint8Array(body),
+    const key = await this.key()
+    const response = await post(this.#own.server.url + path, key, body, {
+      headers: { ...basic(key), 'content-type': type, project_id: 'team/p', ...headers },
     })
     const answer = Buffer.from(await response.arrayBuffer())
     return { status: response.status, type: response.headers.get('content-type'), body: answer }

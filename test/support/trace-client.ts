@@ -1,3 +1,5 @@
+import { basic } from './post.ts'
+
 /** A response: its JSON value, or the value of each of its lines. */
 export interface TraceAnswer {
   status: number
@@ -18,10 +20,9 @@ export interface TraceClient {
 
 /** Creates a client that sends the key as the SDKs do. A body that is a string is sent unchanged. */
 export function createTraceClient(url: string, key: string): TraceClient {
-  const authorization = `Basic ${Buffer.from(`api:${key}`).toString('base64')}`
   const send = (method: string, path: string, body?: unknown) => {
     const isForm = body instanceof FormData
-    const headers = { authorization, ...(isForm ? {} : { 'content-type': 'application/json' }) }
+    const headers = { ...basic(key), ...(isForm ? {} : { 'content-type': 'application/json' }) }
     const sent = isForm || typeof body === 'string' ? body : JSON.stringify(body)
     return fetch(url + path, { method, headers, ...(sent === undefined ? {} : { body: sent }) })
   }

@@ -1,3 +1,5 @@
+import { basic, post } from './post.ts'
+
 /** Sends GraphQL as the wandb SDK does. @throws when the answer has errors */
 export async function askGraphql<Data>(
   { url, key }: { url: string; key: string },
@@ -25,11 +27,7 @@ export function postGraphql(
   query: string,
   variables: Record<string, unknown> = {},
 ): Promise<Response> {
-  return fetch(`${url}/graphql`, {
-    method: 'POST',
-    headers: { authorization: `Basic ${btoa(`api:${key}`)}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ query, variables }),
-  })
+  return post(`${url}/graphql`, key, { query, variables }, { headers: basic(key) })
 }
 
 /** Begins a run, or changes it. Returns its id. */
@@ -40,6 +38,15 @@ export async function upsertRun(
   const query = 'mutation U($input: UpsertBucketInput!) { upsertBucket(input: $input) { bucket { id } } }'
   const { upsertBucket } = await askGraphql<{ upsertBucket: { bucket: { id: string } } }>(api, query, { input })
   return upsertBucket.bucket.id
+}
+
+/** Sends lines of a run's files. */
+export function streamFiles(
+  { url, key }: { url: string; key: string },
+  { entity, project, run }: { entity: string; project: string; run: string },
+  body: unknown,
+): Promise<Response> {
+  return post(`${url}/files/${entity}/${project}/${run}/file_stream`, key, body, { headers: basic(key) })
 }
 
 /** Uploads a file of a run, through the link that the server signs. */

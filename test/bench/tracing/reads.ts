@@ -6,7 +6,8 @@ import { medians, takeTurns, type Figures } from '../harness.ts'
 import { percentile } from '../statistics.ts'
 import { makeCalls, nameOp, type BenchCall } from './calls.ts'
 import { sendAll } from '../connection.ts'
-import { basic, writeComplete } from './writes.ts'
+import { basic } from '../../support/post.ts'
+import { writeComplete } from './writes.ts'
 
 const pageSize = 1_000
 const callsPerTurn = 10_000

@@ -4,6 +4,7 @@ import { createPool, type Pool } from '../../../db/pool.ts'
 import { childEnvironment } from '../../../local/config.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import type { StackHandle } from '../../support/global-setup.ts'
+import { basic } from '../../support/post.ts'
 import { log } from '../../support/template-database.ts'
 import type { BenchServer } from '../bench-server.ts'
 import { listTree, readCpu, subtractCpu } from '../processes.ts'
@@ -100,8 +101,6 @@ async function settle(pool: Pool): Promise<void> {
   }
   while (performance.now() < limitMs && (await isBusy())) await delay(200)
 }
-
-export const basic = (key: string) => ({ authorization: `Basic ${Buffer.from(`api:${key}`).toString('base64')}` })
 
 type Place = Pick<BenchServer, 'url' | 'apiKey'>
 

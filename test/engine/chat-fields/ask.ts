@@ -1,5 +1,6 @@
 import { expect } from 'vitest'
 import type { ApiStack } from '../../support/services.ts'
+import { post } from '../../support/post.ts'
 
 export interface Token {
   token: string
@@ -118,11 +119,8 @@ export class ChatClient {
 
   async #post(body: object | string): Promise<[number, string]> {
     const { url, apiKey } = this.#stack
-    const response = await fetch(`${url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
-      body: typeof body === 'string' ? body : this.write(body),
-    })
+    const text = typeof body === 'string' ? body : this.write(body)
+    const response = await post(`${url}/v1/chat/completions`, apiKey, text)
     return [response.status, await response.text()]
   }
 }
