@@ -21,18 +21,11 @@ export interface BenchServer {
   kubectl: (...args: string[]) => Promise<void>
 }
 
-/** How a server is started, where it matters. */
-export interface BenchServerOptions {
-  /** A server with some ends by itself, so that it writes its profiles. */
-  nodeOptions?: string[]
-  env?: Record<string, string>
-}
-
-/** Runs `work` with an apiserver on a running stack. */
+/** Runs `work` with an apiserver on a running stack, with additional variables. */
 export async function withBenchServer<T>(
   stack: StackHandle,
   work: (server: BenchServer) => Promise<T>,
-  { nodeOptions = [], env = {} }: BenchServerOptions = {},
+  env: Record<string, string> = {},
 ): Promise<T> {
   const name = `bench${randomUUID().replaceAll('-', '').slice(0, 12)}`
   await runOnServer(stack.databaseUrl, `CREATE DATABASE ${name} TEMPLATE ${templateDatabase}`)
@@ -43,17 +36,12 @@ export async function withBenchServer<T>(
   await createNamespace(stack, name)
   const pool = createPool(databaseUrl, log, 2)
   const variables = { DATABASE_URL: databaseUrl, TRAINYARD_NAMESPACE: name, TRAINYARD_ENGINE_KEY: 'bench', ...env }
-  const server = await startApiServer(stack, databaseUrl, variables, ([program, ...args]) => [
-    program,
-    ...nodeOptions,
-    ...args,
-  ])
+  const server = await startApiServer(stack, databaseUrl, variables)
   try {
     const [entity, { url, pid }] = ['bench', server]
     const apiKey = await addKey(pool, entity, 'admin')
     return await work({ url, pid, apiKey, entity, pool, databaseUrl, namespace: name, kubectl })
   } finally {
-    if (nodeOptions.length > 0) await server.stop()
     await server.remove()
     await pool.end()
   }

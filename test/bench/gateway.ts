@@ -58,10 +58,10 @@ export const gateway = defineBench({
         litellm: (work) => withLitellm(engine, work),
         ours: (work) => withOurs(stack, engine, work),
       }
-      const start = (left: readonly string[], started: Contestant[]): Promise<Figures> =>
-        left.length === 0
+      const start = ([part, ...left]: readonly string[], started: Contestant[]): Promise<Figures> =>
+        part === undefined
           ? withClient((send) => measure(send, started, counts))
-          : starts[left[0]!]!((found) => start(left.slice(1), [...started, ...found]))
+          : starts[part]!((found) => start(left, [...started, found]))
       return start(parts, [engine])
     }),
 })
@@ -80,7 +80,6 @@ async function measure(send: SendLoad, contestants: Contestant[], counts: Counts
   const cases: Record<string, (round: number) => Promise<Figures>> = {}
   for (const load of listLoads(counts)) {
     for (const contestant of contestants) {
-      if (contestant.isSmall && load.name !== '4kb') continue
       cases[`${contestant.name}_${load.name}_at_${load.connections}`] = async (round) => {
         await delay(settleMs)
         return measureLoad(send, contestant, { ...load, count: load.count * (round === 0 ? warmUpTimes : 1) })
@@ -112,11 +111,9 @@ function compare(measured: Record<string, Figures[]>): Figures {
   const later = (one: Figures[], other: Figures[]) =>
     median(one.map((found, index) => found['p50_ms']! - other[index]!['p50_ms']!))
   for (const name of names) {
-    add(`cpu_vs_pipe_${name}_at_16`, `ours_${name}_at_16`, `pipe_${name}_at_16`, cpu)
     add(`chats_per_core_vs_litellm_${name}`, `litellm_${name}_at_16`, `ours_${name}_at_16`, cpu)
     if (name !== 'stream') add(`p50_beyond_engine_${name}_ms`, `ours_${name}_at_1`, `engine_${name}_at_1`, later)
   }
-  add('cpu_1000_models_vs_one', 'ours_1000_models_4kb_at_16', 'ours_4kb_at_16', cpu)
   return figures
 }
 
@@ -127,11 +124,11 @@ interface Load {
 }
 
 async function measureLoad(send: SendLoad, contestant: Contestant, load: Load): Promise<Figures> {
-  const { url, models, divisor = 1, listProcesses } = contestant
-  const requests = models.map((model) => buildChat(contestant, model, workloads[load.name]).toString())
+  const { url, divisor = 1, listProcesses } = contestant
+  const request = buildChat(contestant, workloads[load.name]).toString()
   const count = Math.max(load.connections, Math.round(load.count / divisor))
   const before = readCpu(listProcesses())
-  const latenciesMs = await send({ url, requests, count, connections: load.connections })
+  const latenciesMs = await send({ url, request, count, connections: load.connections })
   const cpuUs = subtractCpu(readCpu(listProcesses()), before) / count
   return { cpu_us: cpuUs, p50_ms: median(latenciesMs), p99_ms: percentile(latenciesMs, 0.99) }
 }
@@ -140,7 +137,7 @@ async function measureLoad(send: SendLoad, contestant: Contestant, load: Load): 
 async function measureMemory(ours: Contestant): Promise<Figures> {
   const read = () => readMemoryMb(ours.pid!)
   const idleMb = read()
-  const request = buildChat(ours, ours.models[0]!, { requestBytes: 1024, tokens: 64, eventEveryMs: 2_000 })
+  const request = buildChat(ours, { requestBytes: 1024, tokens: 64, eventEveryMs: 2_000 })
   const held: Connection[] = []
   // Only a few connections are opened at a time, because the backlog of a listener is short.
   const open = async () => {
@@ -159,14 +156,13 @@ async function measureMemory(ours: Contestant): Promise<Figures> {
 
 /** Sends a contestant one chat of each kind. @throws {Error} if a part of a reply is missing */
 async function verifyReplies(contestant: Contestant): Promise<void> {
-  const [model] = contestant.models as [string]
   for (const name of names) {
     const connection = new Connection(contestant.url)
-    const { status, body } = await connection.send(buildChat(contestant, model, workloads[name]))
+    const { status, body } = await connection.send(buildChat(contestant, workloads[name]))
     connection.close()
     const text = body.toString()
     const isWhole =
-      text.split('"logprob":').length - 1 === workloads[name].tokens && text.includes(JSON.stringify(model))
+      text.split('"logprob":').length - 1 === workloads[name].tokens && text.includes(JSON.stringify(contestant.model))
     if (status !== 200 || !isWhole)
       throw new Error(`${contestant.name} answers ${name} by ${status}: ${text.slice(0, 1_000)}`)
   }
@@ -179,11 +175,7 @@ const messageCharacters = 920
  * A chat of about the workload's size. The mock engine reads its reply's form from it: `max_tokens` is the number of tokens,
  * and `seed` is the pause between two events. All contestants pass these members on.
  */
-function buildChat(
-  { url, apiKey }: Contestant,
-  model: string,
-  { requestBytes, tokens, eventEveryMs }: Workload,
-): Buffer {
+function buildChat({ url, apiKey, model }: Contestant, { requestBytes, tokens, eventEveryMs }: Workload): Buffer {
   const content = textPiece.repeat(Math.ceil(messageCharacters / textPiece.length)).slice(0, messageCharacters)
   const count = Math.max(1, Math.round(requestBytes / Buffer.byteLength(JSON.stringify(content))))
   const messages = Array.from({ length: count }, (_, index) => ({ role: index % 2 ? 'assistant' : 'user', content }))

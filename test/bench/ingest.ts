@@ -10,7 +10,6 @@ import { createRest } from '../support/rest.ts'
 import { withBenchServer, type BenchServer } from './bench-server.ts'
 import { withFakeEngine } from './fake-engine.ts'
 import { atMost, defineBench, medians, takeTurns, type Figures } from './harness.ts'
-import { measureMemory } from './processes.ts'
 import { percentile } from './statistics.ts'
 
 const probeEveryMs = 10
@@ -20,7 +19,7 @@ const trajectoriesPerGroup = 16
 
 /**
  * One client sends large bodies of jobs as fast as it can, while others chat through the same process (with an engine that
- * answers at once): how much later the chats are answered, and the memory of the process.
+ * answers at once): how much later the chats are answered.
  */
 export const ingest = defineBench({
   stack: 'control',
@@ -55,11 +54,9 @@ interface Upload {
 /** Chats alone and beside an upload, alternately. */
 async function measure(server: BenchServer, { file, chat, rounds }: Upload): Promise<Figures> {
   const measured = await takeTurns(rounds, {
-    idle: async () => ({ chat_p99_ms: (await chatBeside(chat, () => delay(idleMs))).p99Ms }),
+    idle: async () => ({ chat_p99_ms: await chatBeside(chat, () => delay(idleMs)) }),
     uploading: async () => {
-      const upload = () => chatBeside(chat, () => uploadFile(server, file))
-      const { result, peakMb } = await measureMemory(server.pid, upload)
-      return { chat_p99_ms: result.p99Ms, answer_ms: result.tookMs, peak_mb: peakMb }
+      return { chat_p99_ms: await chatBeside(chat, () => uploadFile(server, file)) }
     },
   })
   const rises = measured.uploading.map((found, index) => ({
@@ -68,7 +65,7 @@ async function measure(server: BenchServer, { file, chat, rounds }: Upload): Pro
   return { ...medians(measured.idle, 'idle_'), ...medians(measured.uploading, 'uploading_'), ...medians(rises) }
 }
 
-/** Chats a hundred times a second while `work` goes on. */
+/** Chats a hundred times a second while `work` goes on. Returns the p99 in milliseconds. */
 async function chatBeside(chat: () => Promise<unknown>, work: () => Promise<unknown>) {
   const [chats, latenciesMs]: [Promise<void>[], number[]] = [[], []]
   const timeChat = async () => {
@@ -76,12 +73,10 @@ async function chatBeside(chat: () => Promise<unknown>, work: () => Promise<unkn
     await chat()
     latenciesMs.push(performance.now() - startMs)
   }
-  const startMs = performance.now()
   const timer = setInterval(() => chats.push(timeChat()), probeEveryMs)
   await work().finally(() => clearInterval(timer))
-  const tookMs = performance.now() - startMs
   await Promise.all(chats)
-  return { p99Ms: percentile(latenciesMs, 0.99), tookMs }
+  return percentile(latenciesMs, 0.99)
 }
 
 /** A file to send as the body of a job. */

@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { atLeast, atMost, defineBench, type Figures } from './harness.ts'
-import { measureBareWrites } from './operator/bare-writes.ts'
 import { createModels, postJob, runBatch, type BatchResult } from './operator/batch.ts'
 import { withPlane, type Plane } from './operator/plane.ts'
 import { median, percentile } from './statistics.ts'
@@ -24,7 +23,6 @@ export const operator = defineBench({
     post_to_training_started_p99_ms: atMost(100),
     operator_mb_with_many: atMost(300),
     cost_of_job_many_vs_few: atMost(1.3),
-    ours_vs_bare_writes: atLeast(0.5),
   },
   measure: ({ stack, counts }) =>
     withPlane(stack, async (plane): Promise<Figures> => {
@@ -32,7 +30,6 @@ export const operator = defineBench({
       const between = () => Promise.resolve()
       await runBatch(plane, 'which warm all processes up', { jobs: counts.few, models })
       const passed = await runBatch(plane, 'as they come', { jobs: counts.jobs, models })
-      const barePerSecond = await measureBareWrites(stack, plane, passed)
       const few: BatchResult[] = []
       while (few.length < counts.rounds) {
         few.push(await runBatch(plane, 'few wait', { jobs: counts.few, models, between }))
@@ -41,7 +38,6 @@ export const operator = defineBench({
       const start = async () => startedMs.push(...(await measureStarts(plane, counts.starts)))
       await runBatch(plane, 'behind those that start', { jobs: counts.waiting, models, between: start })
       const many = await runBatch(plane, 'many wait', { jobs: counts.many, models, between })
-      const cpu = Object.entries(passed.cpuMs).map(([name, ms]) => [`${name}_cpu_ms_per_job`, ms])
       return {
         jobs_per_s: passed.perSecond,
         writes_per_job: passed.writesPerJob,
@@ -49,18 +45,10 @@ export const operator = defineBench({
         post_to_training_started_p50_ms: median(startedMs),
         post_to_training_started_p99_ms: percentile(startedMs, 0.99),
         operator_mb_with_many: many.operatorMb,
-        writes_per_job_of_many: many.writesPerJob,
-        cost_of_job_many_vs_few: costOf(many) / median(few.map(costOf)),
-        ours_vs_bare_writes: passed.perSecond / barePerSecond,
-        ...(Object.fromEntries(cpu) as Figures),
+        cost_of_job_many_vs_few: many.costMs / median(few.map(({ costMs }) => costMs)),
       }
     }),
 })
-
-/** Processor time of the operator and of Postgres, whose statements grow with what they read. */
-function costOf({ cpuMs }: BatchResult): number {
-  return cpuMs.operator + cpuMs.postgres
-}
 
 /** Milliseconds from the request of a job to its `training_started` at a client that waits for events, job after job. */
 async function measureStarts(plane: Plane, count: number): Promise<number[]> {

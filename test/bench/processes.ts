@@ -72,8 +72,7 @@ export async function measureMemory<T>(pid: number, work: () => Promise<T>) {
   // Resets the kernel's peak.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   const result = await work()
-  const peakMb = readMemoryMb(pid, 'VmHWM')
-  return { result, peakMb, riseMb: peakMb - beforeMb }
+  return { result, riseMb: readMemoryMb(pid, 'VmHWM') - beforeMb }
 }
 
 function readParent(pid: string): number {

@@ -10,10 +10,7 @@ const engineCount = 2
 const prompt = 'Tell me about the sea.'
 const waitSeconds = 60
 
-/**
- * How soon a new step is served on every engine, what it costs to load an adapter for a chat, and how long an engine needs
- * from zero beside a vLLM that is started by hand.
- */
+/** How soon a new step is served on every engine, and how long an engine needs from zero beside a vLLM started by hand. */
 export const serving = defineBench({
   stack: 'whole',
   counts: { jobs: 10, rounds: 3 },
@@ -23,17 +20,15 @@ export const serving = defineBench({
     await scaleEngines(stack, engineCount)
     const engines = await waitForEngines(stack, engineCount)
     const models: TrainedModel[] = []
-    const [served, swaps]: [Figures[], Figures[]] = [[], []]
+    const served: Figures[] = []
     while (models.length < counts.jobs) {
       const { model, figures } = await measurePublication(rest, engines)
       models.push(model)
       served.push(figures)
       note(`job ${models.length} of ${counts.jobs}`, figures)
     }
-    for (const model of models) swaps.push(await measureSwap(rest, engines, model))
-    const highest = Math.max(...served.map(({ training_ended_to_served_ms: ms }) => ms!))
     const starts = await measureStarts(stack, rest, { model: models.at(-1)!, rounds: counts.rounds })
-    return { ...medians(served), training_ended_to_served_max_ms: highest, ...medians(swaps), ...starts }
+    return { ...medians(served), ...starts }
   },
 })
 
@@ -73,14 +68,6 @@ async function waitForEnd(rest: Rest, jobId: string): Promise<void> {
     if (data.some(({ type }) => type === 'training_failed')) throw new Error('a training job of the benchmark failed')
     after = data.at(-1)?.id ?? after
   }
-}
-
-/** Removes a model's adapter from all engines, and chats twice over the gateway. */
-async function measureSwap(rest: Rest, engines: readonly BenchEngine[], model: TrainedModel): Promise<Figures> {
-  await Promise.all(engines.map((engine) => engine.unload(model.checkpointId)))
-  const chat = () => rest.sample(model.address, prompt, { max_completion_tokens: 16 })
-  const [cold, loaded] = [await time(chat), await time(chat)]
-  return { chat_with_adapter_load_ms: cold, chat_loaded_ms: loaded, chat_with_adapter_load_vs_loaded: cold / loaded }
 }
 
 async function measureStarts(

@@ -14,8 +14,7 @@ export const tracing = defineBench({
   goals: {
     ours_vs_copy: atLeast(0.5),
     ours_vs_phoenix: atLeast(25),
-    group_commit_vs_single: atLeast(5),
-    group_commit_vs_single_http: atLeast(5),
+    group_commit_vs_single_insert: atLeast(5),
     first_row_p95_ms: atMost(30),
     first_row_large_vs_small: atMost(1.3),
     page_p95_ms: atMost(100),

@@ -15,10 +15,8 @@ const maxDifference = 1e-4
 const comparisons: Record<string, [string, string]> = {
   packed_vs_padded: ['packed', 'padded'],
   ours_vs_trl_sft: ['packed', 'trl_sft'],
-  ours_vs_trl_sft_even: ['even', 'trl_even'],
   ours_vs_trl_grpo: ['rl', 'trl_grpo'],
   cobatch_vs_serial: ['together', 'serial'],
-  packed_vs_sorted: ['packed', 'sorted'],
 }
 
 /**
@@ -53,13 +51,12 @@ export const trainerBench = defineBench({
 
 async function compare(python: string, name: string, rounds: number): Promise<Figures> {
   const [ours, other] = comparisons[name]!
-  const sides = [await startSide(python, ours), await startSide(python, other)] as const
+  const sides = [startSide(python, ours), startSide(python, other)] as const
   try {
     const measured = await takeTurns(rounds, { ours: sides[0].runRound, other: sides[1].runRound })
     requireSameLosses(name, sides[0].losses, sides[1].losses)
     return {
       [name]: ratioOf(measured.ours, measured.other, 'tokens_per_s'),
-      [`${name}_by_cpu`]: ratioOf(measured.ours, measured.other, 'tokens_per_cpu_s'),
       ...medians(measured.ours, `${name}_${ours}_`),
       ...medians(measured.other, `${name}_${other}_`),
     }
@@ -75,28 +72,20 @@ interface Side {
   stop: () => Promise<void>
 }
 
-async function startSide(python: string, name: string): Promise<Side> {
+function startSide(python: string, name: string): Side {
   const child = startBench(python, name)
   const ended = once(child, 'exit')
   const readLog = keepLog(child)
   const lines = createInterface({ input: child.stdout! })[Symbol.asyncIterator]()
-  const read = async () => {
-    const { value, done } = await lines.next()
-    if (done) throw new Error(`the contestant ${name} ended: ${readLog()}`)
-    return JSON.parse(value) as Figures & { losses: number[] }
-  }
-  const { idle_bytes: idle } = await read()
   const side: Side = {
     losses: [],
     runRound: async () => {
       child.stdin!.write('\n')
-      const { losses, tokens, seconds, cpu_seconds: cpuSeconds, peak_bytes: peak } = await read()
+      const { value, done } = await lines.next()
+      if (done) throw new Error(`the contestant ${name} ended: ${readLog()}`)
+      const { losses, tokens, seconds } = JSON.parse(value) as { losses: number[]; tokens: number; seconds: number }
       side.losses = losses
-      return {
-        tokens_per_s: tokens! / seconds!,
-        tokens_per_cpu_s: tokens! / cpuSeconds!,
-        training_mb: (peak! - idle!) / 1e6,
-      }
+      return { tokens_per_s: tokens / seconds }
     },
     stop: async () => {
       child.stdin!.end()

@@ -5,11 +5,8 @@ import { streamFiles, upsertRun } from '../support/wandb.ts'
 import { commitArtifact, createArtifact, linkFile, putManifest } from '../support/wandb-upload.ts'
 import { withBenchServer, type BenchServer } from './bench-server.ts'
 import { atLeast, atMost, defineBench, medians, ratioOf, takeTurns, type Figures } from './harness.ts'
-import { readCpu, subtractCpu } from './processes.ts'
 import { measureMemory } from './processes.ts'
-import { median, percentile } from './statistics.ts'
-import { presign } from './wandb/presign.ts'
-import { get, makeContent, put, type Content } from './wandb/transfer.ts'
+import { get, makeContent, presign, put, type Content } from './wandb/transfer.ts'
 
 const runs = 20
 const linesPerSecond = 1_000
@@ -19,7 +16,7 @@ const project = 'bench'
 
 /**
  * A file up and down on the wire of the wandb SDK and directly on the S3 server, alternately; and twenty runs that send their
- * lines twice a second, and then as fast as they are answered.
+ * lines twice a second.
  */
 export const wandb = defineBench({
   stack: 'control',
@@ -41,7 +38,7 @@ export const wandb = defineBench({
       ...(await measureArtifacts(server, s3, counts)),
     })
     try {
-      return await withBenchServer(stack, work, { env: { ...store, ...s3.credentials } })
+      return await withBenchServer(stack, work, { ...store, ...s3.credentials })
     } finally {
       await s3.stop()
     }
@@ -68,10 +65,8 @@ async function measureArtifacts(
       return speed({ up, down })
     },
     ours: async (round) => {
-      const before = readCpu([server.pid])
       const { result, riseMb } = await measureMemory(server.pid, () => transfer(server, `file-${round}`, content))
-      const processorSeconds = subtractCpu(readCpu([server.pid]), before) / 1e6
-      return { ...speed(result), memory_rise_mb: riseMb, processor_s: processorSeconds }
+      return { ...speed(result), memory_rise_mb: riseMb }
     },
   })
   return {
@@ -99,41 +94,23 @@ interface Writer {
 }
 
 async function measureRuns(server: BenchServer, seconds: number): Promise<Figures> {
-  const answersMs: number[] = []
+  const writers = Array.from({ length: runs }, (_, index): Writer => ({ name: `run-${index}`, lines: 0 }))
+  for (const { name } of writers) await upsertRun({ url: server.url, key: server.apiKey }, { modelName: project, name })
+  const startMs = performance.now()
   // The runs do not send at the same moments.
-  const paced = await writeRuns(server, 'paced', async (writer, index, startMs) => {
+  const write = async (writer: Writer, index: number) => {
     for (let post = 0; post < seconds * postsPerSecond; post++) {
       const dueMs = startMs + ((post + index / runs) * 1_000) / postsPerSecond
       await delay(Math.max(0, dueMs - performance.now()))
-      const sentMs = performance.now()
       await sendLines(server, writer, linesPerPost)
-      answersMs.push(performance.now() - sentMs)
     }
-  })
-  const fast = await writeRuns(server, 'fast', async (writer) => {
-    for (let post = 0; post < 20; post++) await sendLines(server, writer, 100)
-  })
-  return {
-    paced_lines_per_s: paced.perSecond,
-    paced_answer_p50_ms: median(answersMs),
-    paced_answer_p99_ms: percentile(answersMs, 0.99),
-    fastest_lines_per_s: fast.perSecond,
-    lost_lines: paced.lost + fast.lost,
   }
-}
-
-/** Begins runs that write at once. Returns how many lines they have written a second, and how many are lost. */
-async function writeRuns(
-  server: BenchServer,
-  prefix: string,
-  write: (writer: Writer, index: number, startMs: number) => Promise<void>,
-) {
-  const writers = Array.from({ length: runs }, (_, index): Writer => ({ name: `${prefix}-${index}`, lines: 0 }))
-  for (const { name } of writers) await upsertRun({ url: server.url, key: server.apiKey }, { modelName: project, name })
-  const startMs = performance.now()
-  await Promise.all(writers.map((writer, index) => write(writer, index, startMs)))
+  await Promise.all(writers.map(write))
   const lines = writers.reduce((sum, writer) => sum + writer.lines, 0)
-  return { perSecond: (lines / (performance.now() - startMs)) * 1_000, lost: await countLost(server, writers) }
+  return {
+    paced_lines_per_s: (lines / (performance.now() - startMs)) * 1_000,
+    lost_lines: await countLost(server, writers),
+  }
 }
 
 async function sendLines(server: BenchServer, writer: Writer, count: number): Promise<void> {

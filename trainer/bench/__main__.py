@@ -16,9 +16,9 @@ from trainyard_trainer.rl.recipe import RL
 from trainyard_trainer.sft.recipe import SFT
 
 
-def train_rows(*, even: bool = False, packs: bool = True, pass_tokens: int = DEFAULT_CPU_TOKENS) -> Callable[[], Round]:
+def train_rows(*, packs: bool = True, pass_tokens: int = DEFAULT_CPU_TOKENS) -> Callable[[], Round]:
     trainer = Trainer(SFT, Policy(pass_tokens), packs=packs)
-    steps = make_sft_steps(make_rows(even=even))
+    steps = make_sft_steps(make_rows())
     (state,) = make_states(trainer.executor, 1)
     return lambda: trainer.train([state], [steps])
 
@@ -37,10 +37,10 @@ def train_tenants(*, together: bool) -> Callable[[], Round]:
     return lambda: trainer.train(states, tenants, together=together)
 
 
-def train_by_trl_sft(*, even: bool = False) -> Callable[[], Round]:
+def train_by_trl_sft() -> Callable[[], Round]:
     from bench.trl_sft import prepare
 
-    return prepare(even=even)
+    return prepare()
 
 
 def train_by_trl_grpo() -> Callable[[], Round]:
@@ -53,10 +53,7 @@ WHOLE_BATCH = 1 << 30
 CONTESTANTS: dict[str, Callable[[], Callable[[], Round]]] = {
     "packed": train_rows,
     "padded": lambda: train_rows(packs=False, pass_tokens=WHOLE_BATCH),
-    "sorted": lambda: train_rows(packs=False),
-    "even": lambda: train_rows(even=True),
     "trl_sft": train_by_trl_sft,
-    "trl_even": lambda: train_by_trl_sft(even=True),
     "rl": train_samples,
     "trl_grpo": train_by_trl_grpo,
     "together": lambda: train_tenants(together=True),

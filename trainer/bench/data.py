@@ -27,12 +27,10 @@ PROMPT_LENGTHS, COMPLETION_LENGTHS = (128, 385), (32, 257)
 RL_CONFIG = parse_config({"ppo": True, "learning_rate": LEARNING_RATE})
 
 
-def make_rows(count: int = ROWS_PER_STEP * STEPS, *, seed: int = 0, even: bool = False) -> list[Example]:
-    """Rows with the same lengths for every seed. With `even`, all have one length."""
+def make_rows(count: int = ROWS_PER_STEP * STEPS, *, seed: int = 0) -> list[Example]:
+    """Rows with the same lengths for every seed."""
     drawn = np.random.default_rng(0).normal(np.log(MEDIAN_LENGTH), SPREAD, count)
     lengths = np.exp(drawn).clip(MIN_LENGTH, MAX_LENGTH).astype(int)
-    if even:
-        lengths[:] = lengths.mean()
     random = np.random.default_rng(seed)
     return [make_row(random, length, index) for index, length in enumerate(lengths)]
 

@@ -14,22 +14,19 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from uuid import uuid4
 
-import torch
-
-from bench.ours import LORA, MODEL, SHAPE, make_states
+from bench.ours import LORA, MODEL
 from testing.scripted_server import ScriptedServer
 from trainyard_artifacts.settings import StoreSettings
 from trainyard_trainer.compute.execution.executor import Executor
 from trainyard_trainer.compute.model.base import Base
 from trainyard_trainer.compute.model.loading import Source, load_base
-from trainyard_trainer.compute.model.slots import AdapterState
 from trainyard_trainer.compute.scheduling.policy import DEFAULT_CPU_TOKENS, Policy
 from trainyard_trainer.compute.scheduling.scheduler import Scheduler
 from trainyard_trainer.config import Settings
 from trainyard_trainer.reports.status_client import StatusClient
 from trainyard_trainer.worker import Worker
 
-WARM_UP, JOBS, SWAPS = 4, 20, 40
+WARM_UP, JOBS = 4, 20
 NAME = "trainyard/tiny-chat"
 QUESTION = {"role": "user", "content": "Name a colour."}
 ANSWERS = ("Red.", "A deep green.", "Blue, as the sky is in the morning.", "Teal.")
@@ -93,7 +90,7 @@ class FakeStatusServer:
 
 
 def measure_latency() -> dict[str, list[float]]:
-    """Milliseconds job by job, by method and report. Also those for opening another model's adapter."""
+    """Milliseconds job by job, by method and report."""
     server = ScriptedServer()
     threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     with TemporaryDirectory(prefix="trainyard-bench-") as root:
@@ -107,7 +104,7 @@ def measure_jobs(server: ScriptedServer, root: Path) -> dict[str, list[float]]:
     client = StatusClient(f"http://127.0.0.1:{server.server_port}", root / "token")
     with Scheduler(Executor(base), Policy(DEFAULT_CPU_TOKENS)) as scheduler:
         worker, control = Worker(client, scheduler, settings), FakeStatusServer(root, server)
-        found = {"adapter_swap_ms": time_swaps(scheduler)}
+        found: dict[str, list[float]] = {}
         for method, content in (("SFT", write_rows()), ("RL", write_groups(base))):
             control.checkpoints.clear()
             for index in range(WARM_UP + JOBS):
@@ -125,26 +122,6 @@ def run_job(worker: Worker, control: FakeStatusServer) -> dict[str, float]:
     if control.failure:
         raise RuntimeError(f"A job that is measured failed: {control.failure}")
     return control.times.after_ms
-
-
-def time_swaps(scheduler: Scheduler) -> list[float]:
-    """Measures the copy of another model's weights and optimizer state into an existing slot."""
-    executor = scheduler.executor
-    states = [add_optimizer(state) for state in scheduler.call(lambda: make_states(executor, 2))]
-
-    def swap(index: int) -> float:
-        started = time.perf_counter()
-        name = executor.open(SHAPE, states[index % 2])
-        seconds = time.perf_counter() - started
-        executor.close(name)
-        return seconds * 1000
-
-    return [scheduler.call(lambda index=index: swap(index)) for index in range(SWAPS)]
-
-
-def add_optimizer(state: AdapterState) -> AdapterState:
-    averages = {f"{key}.{kind}": weight for key, weight in state.weights.items() for kind in ("exp_avg", "exp_avg_sq")}
-    return AdapterState(state.weights, averages | {f"{key}.step": torch.tensor(1.0) for key in state.weights})
 
 
 def write_rows() -> bytes:

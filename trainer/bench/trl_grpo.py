@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.optim import AdamW
 from trl import GRPOConfig, GRPOTrainer  # pyright: ignore[reportMissingImports]
 
-from bench.contestant import Round, Stopwatch
+from bench.contestant import Round, time_round
 from bench.data import COMPLETIONS, GROUPS, LEARNING_RATE, RL_CONFIG, STEPS, make_samples
 from bench.trl_model import describe_training, fill, load_adapted
 from trainyard_trainer.compute.model.optimizer import BETAS
@@ -40,11 +40,8 @@ def prepare() -> Callable[[], Round]:
     def run() -> Round:
         fill(trainer.model, state)
         optimizer = AdamW(trained, LEARNING_RATE, BETAS, weight_decay=RL.weight_decay, fused=True)
-        watch = Stopwatch()
-        watch.start()
-        losses = [step_optimizer(trainer, optimizer, trained, batch) for batch in inputs]
-        watch.stop()
-        return watch.finish(sum(sample.num_tokens for samples in steps for sample in samples), losses)
+        tokens = sum(sample.num_tokens for samples in steps for sample in samples)
+        return time_round(tokens, lambda: [step_optimizer(trainer, optimizer, trained, batch) for batch in inputs])
 
     return run
 

@@ -1,5 +1,6 @@
 """TRL's SFTTrainer on the rows of `ours`, from the start of the first step to the end of the last."""
 
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -7,7 +8,7 @@ from datasets import Dataset  # pyright: ignore[reportMissingImports]
 from transformers import TrainerCallback
 from trl import SFTConfig, SFTTrainer  # pyright: ignore[reportMissingImports]
 
-from bench.contestant import Round, Stopwatch
+from bench.contestant import Round
 from bench.data import LEARNING_RATE, ROWS_PER_STEP, make_rows
 from bench.trl_model import describe_training, fill, load_adapted
 from trainyard_trainer.compute.rows.example import Example
@@ -19,20 +20,17 @@ IGNORED = -100
 class Timer(TrainerCallback):
     """Excludes what `train` does once, before its first step and after its last."""
 
-    def __init__(self) -> None:
-        self.watch = Stopwatch()
-
     def on_step_begin(self, args, state, control, **_):
         if state.global_step == 0:
-            self.watch.start()
+            self.started = time.perf_counter()
 
     def on_step_end(self, args, state, control, **_):
-        self.watch.stop()
+        self.seconds = time.perf_counter() - self.started
 
 
-def prepare(*, even: bool) -> Callable[[], Round]:
+def prepare() -> Callable[[], Round]:
     model, state = load_adapted()
-    rows = make_rows(even=even)
+    rows = make_rows()
     config = SFTConfig(
         **describe_training(SFT, LEARNING_RATE),
         per_device_train_batch_size=ROWS_PER_STEP,
@@ -48,7 +46,7 @@ def prepare(*, even: bool) -> Callable[[], Round]:
         trainer.optimizer = trainer.lr_scheduler = None
         trainer.train()
         losses = [entry["loss"] for entry in trainer.state.log_history if "loss" in entry]
-        return timer.watch.finish(sum(row.num_tokens for row in rows), losses)
+        return Round(timer.seconds, sum(row.num_tokens for row in rows), losses)
 
     return run
 

@@ -21,13 +21,6 @@ export const chartedKeys = [
   'num_trainable_tokens',
   'tokens_per_second',
 ] as const
-type ChartedKey = (typeof chartedKeys)[number]
-
-/** The only values of a metric that are far from all others: one gradient step each. */
-export function spikesOf(key: ChartedKey): { high: number; low: number } {
-  const at = chartedKeys.indexOf(key)
-  return { high: 50 + at, low: -40 - at }
-}
 
 /** The data of the pages, each in a project of its own: made when it is first asked for. Returns addresses. */
 export function createData(server: BenchServer) {
@@ -128,6 +121,8 @@ async function fillRun({ pool, entity }: BenchServer): Promise<void> {
   await pool.query('VACUUM ANALYZE training.events, training.metric_buckets, training.jobs')
 }
 
+const members = chartedKeys.map((key, at) => `'${key}', sin(n / 40000.0 + ${at}) + random() - 0.5`).join()
+
 async function addJob(pool: BenchServer['pool'], modelId: string, job: number): Promise<void> {
   const { rows } = await pool.query<{ id: string }>(
     `INSERT INTO training.jobs (model_id, method, input_uri, input_digest, config, state, attempt, step, progress_step,
@@ -140,17 +135,9 @@ async function addJob(pool: BenchServer['pool'], modelId: string, job: number): 
   const from = job * stepsPerJob
   await pool.query(
     `INSERT INTO training.events (job_id, seq, type, data, model_id, model_step, model_index)
-     SELECT $1, n - $3::integer + 1, 'gradient_step', jsonb_build_object(${chartedKeys.flatMap(writeMember).join()}), $2, $4, n
+     SELECT $1, n - $3::integer + 1, 'gradient_step', jsonb_build_object(${members}), $2, $4, n
      FROM generate_series($3::integer, $3::integer + $5::integer - 1) n`,
     [rows[0]!.id, modelId, from, job + 1, stepsPerJob],
   )
   await pool.query('SELECT training.fill_metric_buckets($1, $2, $3)', [modelId, from, from + stepsPerJob])
-}
-
-/** Between -2 and 2, except for two gradient steps. */
-function writeMember(key: ChartedKey, at: number): string[] {
-  const { high, low } = spikesOf(key)
-  const [highAt, lowAt] = [123_457 + at * 77_777, 98_765 + at * 55_555]
-  const value = `sin(n / 40000.0 + ${at}) + random() - 0.5`
-  return [`'${key}'`, `CASE n WHEN ${highAt} THEN ${high} WHEN ${lowAt} THEN ${low} ELSE ${value} END`]
 }

@@ -19,18 +19,9 @@
     return data[at + 3] > 16 && Math.max(red, green, blue) - Math.min(red, green, blue) > 40
   }
 
-  // The highest and the lowest row of a chart's area that have a colour, as shares of its height.
-  const findDrawn = (over) => {
-    const canvas = over.parentElement.querySelector('canvas')
-    const [inner, outer] = [over.getBoundingClientRect(), canvas.getBoundingClientRect()]
-    const scale = canvas.width / outer.width
-    const [left, top] = [(inner.left - outer.left) * scale, (inner.top - outer.top) * scale].map(Math.round)
-    const [width, height] = [inner.width * scale, inner.height * scale].map(Math.round)
-    const { data } = canvas.getContext('2d').getImageData(left, top, width, height)
-    const rows = Array.from({ length: height }, (_, row) => row).filter((row) =>
-      Array.from({ length: width }, (_, column) => 4 * (row * width + column)).some((at) => isColourful(data, at)),
-    )
-    return rows.length === 0 ? null : { top: rows[0] / height, bottom: (rows.at(-1) + 1) / height, height }
+  const hasLines = (canvas) => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)
+    return Array.from({ length: data.length / 4 }, (_, pixel) => 4 * pixel).some((at) => isColourful(data, at))
   }
 
   const shows = ({ selector, text = '', count = 1, heading }) => {
@@ -39,8 +30,8 @@
   }
 
   const isDrawn = () => {
-    const charts = [...document.querySelectorAll('.u-over')]
-    return charts.length > 0 && charts.every(findDrawn)
+    const charts = [...document.querySelectorAll('.u-wrap canvas')]
+    return charts.length > 0 && charts.every(hasLines)
   }
 
   const nextFrame = () => new Promise((resolve) => requestAnimationFrame(resolve))
@@ -68,10 +59,15 @@
     painted: undefined,
     expect: (wanted) => void (globalThis.probe.painted = untilPainted(wanted)),
     sinceClick: async () => (await globalThis.probe.painted) - clickedMs,
-    readFirstPaint: () => performance.getEntriesByName('first-contentful-paint')[0]?.startTime,
+    readFirstPaint: async () => {
+      for (;;) {
+        const [paint] = performance.getEntriesByName('first-contentful-paint')
+        if (paint) return paint.startTime
+        await nextFrame()
+      }
+    },
     readMaxFrame: () => Math.max(0, ...frames),
     readInteractions: () => [...interactions.values()],
-    readDrawn: () => [...document.querySelectorAll('.u-over')].map(findDrawn),
     forget: () => {
       frames.length = 0
       interactions.clear()

@@ -2,10 +2,10 @@ import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { sendAll } from '../connection.ts'
 
-/** Requests to send in turn: texts of whole requests, so many of them at a time. */
+/** The text of a whole request, to be sent so often, so many at a time. */
 interface LoadTask {
   url: string
-  requests: string[]
+  request: string
   count: number
   connections: number
 }
@@ -32,9 +32,8 @@ export async function withClient<T>(work: (send: SendLoad) => Promise<T>): Promi
 }
 
 if (import.meta.main) {
-  process.on('message', ({ url, requests, ...options }: LoadTask) => {
-    const bytes = requests.map((request) => Buffer.from(request))
-    sendAll(url, bytes, options).then(
+  process.on('message', ({ url, request, ...options }: LoadTask) => {
+    sendAll(url, [Buffer.from(request)], options).then(
       (latenciesMs) => process.send?.(latenciesMs),
       (error: Error) => process.send?.({ error: error.message }),
     )

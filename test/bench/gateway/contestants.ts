@@ -23,27 +23,25 @@ export interface Contestant {
   name: string
   url: string
   apiKey: string
-  /** The model names that its clients request in turn. */
-  models: string[]
+  /** The name of the model that its clients request. */
+  model: string
   /** The ids of all its processes. */
   listProcesses: () => number[]
   /** The one whose memory is measured. */
   pid?: number
-  /** It is measured only with the smallest chats. */
-  isSmall?: true
   /** It gets one of so many requests. */
   divisor?: number
 }
 
-export type Work<T> = (found: Contestant[]) => Promise<T>
+export type Work<T> = (found: Contestant) => Promise<T>
 
 /** The mock engine in a process of its own, on an address that other programs are unlikely to use. */
-export function withMockEngine<T>(work: (engine: Contestant) => Promise<T>): Promise<T> {
+export function withMockEngine<T>(work: Work<T>): Promise<T> {
   const host = `127.202.${randomInt(256)}.${1 + randomInt(254)}`
   const url = `http://${host}:${enginePort}`
   const args = [path.join(import.meta.dirname, 'mock-engine.ts'), host]
   const how = { command: process.execPath, args, env: childEnvironment({}), url, healthPath: '/v1/models' }
-  return withProgram(how, () => work({ name: 'engine', url, apiKey: 'none', models: [model], listProcesses: () => [] }))
+  return withProgram(how, () => work({ name: 'engine', url, apiKey: 'none', model, listProcesses: () => [] }))
 }
 
 /** A bare Node pipe without keys, limits or any parsing. */
@@ -52,7 +50,7 @@ export async function withPipe<T>(engine: Contestant, work: Work<T>): Promise<T>
   const args = [path.join(import.meta.dirname, 'pipe-server.ts'), String(port), new URL(engine.url).hostname]
   const url = `http://127.0.0.1:${port}`
   const how = { command: process.execPath, args, env: childEnvironment({}), url, healthPath: '/v1/models' }
-  return withProgram(how, ({ pid }) => work([{ ...engine, name: 'pipe', url, listProcesses: () => listTree(pid) }]))
+  return withProgram(how, ({ pid }) => work({ ...engine, name: 'pipe', url, listProcesses: () => listTree(pid) }))
 }
 
 // It must not connect to other hosts.
@@ -87,17 +85,15 @@ export async function withLitellm<T>(engine: Contestant, work: Work<T>): Promise
     url,
     healthPath: '/health/liveliness',
   }
-  const describe = (pid: number) => [
-    { name: 'litellm', url, apiKey, models: [model], listProcesses: () => listTree(pid), divisor: 20 },
-  ]
+  const found = { name: 'litellm', url, apiKey, model, divisor: 20 }
   try {
-    return await withProgram(how, ({ pid }) => work(describe(pid)))
+    return await withProgram(how, ({ pid }) => work({ ...found, listProcesses: () => listTree(pid) }))
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** The real apiserver with its Postgres, with a key, limits and usage, and one or a thousand trained models. */
+/** The real apiserver with its Postgres, with a key, limits and usage, and a trained model among a thousand. */
 export async function withOurs<T>(stack: StackHandle, engine: Contestant, work: Work<T>): Promise<T> {
   const postgresPid = await readPostgresPid(stack)
   const measure = async (server: BenchServer) => {
@@ -107,13 +103,12 @@ export async function withOurs<T>(stack: StackHandle, engine: Contestant, work: 
     await setLimits(pool, entity, limits)
     await addTrainedModels(server)
     const database = new URL(server.databaseUrl).pathname.slice(1)
-    const models = Array.from({ length: manyModels }, (_, at) => `wandb-artifact:///${entity}/bench/model-${at}:step1`)
     const listProcesses = () => [...listTree(server.pid), ...listPostgres(postgresPid, database)]
-    const ours = { name: 'ours', url, apiKey, models: models.slice(0, 1), listProcesses, pid: server.pid }
-    return work([ours, { ...ours, name: 'ours_1000_models', models, isSmall: true }])
+    const trained = `wandb-artifact:///${entity}/bench/model-0:step1`
+    return work({ name: 'ours', url, apiKey, model: trained, listProcesses, pid: server.pid })
   }
   // The others do nothing else either.
-  return withBenchServer(stack, measure, { env: { TRAINYARD_GROUPS: 'inference' } })
+  return withBenchServer(stack, measure, { TRAINYARD_GROUPS: 'inference' })
 }
 
 /** Adds rows of trained models, each with one checkpoint. The mock engine accepts any name. */

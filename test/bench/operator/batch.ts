@@ -3,19 +3,17 @@ import { forEachConcurrent } from '../../../artifacts/store/for-each-concurrent.
 import { readMetrics } from '../../support/metrics.ts'
 import { listTree, readCpu, readMemoryMb, subtractCpu } from '../processes.ts'
 import { note } from '../harness.ts'
-import { percentileOf, readReconciles, readWrites, subtract, sum, type Counts } from './metrics.ts'
+import { countWrites, percentileOf, readReconciles, subtract } from './metrics.ts'
 import type { Plane } from './plane.ts'
 
 /** What a batch of jobs took, from its first request to its last status. */
 export interface BatchResult {
-  jobs: number
   perSecond: number
   /** For each job, up to its terminal condition. */
-  writes: Counts
   writesPerJob: number
   reconcileP99Ms: number
-  /** Milliseconds of processor time for each job. */
-  cpuMs: Record<keyof Plane['pids'], number>
+  /** Processor time for each job of the operator and of Postgres, whose statements grow with what they read. */
+  costMs: number
   operatorMb: number
 }
 
@@ -58,17 +56,15 @@ export async function runBatch(plane: Plane, what: string, { jobs, models, betwe
   trainers.train({ isReleased: true })
   await waitForEnds(plane, target)
   const after = await read(plane)
-  const total = subtract(after.writes, before.writes)
-  const cpuOf = (name: string) => subtractCpu(after.cpu[name]!, before.cpu[name]!) / 1000 / jobs
-  const cpuMs = Object.fromEntries(Object.keys(plane.pids).map((name) => [name, cpuOf(name)])) as BatchResult['cpuMs']
   const result = {
     perSecond: (jobs / (after.atMs - before.atMs)) * 1000,
-    writesPerJob: sum(total) / jobs,
+    writesPerJob: (after.writes - before.writes) / jobs,
     reconcileP99Ms: percentileOf(subtract(after.reconciles, before.reconciles), 0.99) * 1000,
+    costMs: subtractCpu(after.cpu, before.cpu) / 1000 / jobs,
     operatorMb: readMemoryMb(plane.pids.operator),
   }
-  note(`${jobs} jobs, ${what}`, { ...result, ...cpuMs })
-  return { jobs, ...result, cpuMs, writes: new Map([...total].map(([key, count]) => [key, count / jobs])) }
+  note(`${jobs} jobs, ${what}`, result)
+  return result
 }
 
 /** Waits until this many jobs have ended, all of them well. */
@@ -84,13 +80,13 @@ async function waitForEnds({ ended, isLost }: Plane, count: number): Promise<voi
 }
 
 /** The numbers from 0, as many as `count`. */
-export async function* countTo(count: number): AsyncGenerator<number> {
+async function* countTo(count: number): AsyncGenerator<number> {
   for (let number = 0; number < count; number++) yield number
 }
 
 async function read({ readRaw, metricsPort, pids }: Plane) {
   const atMs = performance.now()
-  const cpu = Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, readCpu(listTree(pid))]))
+  const cpu = readCpu([...listTree(pids.operator), ...listTree(pids.postgres)])
   const reconciles = readReconciles(await readMetrics(metricsPort))
-  return { atMs, cpu, writes: readWrites(await readRaw('/metrics')), reconciles }
+  return { atMs, cpu, writes: countWrites(await readRaw('/metrics')), reconciles }
 }

@@ -2,25 +2,18 @@ import { group } from '../../../crds/names.ts'
 import { listSeries } from '../../support/metrics.ts'
 
 /** Counts by name, between two readings. */
-export type Counts = Map<string, number>
+type Counts = Map<string, number>
 
 const readVerbs = new Set(['GET', 'LIST', 'WATCH', 'CONNECT'])
 const groups = new Set([group, 'events.k8s.io'])
 const labelOf = (line: string, name: string) => new RegExp(`[{,]${name}="([^"]*)"`).exec(line)?.[1] ?? ''
 const valueOf = (line: string) => Number(line.split(' ').at(-1))
 
-/** The writes of our resources, and of Events about them, by `verb resource`, from kube-apiserver's own metrics. */
-export function readWrites(metrics: string): Counts {
-  const writes: Counts = new Map()
-  for (const line of listSeries(metrics, 'apiserver_request_total')) {
-    if (!groups.has(labelOf(line, 'group')) || readVerbs.has(labelOf(line, 'verb'))) continue
-    const key = ['verb', 'resource', 'subresource']
-      .map((name) => labelOf(line, name))
-      .join(' ')
-      .trim()
-    writes.set(key, (writes.get(key) ?? 0) + valueOf(line))
-  }
-  return writes
+/** The writes of our resources, and of Events about them, from kube-apiserver's own metrics. */
+export function countWrites(metrics: string): number {
+  return listSeries(metrics, 'apiserver_request_total')
+    .filter((line) => groups.has(labelOf(line, 'group')) && !readVerbs.has(labelOf(line, 'verb')))
+    .reduce((sum, line) => sum + valueOf(line), 0)
 }
 
 /** How many reconciliations of training jobs took at most as long as each bound, in seconds. */
@@ -32,10 +25,6 @@ export function readReconciles(metrics: string): Counts {
 
 export function subtract(after: Counts, before: Counts): Counts {
   return new Map([...after].map(([key, count]) => [key, count - (before.get(key) ?? 0)]))
-}
-
-export function sum(counts: Counts): number {
-  return [...counts.values()].reduce((total, count) => total + count, 0)
 }
 
 /** The bound below which this share of what a histogram counts is, between two buckets. */

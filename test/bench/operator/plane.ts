@@ -1,7 +1,5 @@
 import { loadKubeAccess } from '../../../lib/kube/access.ts'
 import { KubeClient } from '../../../lib/kube/client.ts'
-import { layoutOf } from '../../../local/stack/layout.ts'
-import { readSupervisorRecord } from '../../../local/stack/processes/supervisor-record.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import type { StackHandle } from '../../support/global-setup.ts'
 import { startOperator } from '../../support/operator-process.ts'
@@ -29,8 +27,8 @@ export interface Plane {
   metricsPort: number
   /** Reads a text of kube-apiserver. */
   readRaw: (path: string) => Promise<string>
-  /** The processes by what they are. Postgres is its postmaster, whose children are the others. */
-  pids: Record<'operator' | 'status_server' | 'apiserver' | 'postgres' | 'kube_apiserver' | 'etcd', number>
+  /** Postgres is its postmaster, whose children are the others. */
+  pids: Record<'operator' | 'postgres', number>
 }
 
 const trainerPods = 20
@@ -45,7 +43,7 @@ export async function withPlane<T>(stack: StackHandle, work: (plane: Plane) => P
     timeoutMs: 60_000,
   })
   try {
-    return await withBenchServer(stack, async ({ url, pid, apiKey, databaseUrl, namespace }) => {
+    return await withBenchServer(stack, async ({ url, apiKey, databaseUrl, namespace }) => {
       const status = await startStatusServer(cluster, databaseUrl, { namespace })
       const metricsPort = await findFreePort()
       const env = { TRAINYARD_METRICS_PORT: String(metricsPort) }
@@ -57,8 +55,6 @@ export async function withPlane<T>(stack: StackHandle, work: (plane: Plane) => P
       try {
         await cluster.apply(describeBaseModel(namespace))
         trainers = await Trainers.start({ client, namespace, statusUrl: status.url, baseModel, count: trainerPods })
-        const { programs } = readSupervisorRecord(layoutOf(stack.stateFolder))!
-        const pidOf = (name: string) => programs[name]!.process!.pid
         return await work({
           ended,
           rest: createRest({ url, apiKey, baseModel }),
@@ -70,14 +66,7 @@ export async function withPlane<T>(stack: StackHandle, work: (plane: Plane) => P
           isLost: () => isLost,
           metricsPort,
           readRaw: (path) => kubectl('get', '--raw', path),
-          pids: {
-            operator: operator.pid,
-            status_server: status.pid,
-            apiserver: pid,
-            postgres: await readPostgresPid(stack),
-            kube_apiserver: pidOf('kube-apiserver'),
-            etcd: pidOf('etcd'),
-          },
+          pids: { operator: operator.pid, postgres: await readPostgresPid(stack) },
         })
       } finally {
         await stop()

@@ -1,7 +1,7 @@
 // The process that plays the trainers of a benchmark: it speaks the protocol of trainers for each pod, and computes nothing.
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { request } from 'undici'
+import { postJson } from '../../support/post.ts'
 
 /** A pod's access to the status server. */
 export interface TrainerAccess {
@@ -47,7 +47,7 @@ async function train(access: TrainerAccess): Promise<never> {
     const isWanted = play.isTraining || play.toHold > 0
     const wait_seconds = play.isTraining ? claimSeconds : 0
     const body = { base_model: access.baseModel, process_id, gpus: 1, holding: [...holding], wait_seconds }
-    const job = isWanted && holding.size < maxJobs ? await post<Claimed>(access, '/v1/claims', body) : undefined
+    const job = isWanted && holding.size < maxJobs ? await report<Claimed>(access, '/v1/claims', body) : undefined
     if (!job) {
       await delay(pauseMs)
       continue
@@ -61,25 +61,22 @@ async function work(access: TrainerAccess, job: Claimed): Promise<void> {
   const attempt = `/v1/jobs/${job.id}/attempts/${job.attempt}`
   if (play.toHold > 0 || !play.isTraining) await hold(access, attempt)
   const start = { seq: 0, type: 'training_started', data: { num_sequences: 1 } }
-  await post(access, `${attempt}/events`, { events: [start] })
-  await post(access, `${attempt}/events`, { events: [{ seq: 1, type: 'gradient_step', data: { loss: 1 } }] })
+  await report(access, `${attempt}/events`, { events: [start] })
+  await report(access, `${attempt}/events`, { events: [{ seq: 1, type: 'gradient_step', data: { loss: 1 } }] })
   const uri = `artifact:///checkpoints/${job.checkpoint_id}`
-  await post(access, `${attempt}/checkpoint`, { uri, digest, metrics: { loss: 1 } })
+  await report(access, `${attempt}/checkpoint`, { uri, digest, metrics: { loss: 1 } })
 }
 
 async function hold(access: TrainerAccess, attempt: string): Promise<void> {
   play.toHold--
   while (!play.isReleased) {
-    await post(access, `${attempt}/heartbeat`, {})
+    await report(access, `${attempt}/heartbeat`, {})
     await delay(heartbeatMs)
   }
 }
 
-async function post<T>({ url, token }: TrainerAccess, path: string, body: object): Promise<T | undefined> {
-  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-  const response = await request(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-  if (response.statusCode === 204) return response.body.dump() as Promise<undefined>
-  const text = await response.body.text()
-  if (response.statusCode !== 200) throw new Error(`${path}: ${response.statusCode} ${text}`)
-  return JSON.parse(text) as T
+async function report<T>({ url, token }: TrainerAccess, path: string, body: object): Promise<T | undefined> {
+  const { status, body: answer } = await postJson(url + path, token, body)
+  if (status >= 300) throw new Error(`${path}: ${status} ${JSON.stringify(answer)}`)
+  return answer as T | undefined
 }

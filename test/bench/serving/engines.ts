@@ -1,19 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { StackHandle } from '../../support/global-setup.ts'
 import { podSelectors } from '../../support/kill.ts'
+import { post } from '../../support/post.ts'
 import { runKubectl } from '../../support/run-kubectl.ts'
 
 const namespace = ['-n', 'trainyard']
 const startSeconds = 600
-// 404 if the engine does not have the adapter.
-const unloadPath = '/v1/unload_lora_adapter'
 
 /** An engine pod, as the benchmark asks it without the gateway. */
 export interface BenchEngine {
   /** Samples one token of a model. @throws {Error} if the engine answers with an error */
   ask: (model: string) => Promise<void>
-  /** Removes an adapter from the engine's memory, if it is there. */
-  unload: (adapter: string) => Promise<void>
 }
 
 /** Sets the number of the base model's engines. Does not wait for them. */
@@ -52,15 +49,11 @@ async function readEngineKey(stack: StackHandle): Promise<string> {
 }
 
 export function createEngine(url: string, key: string): BenchEngine {
-  const post = async (path: string, body: object) => {
-    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
-    const response = await fetch(url + path, { method: 'POST', headers, body: JSON.stringify(body) })
-    const text = await response.text()
-    if (!response.ok && !(response.status === 404 && path === unloadPath))
-      throw new Error(`${path} of an engine was answered by ${response.status}: ${text.slice(0, 300)}`)
-  }
   return {
-    ask: (model) => post('/v1/completions', { model, prompt: 'a', max_tokens: 1 }),
-    unload: (adapter) => post(unloadPath, { lora_name: adapter }),
+    ask: async (model) => {
+      const response = await post(`${url}/v1/completions`, key, { model, prompt: 'a', max_tokens: 1 })
+      const text = await response.text()
+      if (!response.ok) throw new Error(`an engine answered ${response.status}: ${text.slice(0, 300)}`)
+    },
   }
 }

@@ -77,7 +77,7 @@ function makeCall(projectId: string, timeMs: number, parent: BenchCall | undefin
 }
 
 /** The reference of one of the 25 versions of ops that calls have, as SDKs write it. */
-export function nameOp(projectId: string, op: number, version: number): string {
+function nameOp(projectId: string, op: number, version: number): string {
   const digest = createHash('sha256').update(`${op}:${version}`).digest('hex').slice(0, 43)
   return `weave:///${projectId}/op/${ops[op]}:${digest}`
 }

@@ -14,7 +14,7 @@ import { encodeSpans, makeCalls, type BenchCall } from './calls.ts'
 import { sendAll, writeRequest } from '../connection.ts'
 import { withProgram } from '../program.ts'
 import { withPhoenix, type Phoenix } from './phoenix.ts'
-import { copyRows, encodeRows, insertStatement, makeTable, toRow } from './plain-table.ts'
+import { copyRows, encodeRows, makeTable, toRow } from './plain-table.ts'
 
 const callsPerRequest = 1_000
 // OpenTelemetry exporters send this many spans in a request.
@@ -57,16 +57,12 @@ export async function measureWrites(stack: StackHandle, server: BenchServer, cou
           ours_otlp: time(pool, [server.pid, postgres], counts.slow * 4, sendSpans(server.url, basic(server.apiKey))),
           phoenix: time(pool, [phoenix.pid, postgres], counts.slow, sendToPhoenix(phoenix)),
           ours_one_call: time(pool, [server.pid, postgres], counts.single, sendComplete(server, 'one', 1)),
-          single_insert: time(pool, [postgres], counts.single, insertEach(pool)),
-          single_insert_http: time(pool, [pid, postgres], counts.single, sendComplete({ ...server, url }, 'one', 1)),
+          single_insert: time(pool, [pid, postgres], counts.single, sendComplete({ ...server, url }, 'one', 1)),
         })
         return {
           ours_vs_copy: ratioOf(measured.ours, measured.copy, 'calls_per_s'),
           ours_vs_phoenix: ratioOf(measured.ours_otlp, measured.phoenix, 'calls_per_cpu_s'),
-          // What its SDKs send, beside the spans that Phoenix gets.
-          ours_complete_vs_phoenix: ratioOf(measured.ours, measured.phoenix, 'calls_per_cpu_s'),
-          group_commit_vs_single: ratioOf(measured.ours_one_call, measured.single_insert, 'calls_per_s'),
-          group_commit_vs_single_http: ratioOf(measured.ours_one_call, measured.single_insert_http, 'calls_per_s'),
+          group_commit_vs_single_insert: ratioOf(measured.ours_one_call, measured.single_insert, 'calls_per_s'),
           ...Object.assign({}, ...Object.entries(measured).map(([name, rounds]) => medians(rounds, `${name}_`))),
         } as Figures
       }),
@@ -149,20 +145,6 @@ function copyAll(pool: Pool): Prepare {
       const client = await pool.connect()
       await copyRows(client, copyTable, rows).finally(() => client.release())
     }
-  }
-}
-
-/** Inserts one row in each transaction, over several connections at once. */
-function insertEach(pool: Pool): Prepare {
-  const text = insertStatement(singleTable)
-  return async (calls) => {
-    const rows = calls.map(toRow)
-    const work = async () => {
-      const client = await pool.connect()
-      for (let row = rows.pop(); row; row = rows.pop()) await client.query({ name: 'single', text, values: row })
-      client.release(true) // Others need the places.
-    }
-    return () => Promise.all(Array.from({ length: concurrency }, work))
   }
 }
 

@@ -1,3 +1,4 @@
+import type { S3Client } from '@aws-sdk/client-s3'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import http from 'node:http'
@@ -12,8 +13,6 @@ export interface Content {
   size: number
   /** In base64. */
   md5: string
-  /** In hex. */
-  hexMd5: string
   read: () => Iterable<Buffer>
 }
 
@@ -25,8 +24,7 @@ export function makeContent(megabytes: number): Content {
   }
   const hash = createHash('md5')
   for (const block of read()) hash.update(block)
-  const digest = hash.digest()
-  return { size: megabytes * blockBytes, md5: digest.toString('base64'), hexMd5: digest.toString('hex'), read }
+  return { size: megabytes * blockBytes, md5: hash.digest('base64'), read }
 }
 
 /** Uploads a content. Returns the seconds until the answer. */
@@ -63,4 +61,23 @@ async function drain(response: http.IncomingMessage): Promise<number> {
   await once(response, 'end')
   if (response.statusCode !== 200) throw new Error(`answered by ${response.statusCode}: ${text}`)
   return size
+}
+
+/** Signs as the SDK's own addresses are signed, whose package is none of ours. */
+interface Presigner {
+  presign: (request: object, options: { expiresIn: number }) => Promise<{ query: Record<string, string> }>
+}
+
+/** The address of an object. It needs no header of authorization for an hour. */
+export async function presign(
+  client: S3Client,
+  endpoint: string,
+  { method, path }: { method: string; path: string },
+): Promise<string> {
+  const { hostname, port, host } = new URL(endpoint)
+  const signer = (await client.config.signer()) as unknown as Presigner
+  const headers = { host, 'x-amz-content-sha256': 'UNSIGNED-PAYLOAD' }
+  const request = { method, path, protocol: 'http:', hostname, port: Number(port), headers, query: {} }
+  const { query } = await signer.presign(request, { expiresIn: 3_600 })
+  return `${endpoint}${path}?${new URLSearchParams(query).toString()}`
 }
