@@ -5,8 +5,7 @@ import { installTrainerEnvironment } from '../local/install/python-environment.t
 import { Board } from '../local/terminal/board.ts'
 import { describeTotal, readTotal } from './support/kill-points/total.ts'
 import { ensureSeed } from './support/random-cases.ts'
-import type { Suite } from './support/suite.ts'
-import { runPytest, runSuites, runVitest } from './support/suites.ts'
+import { runPytest, runSuites, runVitest, type Suite } from './support/suites.ts'
 
 const { values } = parseArgs({
   options: {

@@ -3,8 +3,7 @@ import { installTrainerEnvironment } from '../local/install/python-environment.t
 import { Board } from '../local/terminal/board.ts'
 import { listGpus } from './support/gpu.ts'
 import type { Outcome } from './support/reports.ts'
-import type { SuiteContext } from './support/suite.ts'
-import { runPytest, runSuites, runVitest } from './support/suites.ts'
+import { runPytest, runSuites, runVitest, type SuiteContext } from './support/suites.ts'
 
 const env = { TRAINYARD_ACCELERATOR: 'cuda' }
 

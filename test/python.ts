@@ -4,7 +4,7 @@ import { readLocalConfig } from '../local/config.ts'
 import { installTrainerEnvironment } from '../local/install/python-environment.ts'
 import { Board } from '../local/terminal/board.ts'
 import { ensurePeersPython, peersEnv } from './support/client-python.ts'
-import { installS3Server } from './support/s3-build.ts'
+import { installS3Server } from './support/s3-server.ts'
 import { trainer } from './support/suites.ts'
 
 // `npm run test:python -- ARGUMENT...` runs pytest in `trainer/`, with the environment of trainer and engine. Files of

@@ -14,9 +14,8 @@ import { otherMachineSuites } from './support/other-machine/suites.ts'
 import { isNightly } from './support/random-cases.ts'
 import { noTests, type Outcome } from './support/reports.ts'
 import { runCommand } from './support/run-command.ts'
-import { installS3Server } from './support/s3-build.ts'
-import type { Suite, SuiteContext } from './support/suite.ts'
-import { runPytest, runVitest, trainer } from './support/suites.ts'
+import { installS3Server } from './support/s3-server.ts'
+import { runPytest, runVitest, trainer, type Suite, type SuiteContext } from './support/suites.ts'
 
 const root = path.dirname(import.meta.dirname)
 

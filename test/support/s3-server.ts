@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { startChildProgram } from './child-program.ts'
 import { findFreePort } from './free-port.ts'
-import { installS3Server } from './s3-build.ts'
+import { installGoTool } from './go-tool.ts'
 
 /** A running S3 server with one bucket, on loopback. */
 export interface S3Server {
@@ -39,4 +39,9 @@ export async function startS3Server(): Promise<S3Server> {
     timeoutMs: 15_000,
   })
   return { endpoint, bucket, port, credentials, folder: path.join(root, 'buckets', bucket), stop }
+}
+
+/** Builds the tests' S3 server with Go from the pinned modules, or finds it in the cache. */
+export function installS3Server(): Promise<string> {
+  return installGoTool({ program: 'versitygw', package: 'github.com/versity/versitygw/cmd/versitygw', folder: 's3' })
 }

@@ -3,9 +3,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { noTests, readJunit, readVitestReport } from './reports.ts'
-import { runCommand } from './run-command.ts'
-import type { Suite } from './suite.ts'
-import { runSuites } from './suites.ts'
+import { runSuites, type Suite } from './suites.ts'
 
 let lines: string[]
 beforeEach(() => {
@@ -58,27 +56,6 @@ test('a suite that throws is a failure, and later suites still run', async () =>
   const broken = suite('broken', () => Promise.reject(new Error('no disk')))
   await runSuites([[broken, suite('next', async () => ({ passed: 1 }))]])
   expect([lines.at(-1), process.exitCode]).toEqual(['1 passed, 1 failed', 1])
-})
-
-test('lanes run concurrently, and the suites of a lane one after the other', async () => {
-  const order: string[] = []
-  let releaseOther = () => {}
-  const other = new Promise<void>((resolve) => (releaseOther = resolve))
-  const note = (name: string, wait?: Promise<void>) =>
-    suite(name, async () => {
-      await wait
-      order.push(name)
-      if (name === 'b') releaseOther()
-      return {}
-    })
-  await runSuites([[note('a', other), note('c')], [note('b')]])
-  expect(order).toEqual(['b', 'a', 'c'])
-})
-
-test("a command's lines have its prefix, and its exit code is returned", async () => {
-  const command = { program: 'sh', args: ['-c', 'echo out; echo err >&2; exit 3'], cwd: '/', prefix: 'one' }
-  expect(await runCommand(command)).toBe(3)
-  expect(lines.toSorted()).toEqual(['one | err', 'one | out'])
 })
 
 test('reports have counts, failures, skipped tests and seconds by file', async () => {

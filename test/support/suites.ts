@@ -5,8 +5,29 @@ import { quarantine } from '../quarantine.ts'
 import { ensureSeed, isNightly } from './random-cases.ts'
 import { noTests, readJunit, readVitestReport, type Outcome } from './reports.ts'
 import { runCommand } from './run-command.ts'
-import type { FinishedSuite, Suite, SuiteContext } from './suite.ts'
-import { printSummary } from './summary.ts'
+
+export interface Suite {
+  name: string
+  /** Whether vitest runs it, which can choose its files by their imports. */
+  isVitest?: boolean
+  run: (context: SuiteContext) => Promise<Outcome>
+}
+
+export interface SuiteContext {
+  /** The prefix of the suite's lines. */
+  name: string
+  /** A folder for reports. */
+  reports: string
+  /** Only the files that import what has changed since this commit. */
+  changedSince?: string
+}
+
+/** The results and the time of a suite, in seconds. */
+interface FinishedSuite {
+  suite: Suite
+  seconds: number
+  outcome: Outcome
+}
 
 const root = path.join(import.meta.dirname, '..', '..')
 export const trainer = path.join(root, 'trainer')
@@ -96,4 +117,35 @@ function spare(outcome: Outcome): Outcome {
   const quarantined = outcome.failures.filter(isSpared)
   const failures = outcome.failures.filter((failure) => !isSpared(failure))
   return { ...outcome, failed: outcome.failed - quarantined.length, failures, quarantined }
+}
+
+const maxFiles = 20
+
+/** At most this many lines of a failure are printed again at the end. */
+const maxFailureLines = 25
+
+/**
+ * Prints the times, the slowest files, the failures, the seed and the skipped tests. The last line is the sum.
+ */
+function printSummary(suites: readonly FinishedSuite[]): void {
+  const times = suites.map(({ suite, seconds }): [string, number] => [suite.name, seconds])
+  const files = suites
+    .flatMap(({ outcome }) => [...outcome.files].map(([file, { seconds }]): [string, number] => [file, seconds]))
+    .toSorted(([, a], [, b]) => b - a)
+  console.log(`\n${formatTable('suite', times)}\n\n${formatTable('file', files.slice(0, maxFiles))}\n`)
+  const print = (failure: string) => console.log(`${failure.split('\n').slice(0, maxFailureLines).join('\n')}\n`)
+  for (const { outcome } of suites) {
+    for (const failure of outcome.quarantined) print(`in quarantine: ${failure}`)
+    for (const failure of outcome.failures) print(`✗ ${failure}`)
+  }
+  const choice = isNightly() ? 'TRAINYARD_TEST_NIGHTLY=1 ' : ''
+  console.log(`${choice}TRAINYARD_TEST_SEED=${process.env.TRAINYARD_TEST_SEED} makes the same random cases again.`)
+  for (const { outcome } of suites) for (const skip of outcome.skipped) console.log(`skipped: ${skip}`)
+  const sum = (field: 'passed' | 'failed') => suites.reduce((total, { outcome }) => total + outcome[field], 0)
+  console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`)
+}
+
+function formatTable(what: string, rows: [string, number][]): string {
+  const lines = rows.map(([name, seconds]) => `| ${name} | ${seconds.toFixed(0)} s |`)
+  return [`| ${what} | time |`, '|---|---|', ...lines].join('\n')
 }

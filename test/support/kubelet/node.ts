@@ -10,9 +10,8 @@ import { runChild } from '../../../local/install/run-child.ts'
 import { layoutOf, type Layout } from '../../../local/stack/layout.ts'
 import { areAllReady, readSupervisorRecord } from '../../../local/stack/processes/supervisor-record.ts'
 import { eventually } from '../eventually.ts'
-import { nodeAddress } from './addresses.ts'
-import { kubeletClientRights, localVolume } from './cluster-objects.ts'
-import type { NodeParts } from './node-parts.ts'
+import { nodeAddress, nodeName } from './addresses.ts'
+import type { NodeParts } from './parts.ts'
 import { listVolumeFolders, prepareNode } from './prepare.ts'
 
 const machine = path.join(import.meta.dirname, 'machine.sh')
@@ -57,6 +56,31 @@ export async function startNode(parts: NodeParts): Promise<KubeNode> {
   } catch (error) {
     await node.remove()
     throw error
+  }
+}
+
+/** kube-apiserver may read logs from kubelet and run commands by it. */
+const kubeletClientRights = {
+  apiVersion: 'rbac.authorization.k8s.io/v1',
+  kind: 'ClusterRoleBinding',
+  metadata: { name: 'kubelet-client' },
+  roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'system:kubelet-api-admin' },
+  subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'kube-apiserver-kubelet-client' }],
+}
+
+/** A volume on the node. Claims without a storage class get it, and kubelet gives it the group of the pod. */
+function localVolume(name: string, path: string): object {
+  const here = { key: 'kubernetes.io/hostname', operator: 'In', values: [nodeName] }
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolume',
+    metadata: { name },
+    spec: {
+      capacity: { storage: '100Gi' },
+      accessModes: ['ReadWriteOnce'],
+      local: { path },
+      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [here] }] } },
+    },
   }
 }
 
@@ -146,4 +170,10 @@ async function call(command: string, args: string[], env: Record<string, string>
   const { code, stdout, tail } = await runChild(command, args, { env: { ...process.env, ...env } })
   if (code !== 0) throw new Error(`${path.basename(command)} ${args.join(' ')}: ${tail}`)
   return stdout
+}
+
+/** A namespace in which no pod may have more rights than `restricted` allows. */
+export function restrictedNamespace(name: string): object {
+  const labels = { 'pod-security.kubernetes.io/enforce': 'restricted' }
+  return { apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }
 }

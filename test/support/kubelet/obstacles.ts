@@ -2,40 +2,21 @@ import { existsSync, readFileSync } from 'node:fs'
 import { runChild } from '../../../local/install/run-child.ts'
 import type { Runtime } from './runtime.ts'
 
-/** What a machine must have for a node in namespaces of its own. */
-export interface Machine {
-  platform: string
-  user: number | undefined
-  /** The commands below that are missing. */
-  missing: string[]
-  hasKernelLog: boolean
-  /** The content of /proc/self/cgroup. */
-  controlGroups: string
-}
-
 const commands = ['apt-get', 'dpkg', 'unshare', 'nsenter', 'ip', 'mount', 'bash', 'go']
 
-export async function observeMachine(): Promise<Machine> {
-  const found = await Promise.all(
-    commands.map(async (name) => (await runChild('sh', ['-c', `command -v ${name}`])).code === 0),
+/** Why no node can be started in namespaces of its own on this machine: a sentence, or undefined. */
+export async function findObstacle(): Promise<string | undefined> {
+  if (process.platform !== 'linux') return 'It needs Linux.'
+  if (process.getuid?.() !== 0) return 'It needs root.'
+  const codes = await Promise.all(
+    commands.map(async (name) => (await runChild('sh', ['-c', `command -v ${name}`])).code),
   )
-  return {
-    platform: process.platform,
-    user: process.getuid?.(),
-    missing: commands.filter((_, index) => !found[index]),
-    hasKernelLog: existsSync('/dev/kmsg'),
-    controlGroups: existsSync('/proc/self/cgroup') ? readFileSync('/proc/self/cgroup', 'utf8') : '',
-  }
-}
-
-/** Why no node can be started on a machine: a sentence, or undefined. */
-export function findObstacle({ platform, user, missing, hasKernelLog, controlGroups }: Machine): string | undefined {
-  if (platform !== 'linux') return 'It needs Linux.'
-  if (user !== 0) return 'It needs root.'
+  const missing = commands.filter((_, index) => codes[index] !== 0)
   if (missing.length > 0) return `It needs these commands, which are missing: ${missing.join(', ')}.`
-  if (!hasKernelLog) return 'It needs /dev/kmsg.'
+  if (!existsSync('/dev/kmsg')) return 'It needs /dev/kmsg.'
   // Nobody has tried it where a tree of version 2 has the controllers.
-  if (!/^\d+:(\S+,)?memory(,\S+)?:/m.test(controlGroups)) return 'It needs control groups of version 1.'
+  if (!/^\d+:(\S+,)?memory(,\S+)?:/m.test(readFileSync('/proc/self/cgroup', 'utf8')))
+    return 'It needs control groups of version 1.'
   return undefined
 }
 

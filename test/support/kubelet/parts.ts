@@ -1,12 +1,42 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { readLocalConfig } from '../../../local/config.ts'
-import { install } from '../../../local/install/install.ts'
+import { versionFlags } from '../../../local/install/control-plane-build.ts'
+import { install, type Installation } from '../../../local/install/install.ts'
+import { findModuleVersion } from '../../../local/install/versions.ts'
 import { Board } from '../../../local/terminal/board.ts'
+import { installGoTool } from '../go-tool.ts'
 import { makeNodeImages, pythonFolder } from './images.ts'
-import type { NodeParts } from './node-parts.ts'
-import { installNodePrograms } from './node-programs.ts'
-import { installRuntime } from './runtime.ts'
+import { installRuntime, type Runtime } from './runtime.ts'
+
+/** What a node is made of. */
+export interface NodeParts {
+  installation: Installation
+  runtime: Runtime
+  programs: NodePrograms
+  /** Files of images. */
+  archives: readonly string[]
+  /** Folders of this machine that every container sees, by the path in the container. */
+  shared: Readonly<Record<string, string>>
+}
+
+/** The programs of the node that are built with Go. */
+export interface NodePrograms {
+  kubelet: string
+  proxy: string
+}
+
+/** Builds kubelet and kube-proxy from the pinned modules, or finds them in the cache. */
+async function installNodePrograms(): Promise<NodePrograms> {
+  const modules = await readFile(path.join(import.meta.dirname, 'go.mod'), 'utf8')
+  const linkerFlags = versionFlags(findModuleVersion(modules, 'k8s.io/kubernetes'))
+  const ofKubernetes = (program: string) =>
+    installGoTool({ program, package: `k8s.io/kubernetes/cmd/${program}`, folder: 'kubelet', linkerFlags })
+  return {
+    kubelet: await ofKubernetes('kubelet'),
+    proxy: await ofKubernetes('kube-proxy'),
+  }
+}
 
 /** The variable that names the file of the parts, for the tests. */
 const variable = 'TRAINYARD_TEST_NODE_PARTS'

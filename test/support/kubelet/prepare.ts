@@ -16,7 +16,7 @@ import {
   shareFolders,
   type RuntimeSpec,
 } from './configs.ts'
-import type { NodeParts } from './node-parts.ts'
+import type { NodeParts } from './parts.ts'
 import { buildNodePrograms } from './programs.ts'
 
 /** Writes the keys, certificates and settings of a node to its folder. */

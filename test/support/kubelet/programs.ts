@@ -7,7 +7,7 @@ import { buildPrograms } from '../../../local/stack/programs/programs.ts'
 import type { Layout } from '../../../local/stack/layout.ts'
 import type { StackSettings } from '../../../local/stack/settings.ts'
 import { nodeAddress, nodeName, ports, serviceRange } from './addresses.ts'
-import type { NodePrograms } from './node-programs.ts'
+import type { NodePrograms } from './parts.ts'
 import type { Runtime } from './runtime.ts'
 
 export interface ProgramsRequest {
