@@ -86,8 +86,8 @@ describe('the counted bytes are the stored bytes', () => {
   test('after two writes of every kind', async () => {
     for (const { path, body, headers = {} } of planWrites('counted')) {
       for (let times = 0; times < 2; times++) {
-        const key = await addKey(own.database.pool, 'team')
-        expect((await post(own.server.url + path, key, body(), { headers })).status).toBe(200)
+        const writer = await addKey(own.database.pool, 'team')
+        expect((await post(own.server.url + path, writer, body(), { headers })).status).toBe(200)
         await expectCountedTraces(own.database.pool)
       }
     }

@@ -37,7 +37,6 @@ beforeEach(async () => {
   key = await addKey(own.database.pool, entity, 'member')
 })
 
-const headers = () => ({ authorization: `Bearer ${key}`, 'content-type': 'application/json' })
 const chat = (more: object = {}, signal?: AbortSignal) =>
   post(`${own.server.url}/v1/chat/completions`, key, { model: name, messages, ...more }, { signal })
 const usageOf = async () => {

@@ -69,7 +69,7 @@ const kubeletClientRights = {
 }
 
 /** A volume on the node. Claims without a storage class get it, and kubelet gives it the group of the pod. */
-function localVolume(name: string, path: string): object {
+function localVolume(name: string, folder: string): object {
   const here = { key: 'kubernetes.io/hostname', operator: 'In', values: [nodeName] }
   return {
     apiVersion: 'v1',
@@ -78,7 +78,7 @@ function localVolume(name: string, path: string): object {
     spec: {
       capacity: { storage: '100Gi' },
       accessModes: ['ReadWriteOnce'],
-      local: { path },
+      local: { path: folder },
       nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [here] }] } },
     },
   }
