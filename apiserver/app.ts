@@ -14,11 +14,10 @@ import type { AuthDeps } from './accounts/keys/authenticate.ts'
 import { requireKey } from './accounts/keys/require-key.ts'
 import { routeKeys } from './accounts/keys/routes.ts'
 import { limitRequests } from './accounts/limits/limit-requests.ts'
-import type { MinuteLimiters } from './accounts/limits/limit-headers.ts'
-import type { RequestMemory } from './accounts/limits/request-memory.ts'
+import type { MinuteLimiters } from './accounts/limits/limit-requests.ts'
 import { routeLimits } from './accounts/limits/routes.ts'
 import type { LimitDeps } from './accounts/limits/service.ts'
-import { createRestApi, type RestApi } from './accounts/rest-api.ts'
+import { createRestApi, type ApiDeps, type RestApi } from './accounts/rest-api.ts'
 import { routeLogin } from './accounts/sessions/login-route.ts'
 import { routeSessions } from './accounts/sessions/routes.ts'
 import { routeUsage } from './accounts/usage/routes.ts'
@@ -42,13 +41,12 @@ import type { openWandb, Wandb } from './wandb/open-wandb.ts'
 const methods = ['HEAD', 'OPTIONS', 'GET', 'PUT', 'PATCH', 'POST', 'DELETE', 'TRACE', 'QUERY']
 
 /** What handlers need, except the parts of groups. serve.ts creates it once. */
-interface AppDeps extends AuthDeps, LimitDeps, MinuteLimiters, SystemDeps {
+interface AppDeps extends ApiDeps, AuthDeps, LimitDeps, MinuteLimiters, SystemDeps {
   answerTimes: AnswerTimes
   idempotency: Idempotency
   /** Whether the database is migrated. */
   isMigrated: () => boolean
   storeTrouble: () => string | undefined
-  memory: RequestMemory
   meter: HttpMeter
 }
 

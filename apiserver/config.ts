@@ -22,7 +22,7 @@ const schema = Type.Object({
   TRAINYARD_CONSOLE_FOLDER: Type.Optional(Type.String({ minLength: 1 })),
   // Enough for many concurrent chats. Each of them needs two short queries.
   TRAINYARD_DATABASE_CONNECTIONS: connectionsSetting(10),
-  // A slow reader of traces holds one of them; see tracing/stream-semaphore.ts.
+  // A slow reader of traces holds one of them; see trace_streams in accounts/limits/table.ts.
   TRAINYARD_TRACING_CONNECTIONS: connectionsSetting(8),
   // Two connections write calls, many at a time. The others look up projects, which is fast. No read holds one of them
   // for longer.

@@ -20,9 +20,9 @@ import { ApiKeyLookup } from './accounts/keys/api-key-lookup.ts'
 import { LastUsedTracker } from './accounts/keys/last-used.ts'
 import { RevocableResponses } from './accounts/keys/revocable-responses.ts'
 import { openHeavyThreads } from './accounts/limits/heavy-threads.ts'
-import { RequestLimiter } from './accounts/limits/request-limiter.ts'
+import { Admission } from './accounts/limits/admission.ts'
+import { MinutePoints } from './accounts/limits/minute-points.ts'
 import { RequestMemory } from './accounts/limits/request-memory.ts'
-import { createChatSlots, createEventSlots } from './accounts/limits/slots.ts'
 import { StorageUse } from './accounts/limits/storage.ts'
 import { TokenLimiter } from './accounts/limits/token-limiter.ts'
 import { UsageLedger } from './accounts/usage/ledger.ts'
@@ -137,9 +137,11 @@ export async function createSharedParts(config: Config, log: Logger) {
   const pool = createPool(databases.main, log, config.TRAINYARD_DATABASE_CONNECTIONS, forRequests)
   const traceWrites = createTracePool(databases.tracing, log, config.TRAINYARD_TRACE_WRITE_CONNECTIONS, forTraces)
   const changes = new ChangeFeed()
+  const memory = new RequestMemory()
+  const admission = new Admission(memory, { traceConnections: config.TRAINYARD_TRACING_CONNECTIONS })
   return {
     ...readValues(config),
-    ...createKeyParts(config, pool, changes),
+    ...createKeyParts(config, { admission, changes, pool }),
     log,
     databaseUrl: directUrlOf(databases.main),
     tracingDatabaseUrl: directUrlOf(databases.tracing),
@@ -154,11 +156,10 @@ export async function createSharedParts(config: Config, log: Logger) {
     artifacts: await openArtifactStore(config),
     heavyThreads: openHeavyThreads(),
     usage: new UsageLedger(pool),
-    requestLimiter: new RequestLimiter(pool),
+    requestLimiter: new MinutePoints(pool, 'requests_per_minute'),
     tokenLimiter: new TokenLimiter(pool),
-    memory: new RequestMemory(),
-    chatSlots: createChatSlots(),
-    eventSlots: createEventSlots(),
+    memory,
+    admission,
     storage: new StorageUse({ pool, tracing: traceWrites }),
   }
 }
@@ -177,8 +178,14 @@ function readValues(config: Config) {
   }
 }
 
-function createKeyParts(config: Config, pool: ReturnType<typeof createPool>, changes: ChangeFeed) {
-  const apiKeys = new ApiKeyLookup({ pool, lease: changes, limitDefaults: config })
+interface KeyPartDeps {
+  admission: Admission
+  changes: ChangeFeed
+  pool: ReturnType<typeof createPool>
+}
+
+function createKeyParts(config: Config, { admission, changes, pool }: KeyPartDeps) {
+  const apiKeys = new ApiKeyLookup({ admission, pool, lease: changes, limitDefaults: config })
   const responses = new RevocableResponses(pool, changes)
   for (const follower of [apiKeys.known, responses]) changes.follow(follower)
   const lastUsed = new LastUsedTracker((ids) => recordKeyUses(pool, ids))

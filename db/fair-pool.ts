@@ -1,6 +1,6 @@
 import pg from 'pg'
-import { FairSemaphore, PermitTimeout, type Turn } from '../lib/fair-semaphore.ts'
-import { findRequest } from '../lib/request-scope.ts'
+import { FairSemaphore, PermitTimeout } from '../lib/fair-semaphore.ts'
+import { currentTurn } from '../lib/request-scope.ts'
 import { DatabaseUnavailable } from './unavailable.ts'
 
 export interface FairPoolConfig extends pg.PoolConfig {
@@ -16,9 +16,6 @@ type OnConnection = (
 
 // How long somebody waits for a connection.
 const defaultTimeoutMs = 5_000
-// No entity has such names.
-const ofServer: Turn = { key: '(server)', weight: 1 }
-const ofUnknown: Turn = { key: '(unknown)', weight: 1 }
 
 /**
  * A pool whose connections are given out in turn to those who share it: entities, the server's own work, and requests
@@ -72,8 +69,7 @@ export class FairPool extends pg.Pool {
   }
 
   async #takeTurn(): Promise<() => void> {
-    const request = findRequest()
-    const turn = request ? (request.turn ?? ofUnknown) : ofServer
+    const turn = currentTurn()
     const free = this.#turns.tryAcquire(turn)
     if (free) return free
     this.waits++

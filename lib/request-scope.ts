@@ -1,6 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Turn } from './fair-semaphore.ts'
 
+// No entity has such names.
+const ofServer: Turn = { key: '(server)', weight: 1 }
+const ofUnknown: Turn = { key: '(unknown)', weight: 1 }
+
 /** Counts the bytes of an answer. Both functions throw if it has no room for them. */
 export interface AnswerBytes {
   /** Counts bytes that are read for the answer. */
@@ -36,6 +40,12 @@ export function findRequest(): RequestScope | undefined {
 export function setTurn(turn: Turn): void {
   const scope = scopes.getStore()
   if (scope) scope.turn = turn
+}
+
+/** The turn of the running work: of the request's entity, of requests whose key is not known yet, or of the server itself. */
+export function currentTurn(): Turn {
+  const scope = scopes.getStore()
+  return scope ? (scope.turn ?? ofUnknown) : ofServer
 }
 
 /** Runs work for an entity, whichever request starts it. */

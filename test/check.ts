@@ -14,6 +14,7 @@ const checks: readonly { name: string; command: Command }[] = [
   { name: 'generated files', command: ['node', 'crds/generate.ts', '--check'] },
   { name: 'API of the console', command: ['node', 'tools/console-types.ts', '--check'] },
   { name: 'layers', command: ['node', 'tools/layers.ts'] },
+  { name: 'page of limits', command: ['node', 'tools/limits-page.ts', '--check'] },
   { name: 'page of errors', command: ['node', 'tools/errors-page.ts', '--check'] },
   { name: 'page of metrics', command: ['node', 'tools/metrics-page.ts', '--check'] },
   { name: 'page of resources', command: ['node', 'tools/resources-page.ts', '--check'] },

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
-import { errors } from '../apiserver/errors/table.ts'
+import { errors, limitErrors } from '../apiserver/errors/table.ts'
 import { errors as statusErrors } from '../operator/status-server/errors.ts'
-import type { ErrorDefinition } from '../lib/http/error-table.ts'
+import type { ErrorDefinition, LimitErrorDefinition } from '../lib/http/error-table.ts'
 
 const root = path.dirname(import.meta.dirname)
 const file = path.join(root, 'docs', 'errors.md')
@@ -18,10 +18,10 @@ export function renderErrorsPage(): string {
   const head = readFileSync(path.join(import.meta.dirname, 'errors-head.md'), 'utf8')
   const statusHead =
     '## Errors of the status server\n\nTrainer pods get them as `{"detail": sentence}`; users never do.\n'
-  return `${head}\n${renderTable(errors)}\n${statusHead}\n${renderTable(statusErrors)}`
+  return `${head}\n${renderTable({ ...errors, ...limitErrors })}\n${statusHead}\n${renderTable(statusErrors)}`
 }
 
-function renderTable(table: Record<string, ErrorDefinition>): string {
+function renderTable(table: Record<string, ErrorDefinition | LimitErrorDefinition>): string {
   const rows = Object.values(table)
     .toSorted((a, b) => a.status - b.status || (a.code < b.code ? -1 : 1))
     .map(({ code, status, sentence, retry }) => `| \`${code}\` | ${status} | ${sentence} | ${retries[retry]} |\n`)

@@ -1,6 +1,7 @@
 import type Koa from 'koa'
 import type { RequestLimitName } from '../../db/accounts/api-keys.ts'
 import type { EntityLimits } from '../../db/accounts/limits.ts'
+import type { Turn } from '../../lib/fair-semaphore.ts'
 
 /** What a key may do: read, change things, or also manage keys, limits and erasure. */
 export type Role = 'read' | 'member' | 'admin'
@@ -26,6 +27,11 @@ export interface RequestState {
   caller: Caller
   /** The limits of the caller's entity. */
   limits: Omit<Pick<EntityLimits, RequestLimitName>, 'weight' | 'tokensPerMinute' | 'queuedJobs'>
+}
+
+/** The turn of a caller's entity, where entities wait for the same thing. */
+export function turnOf({ entity, weight }: Pick<Caller, 'entity' | 'weight'>): Turn {
+  return { key: entity, weight }
 }
 
 export type RequestContext = Koa.ParameterizedContext<RequestState>

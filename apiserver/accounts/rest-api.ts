@@ -6,25 +6,32 @@ import type { ApiRequest, Method, Operation } from '../../lib/http/operation.ts'
 import { compileBody } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState, Role } from './context.ts'
 import { requireRole } from './keys/require-key.ts'
+import type { Admission, CostOption } from './limits/admission.ts'
 import { openAnswers } from './limits/answer-memory.ts'
 import type { RequestMemory } from './limits/request-memory.ts'
 
 // Enough for names, settings and short lists. Larger operations set their own limit.
 const defaultBodyLimitBytes = 64 * 1024
 
-/** The option of operations in all groups that require keys. */
-export interface RoleOption {
+/** The options of operations in all groups that require keys. */
+export interface OperationOptions extends CostOption {
   /** The lowest role that may call it. Default: `read` for GET, and `member` for everything that changes something. */
   role?: Role
 }
 
+/** What all groups of operations need. */
+export interface ApiDeps {
+  admission: Admission
+  memory: RequestMemory
+}
+
 /** The operations of the REST interface. */
-export type RestApi = Api<RequestState, RoleOption>
+export type RestApi = Api<RequestState, OperationOptions>
 /** A checked request of the REST interface. */
 export type RestRequest<Params> = ApiRequest<RequestState, Params, unknown, unknown>
 
 /** @throws {HttpError} 403 if the caller's role is lower than the operation needs */
-export function authorizeRole({ caller }: RequestState, { role }: RoleOption, method: Method): void {
+export function authorizeRole({ caller }: RequestState, { role }: OperationOptions, method: Method): void {
   requireRole(caller, role ?? (method === 'get' ? 'read' : 'member'))
 }
 
@@ -34,11 +41,12 @@ export function authorizeRole({ caller }: RequestState, { role }: RoleOption, me
  */
 export function createRestApi(
   router: Router<RequestState>,
-  { memory, idempotency }: { memory: RequestMemory; idempotency: Idempotency },
+  { admission, memory, idempotency }: ApiDeps & { idempotency: Idempotency },
 ): RestApi {
-  const dialect: Dialect<RequestState, RoleOption> = {
+  const dialect: Dialect<RequestState, OperationOptions> = {
     authorize: authorizeRole,
     compileBody: (schema, operation) => compileJsonBody(memory, schema, operation),
+    admit: admission.admit,
     openAnswer: openAnswers(memory),
     closedQueries: true,
     idempotency: { service: idempotency, ownerOf: ({ caller }) => caller.entity },

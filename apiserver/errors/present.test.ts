@@ -44,7 +44,7 @@ test('a list of issues is one sentence with the place of the first', () => {
 test.each([
   [errors.invalid_api_key, 'authentication_error'],
   [errors.quota_exceeded, 'permission_error'],
-  [errors.rate_limit_exceeded, 'rate_limit_error'],
+  [{ ...errors.engine_unavailable, status: 429 }, 'rate_limit_error'],
   [errors.context_length_exceeded, 'invalid_request_error'],
   [errors.engine_unavailable, 'api_error'],
 ])('an error has the type that OpenAI gives its status: %o', (definition, type) => {

@@ -1,7 +1,7 @@
-import { defineErrors, type ErrorDefinition } from '../../lib/http/error-table.ts'
+import { defineErrors, defineLimitErrors, type ErrorDefinition } from '../../lib/http/error-table.ts'
 import { httpErrors } from '../../lib/http/errors.ts'
 
-/** All errors of the apiserver. docs/errors.md is generated from them. */
+/** The errors of the apiserver, except those of limits. docs/errors.md is generated from both. */
 export const errors = {
   ...httpErrors,
   ...defineErrors({
@@ -75,37 +75,6 @@ export const errors = {
       sentence: 'The reply is too large. Request a stream.',
       retry: 'no',
     },
-    rate_limit_exceeded: {
-      status: 429,
-      sentence: 'The entity has reached its limit requests_per_minute or tokens_per_minute.',
-      retry: 'retry-after',
-    },
-    concurrency_limit_exceeded: {
-      status: 429,
-      sentence: 'The entity has reached its limit of concurrent operations of this kind.',
-      retry: 'retry-after',
-    },
-    login_rate_exceeded: {
-      status: 429,
-      sentence: 'Too many wrong keys or codes came from this address.',
-      retry: 'retry-after',
-    },
-    job_limit_exceeded: {
-      status: 429,
-      sentence: 'The entity has reached its limit queued_jobs.',
-      retry: 'retry-after',
-    },
-    memory_limit_exceeded: {
-      status: 429,
-      sentence: 'The requests in progress of the entity use all memory of its share.',
-      retry: 'retry-after',
-    },
-    // Not the 403 of other requests: see retryWhenFull.
-    run_storage_full: {
-      status: 429,
-      sentence: 'The entity has reached its limit stored_bytes. The run goes on when there is room again.',
-      retry: 'yes',
-    },
     engine_failed: { status: 502, sentence: 'The engine failed to answer.', retry: 'yes' },
     database_unavailable: {
       status: 503,
@@ -132,7 +101,6 @@ export const errors = {
       sentence: 'No engine for this model is ready. Send this request again later.',
       retry: 'retry-after',
     },
-    server_busy: { status: 503, sentence: 'The server is busy. Send this request again later.', retry: 'retry-after' },
     answer_expired: {
       status: 503,
       sentence: 'The answer to this Idempotency-Key has expired. Send this request again to run it anew.',
@@ -145,6 +113,38 @@ export const errors = {
     },
   }),
 }
+
+/** The errors of limits. `LimitError` makes answers of them. */
+export const limitErrors = defineLimitErrors({
+  rate_limit_exceeded: {
+    status: 429,
+    sentence: 'The entity has reached its limit requests_per_minute or tokens_per_minute.',
+    retry: 'retry-after',
+  },
+  concurrency_limit_exceeded: {
+    status: 429,
+    sentence: 'The entity has reached its limit of concurrent operations of this kind.',
+    retry: 'retry-after',
+  },
+  login_rate_exceeded: {
+    status: 429,
+    sentence: 'Too many wrong keys or codes came from this address.',
+    retry: 'retry-after',
+  },
+  job_limit_exceeded: { status: 429, sentence: 'The entity has reached its limit queued_jobs.', retry: 'retry-after' },
+  memory_limit_exceeded: {
+    status: 429,
+    sentence: 'The requests in progress of the entity use all memory of its share.',
+    retry: 'retry-after',
+  },
+  // Not the 403 of other requests: see retryWhenFull.
+  run_storage_full: {
+    status: 429,
+    sentence: 'The entity has reached its limit stored_bytes. The run goes on when there is room again.',
+    retry: 'yes',
+  },
+  server_busy: { status: 503, sentence: 'The server is busy. Send this request again later.', retry: 'retry-after' },
+})
 
 const byCode: ReadonlyMap<string, ErrorDefinition> = new Map(Object.entries(errors))
 

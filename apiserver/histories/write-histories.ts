@@ -1,4 +1,3 @@
-import type { PermitRequest } from '../../lib/fair-semaphore.ts'
 import type { WorkerPool } from '../../lib/worker-threads/pool.ts'
 import type { HistoriesTask } from './write-worker.ts'
 
@@ -15,10 +14,9 @@ const timeoutMs = 30_000
 export async function writeHistories(
   threads: WorkerPool,
   { payload, model }: HistoriesTask,
-  request: PermitRequest,
 ): Promise<Uint8Array | undefined> {
   if (payload.length > maxCapturedBytes) return undefined
   const own = Uint8Array.from(payload)
   const task = { payload: own, model }
-  return threads.run<HistoriesTask, Uint8Array>({ module, task, timeoutMs, transfer: [own.buffer] }, request)
+  return threads.run<HistoriesTask, Uint8Array>({ module, task, timeoutMs, transfer: [own.buffer] })
 }

@@ -1,10 +1,10 @@
 import type { UsageAccount } from '../../db/accounts/chat-usage.ts'
 import type { ClientWatch } from '../../lib/http/client-watch.ts'
 import type { Logger } from '../../lib/log.ts'
+import { currentTurn } from '../../lib/request-scope.ts'
 import type { Caller } from '../accounts/context.ts'
 import type { RequestReservation } from '../accounts/limits/request-memory.ts'
 import type { TokenLimiter } from '../accounts/limits/token-limiter.ts'
-import { turnOf } from '../accounts/limits/turn.ts'
 import type { UsageLedger } from '../accounts/usage/ledger.ts'
 import type { EngineClient, EngineRequest } from './engines/engine-client.ts'
 import { translateEngineError } from './engines/engine-errors.ts'
@@ -56,10 +56,10 @@ export async function askEngine(deps: AskDeps, call: EngineCall, request: Prepar
   }
 }
 
-function describeEngineRequest({ caller, client }: EngineCall, request: PreparedRequest): EngineRequest {
+function describeEngineRequest({ client }: EngineCall, request: PreparedRequest): EngineRequest {
   const { path, target, body, affinity, sequences } = request
   const { baseModelCrName } = target
-  return { baseModelCrName, turn: turnOf(caller), adapter: adapterOf(target), affinity, sequences, path, body, client }
+  return { baseModelCrName, turn: currentTurn(), adapter: adapterOf(target), affinity, sequences, path, body, client }
 }
 
 /** A request that an engine has begun to answer. */

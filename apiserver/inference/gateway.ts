@@ -2,9 +2,8 @@ import type { ClientWatch } from '../../lib/http/client-watch.ts'
 import type { AnswerTimes } from '../../lib/http/stalled-answers.ts'
 import type { RequestContext } from '../accounts/context.ts'
 import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
-import { setLimitHeaders, type MinuteLimiters } from '../accounts/limits/limit-headers.ts'
+import { setLimitHeaders, type MinuteLimiters } from '../accounts/limits/limit-requests.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
-import type { Slots } from '../accounts/limits/slots.ts'
 import { readProject } from '../accounts/usage/project-header.ts'
 import { toHttpError } from '../errors/answer-errors.ts'
 import { presentForClient } from '../errors/present.ts'
@@ -22,7 +21,6 @@ import { readRequest, type ReadDeps } from './read-request.ts'
 /** What the gateway needs to answer requests. */
 export interface GatewayDeps extends AskDeps, MinuteLimiters, ReadDeps {
   answerTimes: AnswerTimes
-  chatSlots: Slots
   memory: RequestMemory
   responses: RevocableResponses
   traces: ChatTraces
@@ -31,12 +29,9 @@ export interface GatewayDeps extends AskDeps, MinuteLimiters, ReadDeps {
 /** Handles the requests of an operation by passing them on to engines. */
 export function passRequests(deps: GatewayDeps, passthrough: Passthrough) {
   return async ({ ctx }: { ctx: RequestContext }): Promise<void> => {
-    try {
-      const client = watchClient(ctx, deps.responses)
-      await passReply(deps, ctx, { client, reply: await ask(deps, ctx, { client, passthrough }) })
-    } finally {
-      setLimitHeaders(ctx, deps)
-    }
+    const client = watchClient(ctx, deps.responses)
+    await passReply(deps, ctx, { client, reply: await ask(deps, ctx, { client, passthrough }) })
+    setLimitHeaders(ctx, deps)
   }
 }
 
@@ -45,8 +40,7 @@ async function ask(
   ctx: RequestContext,
   { client, passthrough }: { client: ClientWatch; passthrough: Passthrough },
 ): Promise<EngineReply> {
-  const { caller, limits } = ctx.state
-  deps.chatSlots.hold(ctx, limits.concurrentStreams)
+  const { caller } = ctx.state
   const project = readProject(ctx, caller.entity)
   const { tracedAs } = passthrough
   const trace = tracedAs && beginTrace(deps.traces, ctx, { operation: tracedAs, state: ctx.state, project })

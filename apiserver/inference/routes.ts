@@ -27,6 +27,7 @@ export function routeGateway(api: RestApi, deps: GatewayDeps, pool: Pool): void 
       answer: chatCompletionSchema,
       otherAnswers: { 'text/event-stream': Type.String() },
       errorStatuses: [400],
+      cost: { permit: 'concurrent_streams' },
     },
     passRequests(deps, chatPassthrough),
   )

@@ -24,7 +24,7 @@ import { routeCompletions } from './completions/routes.ts'
 import { DefaultPrices } from './costs/default-prices.ts'
 import { readPrices } from './costs/prices.ts'
 import { routeCosts } from './costs/routes.ts'
-import type { MinuteLimiters } from '../accounts/limits/limit-headers.ts'
+import type { MinuteLimiters } from '../accounts/limits/limit-requests.ts'
 import type { GatewayDeps } from '../inference/gateway.ts'
 import { routeDataSets } from './data-sets/routes.ts'
 import { routeFeedback } from './feedback/routes.ts'
@@ -32,7 +32,6 @@ import { ValueChecker } from './feedback/value-checker.ts'
 import { routeFiles } from './files/routes.ts'
 import { routeObjects } from './objects/routes.ts'
 import { ValueInspector } from './objects/value-inspector.ts'
-import { StreamSemaphore } from './stream-semaphore.ts'
 import { routeOtel } from './otel/routes.ts'
 import { SpanBuilder } from './otel/span-builder.ts'
 import { routeTraceRetention } from './retention/routes.ts'
@@ -164,9 +163,8 @@ function createTraceDeps(main: TracingDeps) {
     pool: main.tracing,
     projects: writing.projects,
     calls: writing.calls,
-    streams: new StreamSemaphore(main.tracing.options.max),
     prices: new DefaultPrices(pricesFile === undefined ? new Map() : readPrices(pricesFile), main.pool),
-    values: new ValueChecker(),
+    values: new ValueChecker(main.admission),
     inspector: new ValueInspector(heavyThreads),
     spans: new SpanBuilder(heavyThreads),
   }

@@ -1,6 +1,7 @@
 import type { ArtifactStore } from '../../artifacts/store/store.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Logger } from '../../lib/log.ts'
+import type { Admission } from '../accounts/limits/admission.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
 import type { StorageUse } from '../accounts/limits/storage.ts'
 import { CallWriter } from './calls/writer.ts'
@@ -9,6 +10,7 @@ import type { WriteDeps } from './chats/write-chat.ts'
 import { Projects } from './projects.ts'
 
 interface SharedParts {
+  admission: Admission
   artifacts: ArtifactStore
   log: Logger
   memory: RequestMemory
@@ -23,12 +25,19 @@ export interface TraceWriting {
   chats: ChatRecorder
 }
 
-export function openTraceWriting({ artifacts, log, memory, storage, traceWrites }: SharedParts): TraceWriting {
+export function openTraceWriting({
+  admission,
+  artifacts,
+  log,
+  memory,
+  storage,
+  traceWrites,
+}: SharedParts): TraceWriting {
   const writing = {
     // Every write first looks up its project, so this must not wait for the readers' pool.
     projects: new Projects(traceWrites),
     calls: new CallWriter(traceWrites, artifacts),
     storage,
   }
-  return { writing, chats: new ChatRecorder({ ...writing, memory, log }) }
+  return { writing, chats: new ChatRecorder({ ...writing, admission, memory, log }) }
 }

@@ -4,8 +4,6 @@ import { setTimeout as delay } from 'node:timers/promises'
 import Koa from 'koa'
 import { afterEach, expect, test, vi } from 'vitest'
 import { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
-import { RequestMemory } from '../accounts/limits/request-memory.ts'
-import { StreamSemaphore } from './stream-semaphore.ts'
 import { noLease } from '../../test/support/leases.ts'
 import { sendChunks } from './send-chunks.ts'
 
@@ -16,14 +14,10 @@ afterEach(() => {
 })
 
 /** Serves `chunks` for every request. `ended` resolves when the generator has ended. */
-async function serve(
-  chunks: () => AsyncGenerator<string>,
-  { memoryBytes, ...times }: { stallMs?: number; deadlineMs?: number; memoryBytes?: number },
-) {
+async function serve(chunks: () => AsyncGenerator<string>, times: { stallMs?: number; deadlineMs?: number }) {
   const ended = Promise.withResolvers<void>()
   const responses = new RevocableResponses(undefined as never, noLease)
   const follow = vi.spyOn(responses, 'track')
-  const [memory, streams] = [new RequestMemory(memoryBytes), new StreamSemaphore(8)]
   async function* watched() {
     try {
       yield* chunks()
@@ -36,7 +30,7 @@ async function serve(
   app.use(async (ctx) => {
     ctx.state = { caller: { keyId: 'key', entity: 'team', role: 'read', weight: 1 } }
     const answer = { type: 'application/jsonl', chunks: watched(), ...times }
-    await sendChunks(ctx, { memory, responses, streams }, answer)
+    await sendChunks(ctx, { responses }, answer)
   })
   const callback = app.callback()
   server = createServer((request, response) => void callback(request, response))
@@ -113,15 +107,4 @@ test('a client that leaves before the first chunk leaves no resources behind', a
   left.resolve()
   await ended
   expect(follow).not.toHaveBeenCalled()
-})
-
-test('chunks are read only after memory for them is reserved', async () => {
-  let isRead = false
-  async function* chunks() {
-    isRead = true
-    yield await Promise.resolve('x')
-  }
-  const { url } = await serve(chunks, { memoryBytes: 8 * 1024 * 1024 })
-  expect((await fetch(url)).status).toBe(413)
-  expect(isRead).toBe(false)
 })

@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream'
 import { runForAnswer } from '../../lib/request-scope.ts'
-import { turnOf } from '../accounts/limits/turn.ts'
 import type { RequestContext } from '../accounts/context.ts'
+import type { CostOption } from '../accounts/limits/admission.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
 import type { RevocableResponses } from '../accounts/keys/revocable-responses.ts'
-import type { StreamSemaphore } from './stream-semaphore.ts'
 import type { ProjectDeps } from './projects.ts'
 import { streamBytes } from './read-memory.ts'
 import { splitLongChunks } from './write-list.ts'
@@ -12,8 +11,6 @@ import { splitLongChunks } from './write-list.ts'
 export interface StreamDeps {
   memory: RequestMemory
   responses: RevocableResponses
-  /** Limits the responses that hold a connection of the pool. */
-  streams: StreamSemaphore
 }
 
 export interface QueryDeps extends ProjectDeps, StreamDeps {}
@@ -34,25 +31,16 @@ interface Chunks {
   deadlineMs?: number
 }
 
-/**
- * Streams a generator that reads from the database, as `pipeChunks` does. It holds a permit of the stream semaphore
- * until the generator has ended, and memory for its parts until the response has ended. Nothing is read before it has
- * both.
- *
- * @throws {HttpError} 429 or 503 when it cannot have both
- */
-export async function sendChunks(
+/** The cost of an operation that answers with `sendChunks`: a connection to Postgres, and memory for the parts. */
+export const streamCost: Required<CostOption>['cost'] = { permit: 'trace_streams', memoryBytes: streamBytes }
+
+/** Streams a generator that reads from the database, as `pipeChunks` does. Its operation has the cost `streamCost`. */
+export function sendChunks(
   ctx: RequestContext,
-  { memory, responses, streams }: StreamDeps,
+  { responses }: Pick<StreamDeps, 'responses'>,
   answer: Chunks,
 ): Promise<void> {
-  memory.open(ctx).add(streamBytes)
-  const release = await streams.acquire(turnOf(ctx.state.caller))
-  await pipeChunks(ctx, responses, {
-    deadlineMs: maxReadMs,
-    ...answer,
-    chunks: releaseAfterwards(answer.chunks, release),
-  })
+  return pipeChunks(ctx, responses, { deadlineMs: maxReadMs, ...answer })
 }
 
 /**
@@ -83,14 +71,6 @@ export async function pipeChunks(
   ctx.res.setTimeout(stallMs, () => ctx.res.writableLength > 0 && end())
   ctx.type = type
   ctx.body = body
-}
-
-async function* releaseAfterwards(chunks: AsyncGenerator<string>, release: () => void): AsyncGenerator<string> {
-  try {
-    yield* chunks
-  } finally {
-    release()
-  }
 }
 
 /**

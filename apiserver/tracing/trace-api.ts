@@ -12,13 +12,12 @@ import { compileIssues } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
 import { maskKeyBytes } from '../accounts/keys/mask-keys.ts'
 import type { IncomingBytes } from '../accounts/limits/incoming-bytes.ts'
-import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
+import { authorizeRole, type ApiDeps, type OperationOptions } from '../accounts/rest-api.ts'
 import { openAnswers } from '../accounts/limits/answer-memory.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
 import type { StorageUse } from '../accounts/limits/storage.ts'
 
-export interface TraceApiDeps {
-  memory: RequestMemory
+export interface TraceApiDeps extends ApiDeps {
   storage: StorageUse
 }
 
@@ -29,7 +28,7 @@ export const bodyLimitBytes = 32 * 1024 * 1024
 const ownErrorStatuses = [400, 504]
 
 /** Options of operations in the tracing group, beside those of all operations. */
-export interface TraceOptions extends RoleOption {
+export interface TraceOptions extends OperationOptions {
   /** Paths of members that arrive as their exact text, such as `obj.val` or `table.rows[]`. */
   texts?: readonly string[]
   /**
@@ -52,6 +51,7 @@ export function createTraceApi(router: Router<RequestState>, deps: TraceApiDeps)
   return new Api<RequestState, TraceOptions>(router, {
     authorize: authorizeRole,
     compileBody: (schema, options) => compileTraceBody(deps, schema, options),
+    admit: deps.admission.admit,
     openAnswer: openAnswers(deps.memory),
     closedQueries: false,
     errorStatuses: ownErrorStatuses,

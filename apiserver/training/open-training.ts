@@ -5,6 +5,7 @@ import { numberedChannel } from '../../db/webhooks/read-outbox.ts'
 import { openDataSources, openEndpoint, openWebhooks } from '../../lib/outbound/open.ts'
 import { readLimit } from '../../lib/limit-setting.ts'
 import { readSealingKeys } from '../../lib/sealing/settings.ts'
+import type { Admission } from '../accounts/limits/admission.ts'
 import type { RestApi } from '../accounts/rest-api.ts'
 import type { Config } from '../config.ts'
 import { routeAliases } from './aliases/routes.ts'
@@ -64,6 +65,7 @@ type OwnParts =
 
 /** Parts that it shares with other groups. */
 interface SharedParts extends Omit<TrainingDeps, OwnParts> {
+  admission: Admission
   /** For notifications. */
   databaseUrl: DatabaseUrl
 }

@@ -6,8 +6,8 @@ import type { PlacedOperation } from '../../lib/http/operation.ts'
 import type { FindPublicBase } from '../../lib/http/public-base.ts'
 import { authenticate, type AuthDeps } from '../accounts/keys/authenticate.ts'
 import { limitRequests } from '../accounts/limits/limit-requests.ts'
-import type { MinuteLimiters } from '../accounts/limits/limit-headers.ts'
-import type { RestApi } from '../accounts/rest-api.ts'
+import type { MinuteLimiters } from '../accounts/limits/limit-requests.ts'
+import type { ApiDeps, RestApi } from '../accounts/rest-api.ts'
 import { answerErrors } from '../errors/answer-errors.ts'
 import { readTraceKey } from '../tracing/auth.ts'
 import type { Projects } from '../tracing/projects.ts'
@@ -31,7 +31,8 @@ import { routeSdkTelemetry } from './sdk-telemetry/routes.ts'
 import { createLoginResource } from './login/resource.ts'
 import { createWandbApi, type WandbApi, type WandbState } from './wandb-api.ts'
 
-interface SharedParts extends AuthDeps, AddVersionDeps, MinuteLimiters, Omit<WandbArtifactDeps, 'checkpoints'> {
+interface SharedParts
+  extends ApiDeps, AuthDeps, AddVersionDeps, MinuteLimiters, Omit<WandbArtifactDeps, 'checkpoints'> {
   findPublicBase: FindPublicBase
   log: Logger
 }
@@ -96,7 +97,7 @@ function routeWandb({ keyed, linked }: WandbApis, deps: WandbDeps & { links: Lin
   routeRunFiles(linked, deps)
 }
 
-function openRouter(guards: Koa.Middleware<WandbState>[], deps: Pick<WandbDeps, 'memory'>) {
+function openRouter(guards: Koa.Middleware<WandbState>[], deps: ApiDeps) {
   const router = new Router<WandbState>()
   router.use(...guards)
   return { router, api: createWandbApi(router, deps) }

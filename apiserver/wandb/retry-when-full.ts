@@ -1,5 +1,6 @@
 import { HttpError } from '../../lib/http/http-error.ts'
-import { errors } from '../errors/table.ts'
+import { LimitError } from '../accounts/limits/limit-error.ts'
+import { errors, limitErrors } from '../errors/table.ts'
 
 /**
  * Stores something of a run. If its entity is full, the error is one that SDKs send again after: after a 403 they drop
@@ -13,6 +14,6 @@ export async function retryWhenFull<T>(work: () => Promise<T>): Promise<T> {
     return await work()
   } catch (error) {
     if (!(error instanceof HttpError) || error.code !== errors.quota_exceeded.code) throw error
-    throw new HttpError(errors.run_storage_full, error.detail, { cause: error })
+    throw new LimitError('stored_bytes', error.message, { error: limitErrors.run_storage_full, cause: error })
   }
 }

@@ -5,7 +5,7 @@ import type { Operation } from '../../lib/http/operation.ts'
 import { rejectManyValues } from '../../lib/json/read-json.ts'
 import { compileBody } from '../../lib/http/validation/compile.ts'
 import type { RequestContext, RequestState } from '../accounts/context.ts'
-import { authorizeRole, type RoleOption } from '../accounts/rest-api.ts'
+import { authorizeRole, type ApiDeps, type OperationOptions } from '../accounts/rest-api.ts'
 import { openAnswers } from '../accounts/limits/answer-memory.ts'
 import type { RequestMemory } from '../accounts/limits/request-memory.ts'
 
@@ -18,12 +18,13 @@ export interface WandbState extends RequestState {
 }
 
 /** Operations of the wandb SDK. Their bodies are JSON, unless the handler reads them itself. */
-export type WandbApi = Api<WandbState, RoleOption>
+export type WandbApi = Api<WandbState, OperationOptions>
 
-export function createWandbApi(router: Router<WandbState>, { memory }: { memory: RequestMemory }): WandbApi {
-  return new Api<WandbState, RoleOption>(router, {
+export function createWandbApi(router: Router<WandbState>, { admission, memory }: ApiDeps): WandbApi {
+  return new Api<WandbState, OperationOptions>(router, {
     authorize: authorizeRole,
     compileBody: (schema, operation) => compileJsonBody(memory, schema, operation),
+    admit: admission.admit,
     openAnswer: openAnswers(memory),
     closedQueries: false,
   })

@@ -11,6 +11,7 @@ interface State {
 const api = new Api<State, object>(new Router<State>(), {
   authorize: () => {},
   compileBody: () => () => Promise.reject(new Error('no body')),
+  admit: undefined,
   openAnswer: undefined,
   closedQueries: true,
 })

@@ -1,9 +1,11 @@
 import { httpErrors } from './errors.ts'
 import { HttpError, unprocessable, type ValidationIssue } from './http-error.ts'
 import { createHash } from 'node:crypto'
+import { Stream, type Readable } from 'node:stream'
 import type { Router } from '@koa/router'
 import type { Static, TSchema } from 'typebox'
 import { runForAnswer, type AnswerBytes } from '../request-scope.ts'
+import { linger } from './body.ts'
 import type { HttpContext } from './context.ts'
 import { readIdempotencyKey, type Idempotency } from './idempotency.ts'
 import type { ApiRequest, CallerState, Handler, Method, Operation, PathParams, PlacedOperation } from './operation.ts'
@@ -29,6 +31,13 @@ export interface Dialect<State extends CallerState, Options extends object> {
   authorize: (state: State, operation: Options, method: Method) => void
   /** Builds, once per operation, the function that reads and validates its JSON body. */
   compileBody: (schema: TSchema, operation: Operation & Options) => (ctx: HttpContext<State>) => Promise<ReadBody>
+  /**
+   * Waits until a checked request may begin. The returned function is called when its answer has ended. Undefined: no
+   * request waits.
+   *
+   * @throws {HttpError} 429 or 503 for a limit
+   */
+  admit: ((ctx: HttpContext<State>, operation: Options) => Promise<() => void>) | undefined
   /** Counts what an operation reads for its answer. Undefined: all answers of the group are small. */
   openAnswer: ((ctx: HttpContext<State>) => OpenAnswer) | undefined
   /** Whether a GET rejects query parameters that are not in its schema. */
@@ -111,16 +120,27 @@ export class Api<State extends CallerState, Options extends object> {
       const bytes = operation.countsOwnReads === true ? undefined : this.#dialect.openAnswer?.(ctx)
       const work = () =>
         runForAnswer(bytes, () => handle(request as ApiRequest<State, PathParams<P>, Static<Q>, Static<B>>))
-      let answered = false
+      let [answered, release] = [false, () => {}]
       try {
+        release = await this.#admit(ctx, operation)
         const answer = await (operation.idempotent === true ? request.answerOnce(work) : work())
         answered = true
         if (answer !== undefined) send(ctx, answer, operation.status)
       } finally {
         bytes?.close()
         received.body?.settle?.(answered)
+        releaseAfter(ctx.body, release)
       }
     })
+  }
+
+  async #admit(ctx: HttpContext<State>, operation: Options): Promise<() => void> {
+    try {
+      return (await this.#dialect.admit?.(ctx, operation)) ?? (() => {})
+    } catch (error) {
+      linger(ctx)
+      throw error
+    }
   }
 
   #place(method: Method, path: string, operation: Operation & Options): void {
@@ -166,6 +186,12 @@ function send(ctx: HttpContext, answer: unknown, status = 200): void {
   ctx.status = status
   ctx.body = answer
   if (typeof answer === 'string') ctx.type = 'application/json'
+}
+
+/** A stream that is sent still reads for the answer. It is closed when it has ended all of that. */
+function releaseAfter(answer: unknown, release: () => void): void {
+  if (answer instanceof Stream && !(answer as Readable).closed) answer.once('close', release)
+  else release()
 }
 
 function digestBody(body: ReadBody | undefined): Buffer {

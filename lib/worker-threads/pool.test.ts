@@ -8,7 +8,7 @@ const pool = new WorkerPool({
 })
 const toModule = (code: string) => new URL(`data:text/javascript,${encodeURIComponent(code)}`)
 const run = (code: string, task: unknown = 0, timeoutMs = 20_000) =>
-  pool.run({ module: toModule(code), task, timeoutMs }, { key: 'team' })
+  pool.run({ module: toModule(code), task, timeoutMs })
 
 test('a module of each task is loaded when it is needed', async () => {
   expect(await run('export default { run: (n) => n + 1 }', 1)).toBe(2)
@@ -46,6 +46,6 @@ test('listed parts are moved in both directions', async () => {
     listTransfers: ({ bytes }) => [bytes.buffer],
   }`
   const request = { module: toModule(code), task: bytes, timeoutMs: 20_000, transfer: [bytes.buffer] }
-  expect(await pool.run(request, { key: 'team' })).toEqual({ bytes: new Uint8Array(1024) })
+  expect(await pool.run(request)).toEqual({ bytes: new Uint8Array(1024) })
   expect(bytes.byteLength).toBe(0)
 })

@@ -1,5 +1,6 @@
 import { Worker, type ResourceLimits, type TransferListItem } from 'node:worker_threads'
-import { FairSemaphore, type PermitRequest } from '../fair-semaphore.ts'
+import { FairSemaphore } from '../fair-semaphore.ts'
+import { currentTurn } from '../request-scope.ts'
 import type { ThreadMessage } from './program.ts'
 
 const program = new URL('program.ts', import.meta.url)
@@ -44,10 +45,10 @@ export class WorkerPool {
   }
 
   /**
-   * Returns undefined if the task needs more time or memory than a thread has. @throws {Error} what the module throws
+   * Runs a task when it is the turn of the running request's entity. Returns undefined if the task needs more time or memory than a thread has. @throws {Error} what the module throws
    */
-  run<Task, Outcome>(given: ThreadTask<Task>, request: PermitRequest): Promise<Outcome | undefined> {
-    return this.#permits.run(request, async () => {
+  run<Task, Outcome>(given: ThreadTask<Task>): Promise<Outcome | undefined> {
+    return this.#permits.run(currentTurn(), async () => {
       const worker = this.#idle.pop() ?? new Worker(program, { resourceLimits: this.#resourceLimits, ...nothing })
       worker.ref()
       await this.#load(worker, given.module.href)

@@ -21,6 +21,7 @@ const dialect: Dialect<TrainerState, object> = {
       return { value: parse(value), bytes }
     }
   },
+  admit: undefined,
   openAnswer: undefined,
   closedQueries: false,
 }

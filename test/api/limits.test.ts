@@ -166,7 +166,7 @@ describe('requests and chats, on two processes', () => {
     expect([refused.status, await refused.json()]).toEqual([
       429,
       {
-        detail: `${entity} has 1 open event streams, and its limit event_streams is 1. Close one, or ask for a higher limit.`,
+        detail: `${entity} has 1 open event streams, and its limit event_streams is 1. Send this request again when one has ended, or ask for a higher limit.`,
       },
     ])
     expect((await ask(path)).status).toBe(200)

@@ -8,6 +8,7 @@ import { loadLimitDefaults } from '../../apiserver/accounts/admin/config.ts'
 import { ApiKeyLookup } from '../../apiserver/accounts/keys/api-key-lookup.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
+import { createAdmission } from '../support/admission.ts'
 import { addKey } from '../support/api-server.ts'
 import { noLease } from '../support/leases.ts'
 import { setLimits } from '../support/entity-limits.ts'
@@ -161,7 +162,8 @@ test('concurrent uploads count together, and an aborted one no longer counts', a
   await eventually(async () => expect((await put()).status).toBe(200))
 })
 
-const lookUp = (own: Pool) => new ApiKeyLookup({ pool: own, lease: noLease, limitDefaults: loadLimitDefaults() })
+const lookUp = (own: Pool) =>
+  new ApiKeyLookup({ admission: createAdmission(), pool: own, lease: noLease, limitDefaults: loadLimitDefaults() })
 const randomDigest = () => randomBytes(32).toString('base64')
 
 describe('wrong keys', () => {

@@ -325,7 +325,7 @@ test('a completion that outlasts an erasure leaves no call', async () => {
   const projects = new Projects(tracing)
   const reader = new ChatReader(new RequestReservation(entity, new MemoryBudget(1_000).open(entity)))
   const use = new KnownUse()
-  const incoming = new IncomingBytes({ entity, limit: 1_000, use, beside: 0, announced: 0, releaseTurn: () => {} })
+  const incoming = new IncomingBytes({ entity, limit: 1_000, use, beside: 0, announced: 0 })
   const asked = { body: {} as CompletionRequest, inputs: readInputs(json({ model: 'm' }), reader), incoming }
   const project = await makeProject('p', null, [])
   const tracked = new TrackedCall({ calls: writer, projects }, { caller, project }, asked)

@@ -1,14 +1,12 @@
-import { HttpError } from '../../../lib/http/http-error.ts'
-import { errors } from '../../errors/table.ts'
 import { findKey, type KnownKey } from '../../../db/accounts/api-keys.ts'
 import { findSession, type KnownSession } from '../../../db/accounts/sessions.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
+import type { Turn } from '../../../lib/fair-semaphore.ts'
 import { LeasedCache, type Lease, type Loaded } from '../../../lib/leased-cache.ts'
 import { runInTurn } from '../../../lib/request-scope.ts'
 import { applyDefaults, type LimitDefaults } from '../limits/limits.ts'
-import { turnOf, type Turn } from '../limits/turn.ts'
-import type { RequestState } from '../context.ts'
+import type { Admission } from '../limits/admission.ts'
+import { turnOf, type RequestState } from '../context.ts'
 import { readDigest } from './credentials.ts'
 
 /** A usable key or session, with what its requests need. */
@@ -17,6 +15,7 @@ export interface KnownCaller extends Readonly<RequestState> {
 }
 
 interface Deps {
+  admission: Pick<Admission, 'acquire'>
   pool: Pool
   lease: Lease
   limitDefaults: LimitDefaults
@@ -24,11 +23,6 @@ interface Deps {
 
 // A client that repeats a wrong key costs one query a second.
 const unknownMs = 1_000
-// Look-ups of unknown keys share this many connections. Keys that were valid before do not wait behind them.
-const strangersAtOnce = 4
-// The queue takes a few seconds. One address may use half of it, because all clients behind a proxy have the same
-// address.
-const maxStrangers = 4_000
 const maxKept = 10_000
 
 /** The cached value of a key that does not exist. */
@@ -49,11 +43,10 @@ export class ApiKeyLookup {
   readonly #right = new Map<string, Turn>()
   /** Unknown keys, and until when they are assumed to be unknown. */
   readonly #unknown = new Map<string, number>()
-  /** Addresses share the permits. */
-  readonly #strangers = new FairSemaphore({ permits: strangersAtOnce })
-  readonly #places = new FairSemaphore({ permits: maxStrangers, permitsPerKey: maxStrangers / 2 })
+  readonly #admission: Pick<Admission, 'acquire'>
 
-  constructor({ pool, lease, limitDefaults }: Deps) {
+  constructor({ admission, pool, lease, limitDefaults }: Deps) {
+    this.#admission = admission
     this.#pool = pool
     this.#limitDefaults = limitDefaults
     this.known = new LeasedCache(lease, maxKept)
@@ -105,16 +98,14 @@ export class ApiKeyLookup {
   /**
    * Asks the database for a key or code of somebody who is not known yet. Addresses share some of its connections.
    *
-   * @throws {HttpError} 503 if too many wait
+   * @throws {LimitError} 503 if too many wait
    */
   async askForStranger<T>(address: string, ask: () => Promise<T>): Promise<T> {
-    const leave = this.#places.tryAcquire({ key: address })
-    if (!leave)
-      throw new HttpError(errors.server_busy, 'Too many new API keys are being looked up. Send this request again.', {
-        retryAfterSeconds: 1,
-      })
+    const turn = { key: address, weight: 1 }
+    const leave = await this.#admission.acquire('waiting_key_lookups', turn)
     try {
-      return await this.#strangers.run({ key: address }, ask)
+      const release = await this.#admission.acquire('key_lookups', turn)
+      return await ask().finally(release)
     } finally {
       leave()
     }

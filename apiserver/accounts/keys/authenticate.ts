@@ -5,14 +5,13 @@ import { HttpError } from '../../../lib/http/http-error.ts'
 import type { ErrorDefinition } from '../../../lib/http/error-table.ts'
 import type { FindPublicBase } from '../../../lib/http/public-base.ts'
 import { errors } from '../../errors/table.ts'
-import type { Caller } from '../context.ts'
+import { turnOf, type Caller } from '../context.ts'
 import type { ApiKeyLookup, KnownCaller } from './api-key-lookup.ts'
 import { digestOfKey, digestOfSession } from './credentials.ts'
 import type { LastUsedTracker } from './last-used.ts'
 import { requireSameOrigin } from './same-origin.ts'
 import { readSessionCookie, type CredentialRequest } from './session-cookie.ts'
 import { setTurn } from '../../../lib/request-scope.ts'
-import { turnOf } from '../limits/turn.ts'
 
 /** What authentication by a key needs. */
 interface KeyDeps {

@@ -5,6 +5,7 @@ import Koa from 'koa'
 import { Type } from 'typebox'
 import { expect, test } from 'vitest'
 import { createLogger } from '../../../lib/log.ts'
+import { createAdmission } from '../../../test/support/admission.ts'
 import { RequestMemory } from './request-memory.ts'
 import { presentDetail } from '../../errors/present.ts'
 import { answerErrors } from '../../errors/answer-errors.ts'
@@ -17,7 +18,8 @@ test('a body counts in the memory budget, with its values', async () => {
   const log = createLogger('test', 'silent')
   const router = new Router<RequestState>()
   const idempotency = new Idempotency(createIdempotencyStore({} as never), log)
-  const api = createRestApi(router, { idempotency, memory: new RequestMemory(1_000) })
+  const memory = new RequestMemory(1_000)
+  const api = createRestApi(router, { admission: createAdmission(memory), idempotency, memory })
   const operation = { tag: 'T', summary: 'Do it', body: Type.Array(Type.Unknown()) }
   api.post('/', operation, ({ body }) => Promise.resolve(body.length))
   const app = new Koa<RequestState>()

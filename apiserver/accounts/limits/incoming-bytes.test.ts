@@ -3,7 +3,7 @@ import { IncomingBytes } from './incoming-bytes.ts'
 import { KnownUse } from './storage-meter.ts'
 
 const openOf = (use: KnownUse, announced = 0) =>
-  new IncomingBytes({ entity: 'team', limit: 100, use, beside: 0, announced, releaseTurn: () => {} })
+  new IncomingBytes({ entity: 'team', limit: 100, use, beside: 0, announced })
 
 test('concurrent bodies count together, with the bytes that were stored since they began', () => {
   const use = new KnownUse()

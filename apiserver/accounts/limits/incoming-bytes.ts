@@ -9,8 +9,6 @@ interface Receipt {
   beside: number
   /** 0 for an unknown length. */
   announced: number
-  /** Lets the next body in. */
-  releaseTurn: () => void
 }
 
 /** The bytes of one body. They count as stored while they arrive and are written. */
@@ -39,11 +37,6 @@ export class IncomingBytes {
     if (this.#received > this.#reserved) this.#reserve(this.#received - this.#reserved)
   }
 
-  /** Call it when the body has arrived. It lets the next body in. */
-  end(): void {
-    this.#receipt.releaseTurn()
-  }
-
   /** The received bytes are stored. They count as added until the entity is measured again. */
   keep(): void {
     this.#receipt.use.added += this.#received
@@ -53,7 +46,6 @@ export class IncomingBytes {
 
   /** The bytes no longer count as incoming: they are stored, or dropped. */
   release(): void {
-    this.end()
     this.#reserve(-this.#reserved)
   }
 

@@ -1,24 +1,14 @@
 import { RateLimiterPostgres, RateLimiterRes } from 'rate-limiter-flexible'
 import { returnPoints } from '../../../db/accounts/minute-counts.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { HttpError } from '../../../lib/http/http-error.ts'
-import { errors } from '../../errors/table.ts'
+import { LimitError } from './limit-error.ts'
+import { pointLimits } from './table.ts'
 import { canTake, emptyAllowance, mergeAllowances, type Allowance } from './allowance.ts'
 
 const minuteSeconds = 60
 // Beyond the limit, the database is queried at most once in this time. Other processes may have returned points by
 // then.
 const rejectedMs = 1_000
-
-/** A limit of points per minute. */
-export interface MinuteLimit {
-  /** The limit's name, as in "requests_per_minute". */
-  name: string
-  /** The prefix of its counts in the database. */
-  keyPrefix: string
-  /** A process takes 1 / `blocksPerLimit` of the limit from the database at once. */
-  blocksPerLimit: number
-}
 
 /**
  * Counts points of entities per minute. The minute starts with the first one. The counts are in the database, so a
@@ -27,7 +17,7 @@ export interface MinuteLimit {
  */
 export class MinutePoints {
   readonly #pool: Pool
-  readonly #limit: MinuteLimit
+  readonly #name: keyof typeof pointLimits
   /** By limit. The library needs one limiter for each limit. All of them use the same counts. */
   readonly #limiters = new Map<number, RateLimiterPostgres>()
   readonly #allowances = new Map<string, Allowance>()
@@ -35,9 +25,9 @@ export class MinutePoints {
   readonly #asking = new Map<string, Promise<void>>()
   #forgetAtMs = 0
 
-  constructor(pool: Pool, limit: MinuteLimit) {
+  constructor(pool: Pool, name: keyof typeof pointLimits) {
     this.#pool = pool
-    this.#limit = limit
+    this.#name = name
   }
 
   /** Takes points. @throws {HttpError} 429 when the points of this minute are used up */
@@ -142,15 +132,15 @@ export class MinutePoints {
 
   /** Runs in the background. Points that cannot be returned are lost until the minute is over. */
   #return(entity: string, points: number, { untilMs }: Allowance): void {
-    const key = `${this.#limit.keyPrefix}:${entity}`
+    const key = `${pointLimits[this.#name].keyPrefix}:${entity}`
     const expiresAtMs = Date.now() + untilMs - performance.now()
     void returnPoints(this.#pool, { key, points, expiresAtMs }).catch(() => {})
   }
 
-  #tooMany(entity: string, { perMinute, untilMs }: Allowance): HttpError {
+  #tooMany(entity: string, { perMinute, untilMs }: Allowance): LimitError {
     const seconds = Math.max(1, Math.ceil((untilMs - performance.now()) / 1_000))
-    const detail = `${entity} has reached its limit ${this.#limit.name} (${perMinute}). Send this request again in ${seconds} s.`
-    return new HttpError(errors.rate_limit_exceeded, detail, { retryAfterSeconds: seconds })
+    const detail = `${entity} has reached its limit ${this.#name} (${perMinute}). Send this request again in ${seconds} s.`
+    return new LimitError(this.#name, detail, { retryAfterSeconds: seconds })
   }
 
   /** Runs once a minute and removes entities without requests. Debts are kept for one more minute. */
@@ -164,7 +154,7 @@ export class MinutePoints {
   }
 
   #blockOf(perMinute: number): number {
-    return Math.max(1, Math.floor(perMinute / this.#limit.blocksPerLimit))
+    return Math.max(1, Math.floor(perMinute / pointLimits[this.#name].blocksPerLimit))
   }
 
   #limiterOf(perMinute: number): RateLimiterPostgres {
@@ -176,7 +166,7 @@ export class MinutePoints {
       schemaName: 'auth',
       tableName: 'request_counts',
       tableCreated: true,
-      keyPrefix: this.#limit.keyPrefix,
+      keyPrefix: pointLimits[this.#name].keyPrefix,
       points: perMinute,
       duration: minuteSeconds,
     })

@@ -1,14 +1,13 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
-import { errors } from '../../errors/table.ts'
+import { errors, limitErrors } from '../../errors/table.ts'
 import type Koa from 'koa'
 import { BudgetExceeded, MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
 import type { AcceptOutline, JsonDocument } from '../../../lib/json/document.ts'
 import { estimateValueBytes } from '../../../lib/json/outline.ts'
 import { openBody, parseBody } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../context.ts'
-import { memoryPlan } from './memory-plan.ts'
-
-const retryAfterSeconds = 1
+import { LimitError } from './limit-error.ts'
+import { memoryLimits } from './table.ts'
 
 /**
  * Bounds the memory of a process's requests: their bodies, and the values that they are parsed into. One entity may use
@@ -21,7 +20,7 @@ export class RequestMemory {
   /** Requests whose handlers are running. */
   readonly #working = new WeakSet<RequestContext['res']>()
 
-  constructor(maxBytes: number = memoryPlan.requests.bytes) {
+  constructor(maxBytes: number = memoryLimits.request_memory.bytes) {
     this.#budget = new MemoryBudget(maxBytes)
   }
 
@@ -130,10 +129,9 @@ function toHttpError(entity: string, { scope, maxBytes }: BudgetExceeded): HttpE
     )
   if (scope === 'all') {
     const detail = `The requests in progress use all ${maxBytes} bytes of memory for requests. Send this request again later.`
-    return new HttpError(errors.server_busy, detail, { retryAfterSeconds })
+    return new LimitError('request_memory', detail)
   }
   const detail = `The requests in progress of ${entity} would use more than ${maxBytes} bytes of memory, the share of one entity.`
-  return new HttpError(errors.memory_limit_exceeded, `${detail} Send this request again when another one has ended.`, {
-    retryAfterSeconds,
-  })
+  const { memory_limit_exceeded: error } = limitErrors
+  return new LimitError('request_memory', `${detail} Send this request again when another one has ended.`, { error })
 }

@@ -1,5 +1,3 @@
-import { HttpError } from '../../../lib/http/http-error.ts'
-import { errors } from '../../errors/table.ts'
 import { findEntityLimits, type EntityLimits } from '../../../db/accounts/limits.ts'
 import { countUnfinishedJobs, fitsJobLimit } from '../../../db/accounts/quota-use.ts'
 import { findPauses } from '../../../db/accounts/pauses.ts'
@@ -7,6 +5,7 @@ import { sumGpuSecondsToday } from '../../../db/jobs/queue-blocks.ts'
 import type { Connection, Pool } from '../../../db/pool.ts'
 import type { Caller } from '../context.ts'
 import type { StorageUse } from './storage.ts'
+import { LimitError } from './limit-error.ts'
 import { applyDefaults, type LimitDefaults } from './limits.ts'
 
 /** What reading limits and their use needs. */
@@ -15,9 +14,6 @@ export interface LimitDeps {
   storage: StorageUse
   limitDefaults: LimitDefaults
 }
-
-// A job takes from seconds to hours. This is often enough to get a free place soon, and seldom enough to cost little.
-const retryAfterSeconds = 15
 
 /** The limits of an entity and its current use. */
 export interface LimitsInUse {
@@ -58,9 +54,9 @@ export async function requireFreeJobPlace(pool: Pool, { entity, queuedJobs: limi
   if (limit !== Infinity && (await countUnfinishedJobs(pool, entity)) >= limit) throw noJobPlace(entity, limit)
 }
 
-function noJobPlace(entity: string, limit: number): HttpError {
+function noJobPlace(entity: string, limit: number): LimitError {
   const detail = `${entity} has reached its limit queued_jobs (${limit} unfinished training jobs). Send this job again when another one has ended.`
-  return new HttpError(errors.job_limit_exceeded, detail, { retryAfterSeconds })
+  return new LimitError('queued_jobs', detail)
 }
 
 /**

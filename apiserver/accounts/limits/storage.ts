@@ -1,19 +1,9 @@
-import { HttpError } from '../../../lib/http/http-error.ts'
-import { errors } from '../../errors/table.ts'
 import type { Pool } from '../../../db/pool.ts'
-import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
 import { linger } from '../../../lib/http/body.ts'
 import type { RequestContext } from '../context.ts'
 import { IncomingBytes } from './incoming-bytes.ts'
 import { quotaExceeded } from './quota.ts'
 import { StorageMeter } from './storage-meter.ts'
-import { turnOf, type Turn } from './turn.ts'
-
-// How many large bodies are written to the disk at once. The others wait before their first byte is read. Small bodies
-// do not wait.
-const receiving = { permits: 64, permitsPerKey: 16 }
-const smallUpToBytes = 4 * 1024 * 1024
-const maxWaitMs = 60_000
 
 /** The size of an entity's incoming traces, and how much it may store. */
 interface TracesSize {
@@ -25,7 +15,6 @@ interface TracesSize {
 /** What entities have stored, and their incoming bytes. */
 export class StorageUse {
   readonly #meter: StorageMeter
-  readonly #turns = new FairSemaphore(receiving)
 
   constructor(pools: { pool: Pool; tracing: Pool }) {
     this.#meter = new StorageMeter(pools)
@@ -37,34 +26,21 @@ export class StorageUse {
   }
 
   /**
-   * Accepts a body. A large one waits for its entity's turn. Its bytes count until they are released, so that
-   * concurrent bodies see each other. The announced length counts at once, and so does `beside`: bytes in the store
-   * that are counted nowhere else.
+   * Accepts a body. Its bytes count until they are released, so that concurrent bodies see each other. The announced
+   * length counts at once, and so does `beside`: bytes in the store that are counted nowhere else.
    *
-   * @throws {HttpError} 403 if the entity may not store so much, 429 if its turn does not come in time
+   * @throws {HttpError} 403 if the entity may not store so much
    */
   async receive(ctx: RequestContext, beside: () => Promise<number> = async () => 0): Promise<IncomingBytes> {
-    try {
-      return await this.#receive(ctx, beside)
-    } catch (error) {
-      linger(ctx)
-      throw error
-    }
-  }
-
-  async #receive(ctx: RequestContext, beside: () => Promise<number>): Promise<IncomingBytes> {
-    const { length } = ctx.request
-    const isSmall = length !== undefined && length <= smallUpToBytes
-    const releaseTurn = isSmall ? () => {} : await this.#takeTurn(turnOf(ctx.state.caller))
     const { entity } = ctx.state.caller
     const { storedBytes: limit } = ctx.state.limits
-    const announced = length ?? 0
+    const announced = ctx.request.length ?? 0
     try {
       const uncounted = limit === Infinity ? 0 : await beside()
       const use = await this.#meter.estimateWith(entity, limit, uncounted + announced)
-      return new IncomingBytes({ entity, limit, use, beside: uncounted, announced, releaseTurn })
+      return new IncomingBytes({ entity, limit, use, beside: uncounted, announced })
     } catch (error) {
-      releaseTurn()
+      linger(ctx)
       throw error
     }
   }
@@ -83,7 +59,7 @@ export class StorageUse {
   /** Does the same for traces without a request of their own. @throws {HttpError} 403 */
   async admitTraces({ entity, limit, announced }: TracesSize): Promise<IncomingBytes> {
     const use = await this.#meter.estimate(entity, limit)
-    return new IncomingBytes({ entity, limit, use, beside: 0, announced, releaseTurn: () => {} })
+    return new IncomingBytes({ entity, limit, use, beside: 0, announced })
   }
 
   /** Checks that an entity may store this many more bytes. @throws {HttpError} 403 */
@@ -95,15 +71,5 @@ export class StorageUse {
   /** Records bytes that this process has stored for an entity. */
   record(entity: string, bytes: number): void {
     this.#meter.record(entity, bytes)
-  }
-
-  async #takeTurn(turn: Turn): Promise<() => void> {
-    try {
-      return await this.#turns.acquire({ ...turn, timeoutMs: maxWaitMs })
-    } catch (error) {
-      if (!(error instanceof PermitTimeout)) throw error
-      const detail = `Too many uploads of ${turn.key}, or of all entities, are in progress. Send this one again when another has ended.`
-      throw new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 10 })
-    }
   }
 }

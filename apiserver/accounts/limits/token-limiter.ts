@@ -1,7 +1,6 @@
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../context.ts'
 import { MinutePoints } from './minute-points.ts'
-import { rateLimitHeaders, type RateLimitHeaders } from './rate-limit-headers.ts'
 
 type TokenOwner = Pick<Caller, 'entity' | 'tokensPerMinute'>
 
@@ -28,7 +27,7 @@ export class TokenLimiter {
   readonly #points: MinutePoints
 
   constructor(pool: Pool) {
-    this.#points = new MinutePoints(pool, { name: 'tokens_per_minute', keyPrefix: 'tokens', blocksPerLimit: 50 })
+    this.#points = new MinutePoints(pool, 'tokens_per_minute')
   }
 
   /**
@@ -45,8 +44,8 @@ export class TokenLimiter {
     return (used) => this.#points.settle(entity, limit, used - reserved)
   }
 
-  /** The headers with an entity's limit and the rest of it. Empty without a limit. */
-  describe({ entity, tokensPerMinute: limit }: TokenOwner): RateLimitHeaders {
-    return rateLimitHeaders('tokens', limit, this.#points.look(entity, limit))
+  /** As `MinutePoints.look` does. */
+  look({ entity, tokensPerMinute }: TokenOwner): ReturnType<MinutePoints['look']> {
+    return this.#points.look(entity, tokensPerMinute)
   }
 }

@@ -15,14 +15,14 @@ import type { Caller } from '../context.ts'
 import type { ApiKeyLookup, KnownCaller } from '../keys/api-key-lookup.ts'
 import { digestOfKey, digestOfSession, readDigest } from '../keys/credentials.ts'
 import { createKey } from '../keys/service.ts'
-import type { RequestLimiter } from '../limits/request-limiter.ts'
+import type { MinutePoints } from '../limits/minute-points.ts'
 import type { LoginLimiter } from './login-limiter.ts'
 import type { Login } from './schema.ts'
 
 export interface LoginDeps {
   apiKeys: ApiKeyLookup
   pool: Pool
-  requestLimiter: RequestLimiter
+  requestLimiter: MinutePoints
 }
 
 /** The key that links to the console are for. Nobody has its text, and revoking it ends all their sessions. */
@@ -56,7 +56,7 @@ async function openWithKey(
 ): Promise<boolean> {
   const known = await apiKeys.find(digestOfKey(key), address)
   if (!known) return false
-  await requestLimiter.take(known.caller.entity, known.limits.requestsPerMinute)
+  await requestLimiter.take(known.caller.entity, known.limits.requestsPerMinute, 1)
   return openSession(pool, known.caller.keyId, session)
 }
 

@@ -32,6 +32,7 @@ export function routeCompletions(api: RestApi, deps: GatewayDeps): void {
       answer: completionSchema,
       otherAnswers: { 'text/event-stream': Type.String() },
       errorStatuses: [400],
+      cost: { permit: 'concurrent_streams' },
     },
     passRequests(deps, passthrough),
   )

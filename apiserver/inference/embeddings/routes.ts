@@ -18,6 +18,7 @@ export function routeEmbeddings(api: RestApi, deps: GatewayDeps): void {
       streamedBody: { 'application/json': embeddingRequestSchema },
       answer: embeddingAnswer,
       errorStatuses: [400],
+      cost: { permit: 'concurrent_streams' },
     },
     passRequests(deps, passthrough),
   )

@@ -1,7 +1,6 @@
-import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
+import { FairSemaphore, PermitTimeout, type Turn } from '../../../lib/fair-semaphore.ts'
 import type { ClientWatch } from '../../../lib/http/client-watch.ts'
 import type { HttpError } from '../../../lib/http/http-error.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import type { AdapterHistory } from './adapter-history.ts'
 import { hashAffinity, type AffinityKey } from './affinity.ts'
 import type { EnginePod } from './engine-pods.ts'

@@ -1,6 +1,6 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { errors } from '../../errors/table.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
+import type { Turn } from '../../../lib/fair-semaphore.ts'
 
 const retryAfterSeconds = 5
 

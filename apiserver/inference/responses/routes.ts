@@ -8,7 +8,7 @@ import type { RestApi } from '../../accounts/rest-api.ts'
 import { readProject } from '../../accounts/usage/project-header.ts'
 import { sendEvents, watchClient } from '../chat-client.ts'
 import type { GatewayDeps } from '../gateway.ts'
-import { setLimitHeaders } from '../../accounts/limits/limit-headers.ts'
+import { setLimitHeaders } from '../../accounts/limits/limit-requests.ts'
 import { deletedResponseSchema, inputItemSchema, responseSchema } from './response-schemas.ts'
 import { completeResponse } from './complete.ts'
 import { inputItemsQuery, presentInputItems } from './input-items.ts'
@@ -38,13 +38,12 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
       answer: responseSchema,
       otherAnswers: { 'text/event-stream': Type.String() },
       errorStatuses: [400],
+      cost: { permit: 'concurrent_streams' },
     },
     async ({ ctx }) => {
-      try {
-        return await respond(ctx)
-      } finally {
-        setLimitHeaders(ctx, deps)
-      }
+      const response = await respond(ctx)
+      setLimitHeaders(ctx, deps)
+      return response
     },
   )
 
@@ -76,7 +75,6 @@ export function routeResponses(api: RestApi, gateway: GatewayDeps & { pool: Pool
   )
 
   async function respond(ctx: RequestContext): Promise<string | void> {
-    deps.chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
     const { caller } = ctx.state
     const [project, memory] = [readProject(ctx, caller.entity), deps.memory.open(ctx)]
     const client = watchClient(ctx, deps.responses)

@@ -8,7 +8,12 @@ import { detokenizeAnswer, detokenizeRequestSchema, tokenizeAnswer, tokenizeRequ
  * clients.
  */
 export function routeTokens(api: RestApi, deps: GatewayDeps): void {
-  const shared = { tag: 'Inference', role: 'read', errorStatuses: [400] } as const
+  const shared = {
+    tag: 'Inference',
+    role: 'read',
+    errorStatuses: [400],
+    cost: { permit: 'concurrent_streams' },
+  } as const
   for (const root of ['', '/v1']) {
     api.post(
       `${root}/tokenize`,

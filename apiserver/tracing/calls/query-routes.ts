@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { rawText, rawObject } from '../../../lib/json/raw.ts'
 import { countRead, countStream } from '../read-memory.ts'
-import { sendChunks, type QueryDeps } from '../send-chunks.ts'
+import { sendChunks, streamCost, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray, writeLine } from '../write-list.ts'
 import { callSchema, callsQuerySchema, readBodySchema, statsQuerySchema, statsSchema } from './query-schema.ts'
@@ -15,7 +15,14 @@ const lines = 'application/jsonl'
 export function routeCallQueries(api: TraceApi, deps: CallQueryDeps): void {
   api.post(
     '/calls/stream_query',
-    { tag, summary: 'Find calls', role: 'read', body: callsQuerySchema, otherAnswers: { [lines]: callSchema } },
+    {
+      tag,
+      summary: 'Find calls',
+      role: 'read',
+      body: callsQuerySchema,
+      otherAnswers: { [lines]: callSchema },
+      cost: streamCost,
+    },
     async ({ ctx, caller, body }) => {
       const reading = countStream(deps.memory.open(ctx))
       await sendChunks(ctx, deps, { type: lines, chunks: writeChunks(findCalls(deps, { caller, reading }, body)) })
@@ -30,6 +37,7 @@ export function routeCallQueries(api: TraceApi, deps: CallQueryDeps): void {
       role: 'read',
       body: callsQuerySchema,
       answer: Type.Object({ calls: Type.Array(callSchema) }),
+      cost: streamCost,
     },
     async ({ ctx, caller, body }) => {
       const reading = countStream(deps.memory.open(ctx))

@@ -1,11 +1,11 @@
 import { setImmediate, setTimeout as delay } from 'node:timers/promises'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import type { Logger } from '../../../lib/log.ts'
+import { runInTurn } from '../../../lib/request-scope.ts'
 import { MemoryBudget, type MemoryReservation } from '../../../lib/memory-budget.ts'
-import type { RequestState } from '../../accounts/context.ts'
-import { memoryPlan } from '../../accounts/limits/memory-plan.ts'
+import { turnOf, type RequestState } from '../../accounts/context.ts'
+import type { Admission } from '../../accounts/limits/admission.ts'
+import { memoryLimits } from '../../accounts/limits/table.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import type { ChatTrace, ChatTraces, TracedOperation } from '../../inference/chat-traces.ts'
 import { buildCall, nowText, writeCall, type GatheredChat, type WriteDeps } from './write-chat.ts'
 
@@ -15,10 +15,8 @@ const maxChatBytes = 1024 * 1024
 const memoryPerByte = 2
 // The limit of all chats that are collected or wait to be written. An entity has a quarter of it. The bytes also count
 // as memory of requests, but separately, so that traces of an entity use no memory of its chats.
-const maxBytes = memoryPlan.chatTraces.bytes
+const maxBytes = memoryLimits.chat_trace_memory.bytes
 const memoryShare = 'traces of chats'
-// Chats that wait to be written. Like the memory, these are of each process: its own lanes to Postgres empty the queue.
-const waiting = { permits: 512, permitsPerKey: 128 }
 const tellEveryMs = 10_000
 
 /** The values of a chat at its end, besides its bytes. */
@@ -33,15 +31,14 @@ export class ChatRecorder implements ChatTraces {
   readonly #memory: RequestMemory
   readonly #log: Logger
   readonly #budget = new MemoryBudget(maxBytes)
-  readonly #places = new FairSemaphore(waiting)
-  /** Calls are built one at a time. They are written together. */
-  readonly #turns = new FairSemaphore({ permits: 1 })
+  readonly #admission: Pick<Admission, 'acquire' | 'run'>
   readonly #recording = new Set<Promise<void>>()
   #dropped = 0
   #isTelling = false
 
-  constructor(deps: WriteDeps & { memory: RequestMemory; log: Logger }) {
+  constructor(deps: WriteDeps & { admission: Pick<Admission, 'acquire' | 'run'>; memory: RequestMemory; log: Logger }) {
     this.#deps = deps
+    this.#admission = deps.admission
     this.#memory = deps.memory
     this.#log = deps.log
   }
@@ -52,7 +49,9 @@ export class ChatRecorder implements ChatTraces {
       keepRequest: (bytes) => gathered.keepRequest(bytes),
       keepReply: (bytes) => gathered.keepReply(bytes),
       abandon: () => gathered.release(),
-      end: (outcome) => this.#start(this.#record(state, gathered, { operation, outcome })),
+      // A chat may end outside of its request.
+      end: (outcome) =>
+        this.#start(runInTurn(turnOf(state.caller), () => this.#record(state, gathered, { operation, outcome }))),
     }
   }
 
@@ -69,14 +68,12 @@ export class ChatRecorder implements ChatTraces {
   }
 
   async #record(state: RequestState, gathered: Gathering, end: ChatEnd): Promise<void> {
-    const leave = gathered.isDropped ? undefined : this.#places.tryAcquire({ key: state.caller.entity })
+    let leave = () => {}
     try {
-      if (!leave) {
-        this.#drop()
-        return
-      }
+      if (gathered.isDropped) throw new Error('the chat is too large, or there is no memory for it')
+      leave = await this.#admission.acquire('chat_traces')
       const chat = { ...gathered.finish(), ...end }
-      const part = await this.#turns.run(turnOf(state.caller), async () => {
+      const part = await this.#admission.run('chat_trace_builds', async () => {
         await setImmediate()
         return buildCall(chat, state.caller.keyId)
       })
@@ -85,7 +82,7 @@ export class ChatRecorder implements ChatTraces {
       this.#log.debug({ error }, 'chat not traced')
       this.#drop()
     } finally {
-      leave?.()
+      leave()
       gathered.release()
     }
   }

@@ -36,13 +36,19 @@ const description =
 
 /** Chats with the models of the gateway, recorded as calls. */
 export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
-  const request = { tag, description, role: 'read', body: completionSchema, texts: completionTexts } as const
+  const request = {
+    tag,
+    description,
+    role: 'read',
+    body: completionSchema,
+    texts: completionTexts,
+    cost: { permit: 'concurrent_streams' },
+  } as const
 
   api.post(
     '/completions/create',
     { ...request, summary: 'Complete a chat, and trace it', answer: completionAnswer },
     async ({ ctx, body }) => {
-      deps.gateway.chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
       return withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: false, incoming })
         return createCompletion(completion, ask)
@@ -58,7 +64,6 @@ export function routeCompletions(api: TraceApi, deps: CompletionDeps): void {
       otherAnswers: { 'application/jsonl': completionAnswer },
     },
     async ({ ctx, body }) => {
-      deps.gateway.chatSlots.hold(ctx, ctx.state.limits.concurrentStreams)
       await withIncomingBytes(deps.storage, ctx, body, async (incoming) => {
         const { completion, ask } = await openCompletion(deps, ctx, { body, isStream: true, incoming })
         const chunks = streamCompletion(deps.log, completion, ask)

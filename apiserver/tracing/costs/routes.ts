@@ -1,7 +1,7 @@
 import { readPurgeIds } from '../query/purge-ids.ts'
 import { purgeSchema, rowsQuerySchema } from '../query/schema.ts'
 import { emptySchema } from '../schema.ts'
-import { sendChunks, type QueryDeps } from '../send-chunks.ts'
+import { sendChunks, streamCost, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { queryCosts } from './query.ts'
@@ -31,7 +31,14 @@ export function routeCosts(api: TraceApi, deps: QueryDeps): void {
 
   api.post(
     '/cost/query',
-    { tag, summary: 'Find the prices of a project', role: 'read', body: rowsQuerySchema, answer: costRowsSchema },
+    {
+      tag,
+      summary: 'Find the prices of a project',
+      role: 'read',
+      body: rowsQuerySchema,
+      answer: costRowsSchema,
+      cost: streamCost,
+    },
     async ({ ctx, caller, body }) => {
       const rows = queryCosts(deps.pool, await deps.projects.find(caller, body.project_id), body)
       await sendChunks(ctx, deps, { type: 'application/json', chunks: writeArray('{"results":', rows, '}') })

@@ -7,7 +7,6 @@ import { JsonText } from '../../../lib/json/json-text.ts'
 import { rawList } from '../../../lib/json/raw.ts'
 import type { RequestState } from '../../accounts/context.ts'
 import type { StorageUse } from '../../accounts/limits/storage.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { errors } from '../../errors/table.ts'
 import { createNextObject } from '../objects/create-object.ts'
 import { checkObjectId } from '../objects/object-names.ts'
@@ -68,13 +67,12 @@ export async function addRows(deps: AddRowsDeps, project: Project, added: NewRow
 
 async function addAfterOthers(deps: AddRowsDeps, project: Project, added: NewRows): Promise<DataSetVersion> {
   const { name: objectId, state } = added
-  const turn = turnOf(state.caller)
   for (let attempt = 0; attempt < maxAttempts; attempt++) {
     const before = await findDataSet(deps.pool, project, objectId)
-    const table = await growTable({ ...deps, turn }, project, { base: before.table, rows: added.rows })
+    const table = await growTable(deps, project, { base: before.table, rows: added.rows })
     const val = writeDataSet(before.val, objectId, `weave:///${project.id}/table/${table}`)
     const wbUserId = state.caller.keyId
-    const digest = await createNextObject(deps, project, { objectId, val, wbUserId, turn, after: before.digest })
+    const digest = await createNextObject(deps, project, { objectId, val, wbUserId, after: before.digest })
     if (digest !== undefined) return readBack(deps.pool, project, { objectId, digest, table })
   }
   throw new HttpError(errors.conflict, `Other requests kept publishing ${objectId} first. Send this request again.`)

@@ -1,7 +1,6 @@
 import { findModel } from '../../../db/models/models.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import { requireModelId } from '../../accounts/model-references.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
 import type { CallDeps } from '../calls/service.ts'
@@ -77,7 +76,6 @@ function routeTrajectories(api: RestApi, deps: DataSetDeps): void {
       const model = await findModel(deps.training, caller.entity, modelId)
       if (!model) throw notFound('Model', params.model_id)
       const rows = await readTrajectoryRows(deps, {
-        turn: turnOf(ctx.state.caller),
         model,
         ids: [...new Set(body.trajectory_ids)],
         rows: countRead(deps.memory.open(ctx), maxRowBytes),

@@ -10,7 +10,6 @@ import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { findMember } from '../../../lib/json/find-member.ts'
 import { rawList, rawObject, rawText } from '../../../lib/json/raw.ts'
 import { errors } from '../../errors/table.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import { nameModel } from '../../histories/read-histories.ts'
 import { writeHistories } from '../../histories/write-histories.ts'
 import type { HistoriesTask } from '../../histories/write-worker.ts'
@@ -28,7 +27,6 @@ export interface TrajectorySourceDeps {
 }
 
 interface TrajectorySource {
-  turn: Turn
   model: ModelRow
   ids: readonly string[]
   rows: ReadMemory
@@ -40,7 +38,7 @@ interface TrajectorySource {
  */
 export async function readTrajectoryRows(
   deps: TrajectorySourceDeps,
-  { turn, model, ids, rows }: TrajectorySource,
+  { model, ids, rows }: TrajectorySource,
 ): Promise<string[]> {
   const written: string[] = []
   const yielder = new EventLoopYielder()
@@ -50,7 +48,7 @@ export async function readTrajectoryRows(
     rows.add(trajectory.payloadLength)
     const payload = await readPayload(deps.artifacts, trajectory)
     const isCaptured = trajectory.flags.includes('captured')
-    const history = isCaptured ? await readFirstHistory(deps, { payload, model: nameModel(model) }, turn) : payload
+    const history = isCaptured ? await readFirstHistory(deps, { payload, model: nameModel(model) }) : payload
     written.push(writeRow(model, trajectory, history))
     if (yielder.isDue()) await yielder.yield()
   }
@@ -68,12 +66,8 @@ async function readPayload(artifacts: ArtifactStore, row: TrajectoryRow): Promis
 }
 
 /** The first conversation of captured exchanges, in the form of a trajectory. */
-async function readFirstHistory(
-  { heavyThreads }: TrajectorySourceDeps,
-  task: HistoriesTask,
-  turn: Turn,
-): Promise<Buffer> {
-  const histories = await writeHistories(heavyThreads, task, turn)
+async function readFirstHistory({ heavyThreads }: TrajectorySourceDeps, task: HistoriesTask): Promise<Buffer> {
+  const histories = await writeHistories(heavyThreads, task)
   if (!histories) throw tooLarge()
   const [first = '{}'] = splitItems(Buffer.from(histories))
   return Buffer.from(first)

@@ -1,5 +1,4 @@
 import { badRequest } from '../errors.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { ProjectDeps } from '../projects.ts'
 import type { ValueChecker } from './value-checker.ts'
@@ -46,7 +45,7 @@ export class AnnotationChecks {
     const startMs = performance.now()
     const schema = this.#schemas.get(ref) ?? (await this.#readSchema(ref))
     this.#schemas.set(ref, schema)
-    const outcome = await this.#deps.values.check({ schema, value }, turnOf(this.#caller))
+    const outcome = await this.#deps.values.check({ schema, value })
     this.#leftMs -= performance.now() - startMs
     if (outcome === 'bad schema') throw badRequest('The schema of the annotation spec cannot be used')
     if (outcome === 'invalid') throw badRequest('Feedback payload does not match annotation spec')

@@ -3,7 +3,7 @@ import type { FeedbackDeps } from './annotation-spec.ts'
 import { readPurgeIds } from '../query/purge-ids.ts'
 import { purgeSchema, rowsQuerySchema } from '../query/schema.ts'
 import { emptySchema } from '../schema.ts'
-import { sendChunks, type QueryDeps } from '../send-chunks.ts'
+import { sendChunks, streamCost, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { presentStored } from './present.ts'
@@ -37,6 +37,7 @@ export function routeFeedback(api: TraceApi, deps: FeedbackDeps & QueryDeps): vo
       role: 'read',
       body: rowsQuerySchema,
       answer: feedbackRowsSchema,
+      cost: streamCost,
     },
     async ({ ctx, caller, body }) => {
       const rows = queryFeedback(deps.pool, await deps.projects.find(caller, body.project_id), body)

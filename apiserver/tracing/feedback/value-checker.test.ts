@@ -3,13 +3,15 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { expect, test } from 'vitest'
 import { WorkerPool } from '../../../lib/worker-threads/pool.ts'
+import { runInTurn } from '../../../lib/request-scope.ts'
+import { createAdmission } from '../../../test/support/admission.ts'
 import { ValueChecker } from './value-checker.ts'
 
 // A machine may be busy, so only checks that never end get a short limit.
-const [patient, impatient] = [new ValueChecker(30_000), new ValueChecker(500)]
-const team = { key: 'team', weight: 1 }
+const admission = createAdmission()
+const [patient, impatient] = [new ValueChecker(admission, 30_000), new ValueChecker(admission, 500)]
 const check = (schema: unknown, value: unknown, checker = patient) =>
-  checker.check({ schema: JSON.stringify(schema), value: JSON.stringify(value) }, team)
+  checker.check({ schema: JSON.stringify(schema), value: JSON.stringify(value) })
 
 // [(((…)))]: the validator recurses to this depth.
 const deep = (depth: number): unknown => (depth === 0 ? { type: 'number' } : { items: deep(depth - 1) })
@@ -98,27 +100,27 @@ test('schemas run without the environment of the process', async () => {
   const source = 'export default { run: () => Object.keys(process.env) }'
   const module = new URL(`data:text/javascript,${encodeURIComponent(source)}`)
   const threads = new WorkerPool({ threads: 1, threadsPerKey: 1, resourceLimits: {} })
-  expect(await threads.run({ module, task: 0, timeoutMs: 30_000 }, { key: 'team' })).toEqual([])
+  expect(await threads.run({ module, task: 0, timeoutMs: 30_000 })).toEqual([])
 })
 
 test('too many concurrent checks are rejected, and later ones are accepted again', async () => {
   const text = JSON.stringify(`${'a'.repeat(40)}!`)
-  const checker = new ValueChecker(30_000)
-  const all = Array.from({ length: 70 }, () => checker.check({ schema: '{}', value: text }, team))
-  const other = checker.check({ schema: '{}', value: text }, { key: 'other', weight: 1 })
+  const checker = new ValueChecker(createAdmission(), 30_000)
+  const all = Array.from({ length: 70 }, () => checker.check({ schema: '{}', value: text }))
+  const other = runInTurn({ key: 'other', weight: 1 }, () => checker.check({ schema: '{}', value: text }))
   const outcomes = await Promise.allSettled(all)
   expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(60)
   expect(outcomes.at(-1)).toMatchObject({ reason: { status: 429 } })
   expect(await other).toBe('valid')
-  expect(await checker.check({ schema: '{}', value: text }, team)).toBe('valid')
+  expect(await checker.check({ schema: '{}', value: text })).toBe('valid')
 })
 
 test('an entity with more weight is served more often', async () => {
-  const checker = new ValueChecker(30_000)
+  const checker = new ValueChecker(createAdmission(), 30_000)
   const order: string[] = []
   const ask = (key: string, weight: number, count: number) =>
     Array.from({ length: count }, async () => {
-      await checker.check({ schema: '{}', value: '1' }, { key, weight })
+      await runInTurn({ key, weight }, () => checker.check({ schema: '{}', value: '1' }))
       order.push(key)
     })
   // One entity uses one of the two threads nearly all of the time.

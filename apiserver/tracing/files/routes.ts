@@ -63,6 +63,7 @@ function routeCreate(
       tag,
       summary: 'Store a file',
       description: 'Files with the same bytes are stored once.',
+      cost: { permit: 'uploads' },
       streamedBody: { 'multipart/form-data': fileCreateForm },
       answer: fileCreatedSchema,
     },
@@ -84,7 +85,6 @@ async function receiveFile(
 ): Promise<string> {
   const { caller } = ctx.state
   const form = await readFileForm(deps, ctx, incoming)
-  incoming.end()
   try {
     const project = await deps.projects.open(caller, form.projectId)
     const digest = await keepFile(deps, project, form)

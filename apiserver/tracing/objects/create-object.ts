@@ -1,6 +1,5 @@
 import { digestMismatch } from '../errors.ts'
 import { publishAfter, publishVersion, type NewVersion } from '../../../db/tracing/objects.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import type { ValueInspector } from './value-inspector.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { findProjectNumbers } from '../internal-refs.ts'
@@ -18,7 +17,6 @@ export interface NewObject extends Omit<GivenValue, 'numbers'> {
   /** The digest that the client computed. */
   expectedDigest?: string | null | undefined
   wbUserId: string
-  turn: Turn
 }
 
 /** A value that becomes the version after another one. */
@@ -53,11 +51,11 @@ export async function createNextObject(
 async function inspectObject(
   { pool, inspector }: CreateObjectDeps,
   project: Project,
-  { objectId, expectedDigest, wbUserId, turn, ...given }: NewObject,
+  { objectId, expectedDigest, wbUserId, ...given }: NewObject,
 ): Promise<NewVersion> {
   checkObjectId(objectId)
   const numbers = await findProjectNumbers(pool, project, given.val)
-  const { completed, ...kept } = await inspector.inspect({ ...given, numbers }, turn)
+  const { completed, ...kept } = await inspector.inspect({ ...given, numbers })
   if (expectedDigest && expectedDigest !== kept.digest)
     throw digestMismatch(`The digest of ${objectId} is ${kept.digest}`)
   return { ...kept, objectId, val: completed ?? given.val, wbUserId }

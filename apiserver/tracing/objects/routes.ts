@@ -1,8 +1,7 @@
 import { readLabels } from '../../../db/tracing/object-labels.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import type { ProjectDeps } from '../projects.ts'
 import { countRead, countStream } from '../read-memory.ts'
-import { sendChunks, type QueryDeps } from '../send-chunks.ts'
+import { sendChunks, streamCost, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { createObject, type CreateObjectDeps } from './create-object.ts'
@@ -57,7 +56,6 @@ function routeCreate(api: TraceApi, deps: Pick<ObjectDeps, 'inspector' | 'pool' 
         builtinObjectClass: obj.builtin_object_class,
         expectedDigest: obj.expected_digest,
         wbUserId: caller.keyId,
-        turn: turnOf(caller),
       })
       return { digest, object_id: obj.object_id }
     },
@@ -99,6 +97,7 @@ function routeQuery(api: TraceApi, deps: QueryDeps): void {
       role: 'read',
       body: objectsQuerySchema,
       answer: objectsSchema,
+      cost: streamCost,
     },
     async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)

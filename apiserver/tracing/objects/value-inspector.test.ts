@@ -8,12 +8,11 @@ import { ValueInspector } from './value-inspector.ts'
 
 const inspector = new ValueInspector(openHeavyThreads())
 const numbers = new Map([['team/p', 7]])
-const turn = { key: 'team', weight: 1 }
 const large = (count: number) => JSON.stringify({ _type: 'X', items: Array.from({ length: count }, (_, i) => `é${i}`) })
 
 test('values of all sizes are inspected with the same result', async () => {
   for (const val of [large(10), large(100_000)]) {
-    expect(await inspector.inspect({ val, numbers }, turn)).toEqual({
+    expect(await inspector.inspect({ val, numbers })).toEqual({
       digest: digestValue(parseValue(val)),
       completed: undefined,
       kind: 'object',
@@ -26,7 +25,7 @@ test('values of all sizes are inspected with the same result', async () => {
 test('digests of values of all sizes have the internal form of references', async () => {
   for (const count of [10, 100_000]) {
     const write = (ref: string) => `{"ref": "${ref}/object/o:d", "items": ${large(count)}}`
-    const { digest } = await inspector.inspect({ val: write('weave:///team/p'), numbers }, turn)
+    const { digest } = await inspector.inspect({ val: write('weave:///team/p'), numbers })
     expect(digest).toBe(digestValue(parseValue(write('weave-trace-internal:///7'))))
   }
 })
@@ -34,15 +33,15 @@ test('digests of values of all sizes have the internal form of references', asyn
 test('a large value gets the members that name its class, or is rejected', async () => {
   const val = JSON.stringify({ api_model_id: 'x'.repeat(300_000), provider: 'p', max_tokens: 1 })
   const given = { val, numbers, builtinObjectClass: 'ProviderModel' }
-  expect(await inspector.inspect(given, turn)).toEqual(inspectValue(given))
+  expect(await inspector.inspect(given)).toEqual(inspectValue(given))
   await expect(
-    inspector.inspect({ val: `[${large(100_000)}]`, numbers, builtinObjectClass: 'ProviderModel' }, turn),
+    inspector.inspect({ val: `[${large(100_000)}]`, numbers, builtinObjectClass: 'ProviderModel' }),
   ).rejects.toMatchObject({ status: 400, message: 'Only an object can have a builtin_object_class' })
 })
 
 test('a value of more than a million values is too large', async () => {
   const val = `[${'1,'.repeat(1_000_000)}1]`
-  await expect(inspector.inspect({ val, numbers }, turn)).rejects.toMatchObject({
+  await expect(inspector.inspect({ val, numbers })).rejects.toMatchObject({
     status: 413,
     message: 'Request too large',
   })
@@ -53,8 +52,8 @@ test('other requests do not wait while a large value is inspected', async () => 
   const startMs = performance.now()
   inspectValue({ val, numbers })
   const inPlaceMs = performance.now() - startMs
-  await inspector.inspect({ val: large(100_000), numbers }, turn)
-  expect(await measureLongestWait(() => inspector.inspect({ val, numbers }, turn))).toBeLessThan(inPlaceMs / 3)
+  await inspector.inspect({ val: large(100_000), numbers })
+  expect(await measureLongestWait(() => inspector.inspect({ val, numbers }))).toBeLessThan(inPlaceMs / 3)
 })
 
 async function measureLongestWait(work: () => Promise<unknown>): Promise<number> {

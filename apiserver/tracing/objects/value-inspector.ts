@@ -1,7 +1,6 @@
 import { HttpError } from '../../../lib/http/http-error.ts'
 import { findError } from '../../errors/table.ts'
 import { tooLarge } from '../errors.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { inspectValue, type GivenValue, type InspectedValue } from './inspect-value.ts'
 import type { InspectOutcome } from './inspect-worker.ts'
@@ -25,10 +24,10 @@ export class ValueInspector {
    *
    * @throws {HttpError} 400 when the value has another class, 413 when it takes too much time or memory
    */
-  async inspect({ val, builtinObjectClass, numbers }: GivenValue, turn: Turn): Promise<InspectedValue> {
+  async inspect({ val, builtinObjectClass, numbers }: GivenValue): Promise<InspectedValue> {
     if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass, numbers })
     const asked = { module, task: { val, builtinObjectClass, numbers }, timeoutMs }
-    const outcome = await this.#threads.run<GivenValue, InspectOutcome>(asked, turn)
+    const outcome = await this.#threads.run<GivenValue, InspectOutcome>(asked)
     if (!outcome) throw tooLarge()
     if ('inspected' in outcome) return outcome.inspected
     throw new HttpError(findError(outcome.error.code), outcome.error.reason)

@@ -1,7 +1,6 @@
 import { badRequest } from '../errors.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import type { SpanBuilder } from './span-builder.ts'
 import type { CallWriter } from '../calls/writer.ts'
 import type { Project, Projects } from '../projects.ts'
@@ -58,9 +57,9 @@ async function storeGroups(deps: SpanDeps, request: ExportRequest): Promise<Reje
 
 /** Returns a function that reads the span groups. It is called twice. */
 async function openGroups(spans: SpanBuilder, request: ExportRequest): Promise<() => Iterable<SpanGroup>> {
-  const { format, bytes, caller } = request
+  const { format, bytes } = request
   if (format === 'protobuf') return () => readWireSpans(bytes)
-  const split = await spans.split(bytes, caller.entity)
+  const split = await spans.split(bytes)
   return () => readJsonSpans(split)
 }
 
@@ -94,7 +93,7 @@ class ExportWriter {
   async #add(span: Source, project: Project, resource: string): Promise<void> {
     const { caller, wbRunId } = this.#request
     const context = { projectId: project.id, resource, wbUserId: caller.keyId, wbRunId: wbRunId || undefined }
-    const built = await this.#deps.spans.build({ span, context }, turnOf(caller))
+    const built = await this.#deps.spans.build({ span, context })
     if ('call' in built) await this.#batches.add(project, built.call)
     // A rejected span does not affect the others.
     else reject(this.#rejections, built.rejected)

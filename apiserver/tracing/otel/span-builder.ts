@@ -1,5 +1,4 @@
 import { tooLarge } from '../errors.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { type BuiltCall, buildCall, type SpanTask } from './build-call.ts'
 import { OtlpError } from './otlp-error.ts'
@@ -26,14 +25,14 @@ export class SpanBuilder {
     this.#threads = heavy
   }
 
-  async build(task: SpanTask, turn: Turn): Promise<BuiltCall> {
+  async build(task: SpanTask): Promise<BuiltCall> {
     if (task.span.bytes.length <= inPlaceUpTo) return buildCall(task)
     const { span, context } = task
     // A copy without the rest of the request, which shares the buffer. It is transferred, which saves another copy.
     const bytes = new Uint8Array(span.bytes)
     const moved = { span: { ...span, bytes }, context }
     const asked = { module: buildModule, task: moved, timeoutMs, transfer: [bytes.buffer] }
-    const outcome = await this.#threads.run<SpanTask, PackedOutcome>(asked, turn)
+    const outcome = await this.#threads.run<SpanTask, PackedOutcome>(asked)
     if (!outcome) return { rejected: 'Rejected a span: it needs too much memory or time' }
     return 'call' in outcome ? { call: unpackCall(outcome.call) } : outcome
   }
@@ -44,11 +43,11 @@ export class SpanBuilder {
    * @throws {OtlpError} for an invalid request
    * @throws {HttpError} 413 when it takes too much time or memory
    */
-  async split(bytes: Buffer, entity: string): Promise<SplitRequest> {
+  async split(bytes: Buffer): Promise<SplitRequest> {
     if (bytes.length <= inPlaceUpTo) return splitJson(bytes)
     const own = new Uint8Array(bytes)
     const asked = { module: splitModule, task: own, timeoutMs, transfer: [own.buffer] }
-    const outcome = await this.#threads.run<Uint8Array, SplitOutcome>(asked, { key: entity })
+    const outcome = await this.#threads.run<Uint8Array, SplitOutcome>(asked)
     if (!outcome) throw tooLarge()
     if ('error' in outcome) throw new OtlpError(outcome.error)
     return outcome.split

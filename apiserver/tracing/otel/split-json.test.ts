@@ -12,7 +12,7 @@ const write = (count: number) => {
 }
 
 async function read(bytes: Buffer) {
-  const groups = [...readJsonSpans(await builder.split(bytes, 'team'))]
+  const groups = [...readJsonSpans(await builder.split(bytes))]
   return groups.map(({ resource, spans }) => ({
     resource: resource.attributes,
     spans: Array.from(spans, (span) => JSON.parse(Buffer.from(span.bytes).toString()) as unknown),
@@ -29,13 +29,13 @@ test.each([3, 5_000])('a request of %i spans is divided into spans', async (coun
 
 test.each([10, 100_000])('an invalid request is rejected at any length: %i', async (length) => {
   const bytes = Buffer.from(JSON.stringify({ resourceSpans: 'x'.repeat(length) }))
-  await expect(builder.split(bytes, 'team')).rejects.toThrow('resourceSpans is not a list')
+  await expect(builder.split(bytes)).rejects.toThrow('resourceSpans is not a list')
 })
 
 /** The longest pause of this thread while a request is divided, as a share of the time. */
 async function measureLongestPause(bytes: Buffer): Promise<number> {
   let [maxMs, isDone] = [0, false]
-  const splitting = builder.split(bytes, 'team').finally(() => (isDone = true))
+  const splitting = builder.split(bytes).finally(() => (isDone = true))
   const startMs = performance.now()
   for (let beforeMs = startMs; !isDone;) {
     await nextEvents()
@@ -48,7 +48,7 @@ async function measureLongestPause(bytes: Buffer): Promise<number> {
 
 test('other requests do not wait while a large request is divided', async () => {
   const { bytes } = write(60_000)
-  await builder.split(write(5_000).bytes, 'team')
+  await builder.split(write(5_000).bytes)
   // A loaded machine pauses a thread too, so the best of three counts.
   const shares = [await measureLongestPause(bytes), await measureLongestPause(bytes), await measureLongestPause(bytes)]
   expect(Math.min(...shares)).toBeLessThan(0.5)

@@ -1,6 +1,6 @@
 import { badRequest } from '../errors.ts'
 import { countStream } from '../read-memory.ts'
-import { sendChunks, type QueryDeps } from '../send-chunks.ts'
+import { sendChunks, streamCost, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeArray } from '../write-list.ts'
 import { maxRefBytes } from './ref-reader.ts'
@@ -21,6 +21,7 @@ export function routeRefs(api: TraceApi, deps: QueryDeps): void {
       role: 'read',
       body: refsReadSchema,
       answer: refValuesSchema,
+      cost: streamCost,
     },
     async ({ ctx, caller, body }) => {
       if (body.refs.length > maxRefs) throw badRequest(`Too many refs: at most ${maxRefs} are read at once`)

@@ -8,7 +8,6 @@ import { digestRows } from './digest-rows.ts'
 const deps = {
   inspector: new ValueInspector(openHeavyThreads()),
   numbers: new Map<string, number>(),
-  turn: { key: 'team', weight: 1 },
 }
 const rowsOf = (count: number, length: number) => {
   const row = { list: Array.from({ length }, (_, index) => index) }

@@ -1,6 +1,5 @@
 import { unprocessable } from '../../../lib/http/http-error.ts'
 import { tooLarge } from '../errors.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import type { ValueInspector } from '../objects/value-inspector.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { JsonText } from '../../../lib/json/json-text.ts'
@@ -13,7 +12,6 @@ export interface RowDeps {
   /** Of the projects that references in the rows name. */
   numbers: ProjectNumbers
   /** Of the entity that owns the rows. */
-  turn: Turn
 }
 
 export interface TableWriteDeps extends Omit<RowDeps, 'numbers'> {
@@ -41,7 +39,7 @@ export async function digestRows(deps: RowDeps, rows: JsonText, place: string[])
 }
 
 /** @throws {HttpError} 422 for a row that is not an object */
-export async function digestRow({ inspector, numbers, turn }: RowDeps, row: string, place: string[]): Promise<string> {
-  if (row.startsWith('{')) return (await inspector.inspect({ val: row, numbers }, turn)).digest
+export async function digestRow({ inspector, numbers }: RowDeps, row: string, place: string[]): Promise<string> {
+  if (row.startsWith('{')) return (await inspector.inspect({ val: row, numbers })).digest
   throw unprocessable({ loc: place, msg: 'Input should be a valid dictionary', type: 'dict_type' })
 }

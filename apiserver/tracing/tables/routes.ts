@@ -1,9 +1,8 @@
 import { measureTables } from '../../../db/tracing/tables.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import type { ProjectDeps } from '../projects.ts'
 import type { ValueInspector } from '../objects/value-inspector.ts'
 import { countStream } from '../read-memory.ts'
-import { sendChunks, type QueryDeps } from '../send-chunks.ts'
+import { sendChunks, streamCost, type QueryDeps } from '../send-chunks.ts'
 import { writeArray, writeLines } from '../write-list.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { checkNames } from '../query/params.ts'
@@ -54,7 +53,7 @@ function routeCreate(api: TraceApi, deps: Pick<TableDeps, 'inspector' | 'pool' |
     },
     async ({ caller, body: { table } }) => {
       const project = await deps.projects.open(caller, table.project_id)
-      const made = await createTable({ ...deps, turn: turnOf(caller) }, project, {
+      const made = await createTable(deps, project, {
         rows: table.rows,
         expectedDigest: table.expected_digest,
       })
@@ -93,14 +92,14 @@ function routeUpdate(api: TraceApi, deps: Pick<TableDeps, 'inspector' | 'pool' |
     },
     async ({ caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
-      const made = await updateTable({ ...deps, turn: turnOf(caller) }, project, body)
+      const made = await updateTable(deps, project, body)
       return { digest: made.digest, updated_row_digests: made.updatedRowDigests }
     },
   )
 }
 
 function routeQuery(api: TraceApi, deps: QueryDeps): void {
-  const query = { tag, role: 'read', body: tableQuerySchema } as const
+  const query = { tag, role: 'read', body: tableQuerySchema, cost: streamCost } as const
   api.post(
     '/table/query',
     { ...query, summary: 'List rows of a table', answer: tableRowsSchema },

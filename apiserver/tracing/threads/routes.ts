@@ -10,7 +10,7 @@ import {
 import { parseInstant } from '../instants.ts'
 import { checkNames } from '../query/params.ts'
 import type { SortKey } from '../query/schema.ts'
-import { sendChunks, type QueryDeps } from '../send-chunks.ts'
+import { sendChunks, streamCost, type QueryDeps } from '../send-chunks.ts'
 import type { TraceApi } from '../trace-api.ts'
 import { writeLines } from '../write-list.ts'
 import { threadSchema, threadsQuerySchema } from './schema.ts'
@@ -30,6 +30,7 @@ export function routeThreads(api: TraceApi, deps: QueryDeps): void {
       role: 'read',
       body: threadsQuerySchema,
       otherAnswers: { 'application/jsonl': threadSchema },
+      cost: streamCost,
     },
     async ({ ctx, caller, body }) => {
       const page = readPage(body)

@@ -78,7 +78,6 @@ async function receivePart(
 ): Promise<BlobState> {
   const maxBytes = (span.total ?? deps.uploadLimitBytes) - span.start
   const spooled = await spoolUpload(deps, ctx.req, { maxBytes, count: (bytes) => incoming.add(bytes) })
-  incoming.end()
   try {
     return await keepReceived(deps, name, { span, spooled })
   } finally {

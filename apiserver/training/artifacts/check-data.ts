@@ -7,7 +7,6 @@ import { StoreFailed } from '../../../artifacts/store/failed.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { Spooled } from '../../../artifacts/store/spool.ts'
 import type { BodyChecker } from '../ingest/body-checker.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import { spoolUpload, type SpoolDeps } from './store-files.ts'
 
 /** What checking stored files needs. */
@@ -16,38 +15,29 @@ interface CheckDeps extends SpoolDeps {
   pool: Pool
 }
 
-/** The values of `?check`. */
-export type DataCheck = 'sft' | 'none'
-
-/** How an upload's files are checked. */
-export interface CheckPlan {
-  /** Undefined: it depends on their names. */
-  check: DataCheck | undefined
-  turn: Turn
-}
+/** The values of `?check`: how an upload's files are checked. Undefined: it depends on their names. */
+export type DataCheck = 'sft' | 'none' | undefined
 
 /** Checks a received file. @throws {HttpError} 422 with the invalid lines of SFT data */
 export async function checkData(
   bodies: BodyChecker,
   { path, spooled }: { path: string; spooled: Spooled },
-  { check, turn }: CheckPlan,
+  check: DataCheck,
 ): Promise<void> {
-  if (isSftData(path, check)) await bodies.checkSft({ file: spooled.file, size: spooled.size, path, turn })
+  if (isSftData(path, check)) await bodies.checkSft({ file: spooled.file, size: spooled.size, path })
 }
 
 /** Checks files that are already stored. A missing file is rejected when its version is created. */
 export async function checkStoredData(
   deps: CheckDeps,
   { entity, files }: { entity: string; files: ArtifactFile[] },
-  plan: CheckPlan,
+  check: DataCheck,
 ): Promise<void> {
-  const wanted = new Map(
-    files.filter((file) => isSftData(file.path, plan.check)).map((file) => [file.digest, file.path]),
-  )
+  const wanted = new Map(files.filter((file) => isSftData(file.path, check)).map((file) => [file.digest, file.path]))
   for (const [digest, path] of wanted) {
     const spooled = await copyStored(deps, await locateBlob(deps.pool, entity, digest))
     try {
-      if (spooled) await checkData(deps.bodies, { path, spooled }, plan)
+      if (spooled) await checkData(deps.bodies, { path, spooled }, check)
     } finally {
       if (spooled) await rm(spooled.file, { force: true })
     }

@@ -57,6 +57,7 @@ function routeVersions(api: RestApi, deps: ArtifactDeps): void {
         'data are validated: a file without a conversation, or with invalid lines, is a 422 that names the first ' +
         'ten lines.',
       query: uploadQuery,
+      cost: { permit: 'uploads' },
       streamedBody: {
         'application/json': manifestSchema,
         'multipart/form-data': Type.Object({ metadata: Type.Optional(Type.String()) }),
@@ -116,6 +117,7 @@ function routeBlobs(api: RestApi, deps: BlobUploadDeps): void {
     {
       tag,
       summary: 'Upload a file by its sha256, whole or in parts (Content-Range)',
+      cost: { permit: 'uploads' },
       streamedBody: { 'application/octet-stream': bytes },
       answer: blobSchema,
       errorStatuses: [400],

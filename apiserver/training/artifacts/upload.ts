@@ -7,11 +7,10 @@ import type { ArtifactFile } from '../../../db/artifacts/versions.ts'
 import type { IncomingBytes } from '../../accounts/limits/incoming-bytes.ts'
 import { parseJson } from '../../../lib/json/document.ts'
 import { JsonError } from '../../../lib/json/parse.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { linger } from '../../../lib/http/body.ts'
 import type { Caller, RequestContext } from '../../accounts/context.ts'
 import { compileBody } from '../../../lib/http/validation/compile.ts'
-import { checkData, checkStoredData, type CheckPlan, type DataCheck } from './check-data.ts'
+import { checkData, checkStoredData, type DataCheck } from './check-data.ts'
 import { readMultipart, type VersionForm } from './multipart.ts'
 import { isFilePath, isMetadata, manifestSchema } from './schema.ts'
 import { keepBlob, spoolUpload, uploadTooLarge, type ArtifactDeps, type SpoolDeps } from './store-files.ts'
@@ -29,7 +28,7 @@ export interface UploadRequest {
   /** The name for a body that is one file. Without it, a JSON body is a manifest. */
   file: string | undefined
   /** How to check the files. By default, `train.jsonl` and `trajectories.jsonl` must be SFT data. */
-  check: DataCheck | undefined
+  check: DataCheck
 }
 
 /** Receives a version's files in any form: as form data, as a manifest of stored files, or as one body. */
@@ -98,7 +97,6 @@ export function withSpooledBody<T>(
       observe?.(chunk)
     }
     const spooled = await spoolUpload(deps, source, { maxBytes, count })
-    incoming.end()
     try {
       if (spooled.broken) throw truncatedBody()
       return await work(spooled)
@@ -116,7 +114,7 @@ function receiveFile(deps: ArtifactDeps, { ctx, caller, file, check }: UploadReq
   const path = file ?? defaultFile
   if (!isFilePath(path)) throw invalidPath(path, 'not a valid file path')
   return withSpooledBody(deps, ctx, { maxBytes: deps.uploadLimitBytes }, async (spooled) => {
-    await checkData(deps.bodies, { path, spooled }, { check, turn: turnOf(ctx.state.caller) })
+    await checkData(deps.bodies, { path, spooled }, check)
     return { files: [{ path, ...(await keepBlob(deps, caller.entity, spooled)) }], metadata: {} }
   })
 }
@@ -125,27 +123,26 @@ async function readManifest(deps: ArtifactDeps, { ctx, caller, check }: UploadRe
   const { files, metadata } = parseManifest(await deps.memory.readJson(ctx, manifestLimitBytes))
   const plain = files.map(({ path, digest, size }) => ({ path, digest, size }))
   const content = { files: plain, metadata: checkMetadata(metadata ?? {}) }
-  await checkStoredData(deps, { entity: caller.entity, files: plain }, { check, turn: turnOf(ctx.state.caller) })
+  await checkStoredData(deps, { entity: caller.entity, files: plain }, check)
   return content
 }
 
 function receiveForm(deps: ArtifactDeps, { ctx, caller, check }: UploadRequest): Promise<VersionContent> {
   return withUpload(deps, ctx, async (incoming) => {
     const form = await readMultipart(deps, ctx, incoming)
-    incoming.end()
-    return keepForm(deps, { entity: caller.entity, form }, { check, turn: turnOf(ctx.state.caller) })
+    return keepForm(deps, { entity: caller.entity, form }, check)
   })
 }
 
 async function keepForm(
   deps: ArtifactDeps,
   { entity, form }: { entity: string; form: VersionForm },
-  plan: CheckPlan,
+  check: DataCheck,
 ): Promise<VersionContent> {
   try {
     const metadata = checkMetadata(form.metadata === undefined ? {} : parseMetadata(form.metadata))
     checkPaths(form.files)
-    for (const file of form.files) await checkData(deps.bodies, file, plan)
+    for (const file of form.files) await checkData(deps.bodies, file, check)
     const files: ArtifactFile[] = []
     for (const { path, spooled } of form.files) {
       files.push({ path, ...(await keepBlob(deps, entity, spooled)) })

@@ -3,7 +3,6 @@ import { labelValue } from '../../../crds/model-labels.ts'
 import { labels, madeFromDefaults } from '../../../crds/names.ts'
 import type { TrainedOn } from '../../../crds/trained-on.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
-import { FairSemaphore, PermitTimeout } from '../../../lib/fair-semaphore.ts'
 import { HttpError, unprocessable, valueError } from '../../../lib/http/http-error.ts'
 import type { Logger } from '../../../lib/log.ts'
 import type { BaseModelRow } from '../../../db/base-models/base-models.ts'
@@ -11,8 +10,9 @@ import { withCreationLock } from '../../../db/base-models/creation-lock.ts'
 import { findTrainedOn } from '../../../db/base-models/sources.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
+import type { Admission } from '../../accounts/limits/admission.ts'
+import { permitLimits, pointLimits } from '../../accounts/limits/table.ts'
 import { MinutePoints } from '../../accounts/limits/minute-points.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { errors } from '../../errors/table.ts'
 import type { Kube } from '../../kube.ts'
 import { isAllowed, type BaseModelDefaults } from './defaults.ts'
@@ -21,6 +21,7 @@ import { buildBaseModel, nameResource } from './resource.ts'
 
 /** What making base models needs. */
 export interface BaseModelCreatorDeps {
+  admission: Admission
   kube: Kube
   log: Logger
   pool: Pool
@@ -32,26 +33,17 @@ export interface BaseModelCreatorDeps {
 /** The name of a base model and of its resource. */
 export type CreatedBaseModel = Pick<BaseModelRow, 'name' | 'crName'>
 
-// Each of them may wait for the hub, and then for kube-apiserver with a connection to Postgres.
-const concurrency = 4
-const waitMs = 15_000
-const retryAfterSeconds = 10
-// A team adds a few base models in a day. The hub limits requests by address, which all entities share.
-const namesPerMinute = 10
+const { retryAfterSeconds } = permitLimits.base_model_creations
+const { perMinute: namesPerMinute } = pointLimits.base_model_names
 
 /** Makes base models that the administrator allows, when somebody creates a model from them. */
 export class BaseModelCreator {
   readonly #deps: BaseModelCreatorDeps
-  readonly #turns = new FairSemaphore({ permits: concurrency, permitsPerKey: 1 })
   readonly #names: MinutePoints
 
   constructor(deps: BaseModelCreatorDeps) {
     this.#deps = deps
-    this.#names = new MinutePoints(deps.pool, {
-      name: 'new base models per minute',
-      keyPrefix: 'base-model',
-      blocksPerLimit: namesPerMinute,
-    })
+    this.#names = new MinutePoints(deps.pool, 'base_model_names')
   }
 
   /** The patterns of names that are made. */
@@ -68,12 +60,7 @@ export class BaseModelCreator {
    */
   async make(name: string, caller: Caller): Promise<CreatedBaseModel | undefined> {
     if (!isAllowed(name, this.patterns)) return undefined
-    try {
-      return await this.#turns.run({ ...turnOf(caller), timeoutMs: waitMs }, () => this.#make(name, caller.entity))
-    } catch (error) {
-      if (error instanceof PermitTimeout) throw notMade(name, 'too many others are being made', error)
-      throw error
-    }
+    return this.#deps.admission.run('base_model_creations', () => this.#make(name, caller.entity))
   }
 
   async #make(name: string, entity: string): Promise<CreatedBaseModel> {

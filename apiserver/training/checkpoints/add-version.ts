@@ -9,7 +9,6 @@ import type { ModelRow } from '../../../db/models/models.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import type { Logger } from '../../../lib/log.ts'
 import { requireStorage, type LimitDeps } from '../../accounts/limits/service.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import { writeToStore } from '../../errors/write-to-store.ts'
 import { openArtifact } from '../open-artifact.ts'
 import { checkAdapter, type AdapterDeps } from './adapters/check.ts'
@@ -38,16 +37,12 @@ const reservedFiles: ReadonlySet<string> = new Set([manifestName, optimizerFile]
  * Makes a checkpoint of an adapter that a client has uploaded. It is served at once, and the model's next job continues
  * from it. A repeated call returns the same step. @throws {HttpError} 422 for files that are no adapter of the model
  */
-export async function addVersion(
-  deps: AddVersionDeps,
-  model: ModelRow,
-  { version, turn }: { version: ClientVersion; turn: Turn },
-): Promise<number> {
+export async function addVersion(deps: AddVersionDeps, model: ModelRow, version: ClientVersion): Promise<number> {
   const { id, files } = version
   const known = await findCheckpointStep(deps.pool, model.id, id)
   if (known !== undefined) return known
   requirePlainFiles(files)
-  await checkAdapter(deps, model, { files, turn })
+  await checkAdapter(deps, model, files)
   const bytes = files.reduce((sum, { size }) => sum + size, 0)
   await requireStorage(deps, model.entity, bytes)
   const folder = keyOf('checkpoint', { checkpoint: id })

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runInTurn } from '../../../lib/request-scope.ts'
 import { openHeavyThreads } from '../../accounts/limits/heavy-threads.ts'
 import { BodyChecker } from './body-checker.ts'
 
@@ -29,7 +30,7 @@ test("an entity's large bodies only delay its own, and small bodies do not wait 
   const [large, small] = [await writeBody(4.2), await writeBody(0.3)]
   const order: string[] = []
   const check = async (key: string, body: { file: string; size: number }) => {
-    await checker.check({ ...body, kind: 'job', model: '', turn: { key, weight: 1 } })
+    await runInTurn({ key, weight: 1 }, () => checker.check({ ...body, kind: 'job', model: '' }))
     order.push(key)
   }
   // Starts the threads, which takes a while.

@@ -3,7 +3,6 @@ import { errors, findError } from '../../errors/table.ts'
 import { readFile } from 'node:fs/promises'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
 import { openSmallThread } from '../../accounts/limits/heavy-threads.ts'
-import type { Turn } from '../../accounts/limits/turn.ts'
 import { checkBody, readBytes, type CheckedBody } from './check-body.ts'
 import { checkDataSet } from './check-data-set.ts'
 import type { CheckOutcome, CheckTask } from './check-worker.ts'
@@ -18,11 +17,10 @@ const smallUpToBytes = 4 * 1024 * 1024
 // 256 MiB take about three seconds on an idle core, and a minute on a busy one. No body takes this long.
 const timeoutMs = 600_000
 
-/** A body in a file, and the turn of its check. */
+/** A body in a file. */
 export interface BodyToCheck<Kind extends BodyKind = BodyKind> extends BodyReading<Kind> {
   file: string
   size: number
-  turn: Turn
 }
 
 /**
@@ -38,23 +36,20 @@ export class BodyChecker {
   }
 
   /** @throws {HttpError} 422 with the issues, 413 for a body that needs too much memory or time */
-  async check<Kind extends BodyKind>({ file, size, turn, ...reading }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
+  async check<Kind extends BodyKind>({ file, size, ...reading }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
     if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), reading, size + 1)
-    return (await this.#ask<Kind>({ file, ...reading }, { size, turn }))!
+    return (await this.#ask<Kind>({ file, ...reading }, size))!
   }
 
   /** Checks a file of SFT data. `path` is its name in messages. @throws {HttpError} as `check` does */
-  async checkSft({ file, size, path, turn }: Omit<BodyToCheck, keyof BodyReading> & { path: string }): Promise<void> {
+  async checkSft({ file, size, path }: Omit<BodyToCheck, keyof BodyReading> & { path: string }): Promise<void> {
     if (size <= inPlaceUpToBytes) checkDataSet(readBytes(await readFile(file)), path)
-    else await this.#ask({ file, kind: 'sft', path }, { size, turn })
+    else await this.#ask({ file, kind: 'sft', path }, size)
   }
 
-  async #ask<Kind extends BodyKind>(
-    task: CheckTask,
-    { size, turn }: Pick<BodyToCheck, 'size' | 'turn'>,
-  ): Promise<CheckedBody<Kind> | undefined> {
+  async #ask<Kind extends BodyKind>(task: CheckTask, size: number): Promise<CheckedBody<Kind> | undefined> {
     const threads = size <= smallUpToBytes ? this.#small : this.#large
-    const outcome = await threads.run<CheckTask, CheckOutcome<Kind>>({ module, task, timeoutMs }, turn)
+    const outcome = await threads.run<CheckTask, CheckOutcome<Kind>>({ module, task, timeoutMs })
     // The thread has ended; the process continues.
     if (!outcome)
       throw new HttpError(

@@ -4,7 +4,6 @@ import type { Pool } from '../../../db/pool.ts'
 import type { BodyChecker } from './body-checker.ts'
 import type { Idempotency } from '../../../lib/http/idempotency.ts'
 import type { RestRequest } from '../../accounts/rest-api.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { isModelReference } from '../../accounts/names.ts'
 import { nameModel } from '../../histories/read-histories.ts'
 import { getModel } from '../models/service.ts'
@@ -63,9 +62,7 @@ export async function receiveTrajectories<Kind extends BodyKind, T>(
   return withSpooledBody(deps, ctx, { look }, (spooled) =>
     answerOnce(async () => {
       const { file, size } = spooled
-      const checked = await checkFor({ known, inPath, find }, (model) =>
-        deps.bodies.check({ file, size, kind, model, turn: turnOf(ctx.state.caller) }),
-      )
+      const checked = await checkFor({ known, inPath, find }, (model) => deps.bodies.check({ file, size, kind, model }))
       // Other bodies of the entity have arrived meanwhile.
       await deps.storage.requireRoom(caller.entity, ctx.state.limits.storedBytes, size)
       const answer = await work({ ...spooled, ...checked })

@@ -56,7 +56,6 @@ export async function withSpooledBody<T>(
     const spooled = await writeToStore(deps.log, 'body', () => spoolSource(deps.artifacts, body, { maxBytes }))
     file = spooled.file
     if (spooled.broken) throw spooled.broken
-    incoming.end()
     return await work({ file, digest: Buffer.from(spooled.digest, 'hex'), size: spooled.size })
   } finally {
     if (file !== undefined) await rm(file, { force: true })

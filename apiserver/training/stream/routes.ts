@@ -6,7 +6,6 @@ import type { RequestContext } from '../../accounts/context.ts'
 import { authenticate, type AuthDeps } from '../../accounts/keys/authenticate.ts'
 import { readBearer } from '../../accounts/keys/require-key.ts'
 import type { RevocableResponses } from '../../accounts/keys/revocable-responses.ts'
-import type { Slots } from '../../accounts/limits/slots.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import type { ChangeHub } from './hub.ts'
 import { parseCursor } from './present.ts'
@@ -15,7 +14,6 @@ import { readTopics } from './topics.ts'
 
 export interface ChangeStreamDeps extends AuthDeps {
   changeHub: ChangeHub
-  eventSlots: Slots
   pool: Pool
   responses: RevocableResponses
 }
@@ -44,13 +42,13 @@ export function routeStream(api: RestApi, deps: ChangeStreamDeps): void {
       }),
       otherAnswers: { [eventStream]: Type.String() },
       errorStatuses: [404, 409],
+      cost: { permit: 'event_streams' },
     },
     async ({ ctx, caller, query }) => {
       const topics = await readTopics(deps.pool, caller.entity, query.topics)
       const named = ctx.get('Last-Event-ID') || query.after
       const cursor = named === undefined ? undefined : parseCursor(named)
       if (named !== undefined && !cursor) throw invalidCursor()
-      deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])
       ctx.type = eventStream
       ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })

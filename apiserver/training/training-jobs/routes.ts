@@ -25,6 +25,7 @@ export function routeTrainingJobs(api: RestApi, deps: TrainingJobDeps): void {
       description: 'Send `model_id` first: a missing model is then a 404 at once, before the rest of the body arrives.',
       idempotent: 'handler',
       idParameter: 'training_job_id',
+      cost: { permit: 'uploads' },
       streamedBody: { 'application/json': bodySchemas.job },
       answer: trainingJobIdSchema,
     },

@@ -3,7 +3,6 @@ import type { ModelRow } from '../../../db/models/models.ts'
 import type { TrajectoryRow } from '../../../db/trajectories/trajectories.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import type { RequestMemory } from '../../accounts/limits/request-memory.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { nameModel } from '../../histories/read-histories.ts'
 import { maxCapturedBytes, writeHistories } from '../../histories/write-histories.ts'
 import type { WorkerPool } from '../../../lib/worker-threads/pool.ts'
@@ -31,7 +30,7 @@ export async function readCaptured(
   const memory = deps.memory.open(ctx)
   memory.add(copies * row.payloadLength)
   const task = { payload: await buffer(await openTrajectory(deps, row)), model: nameModel(model) }
-  const histories = await writeHistories(deps.heavyThreads, task, turnOf(ctx.state.caller))
+  const histories = await writeHistories(deps.heavyThreads, task)
   memory.drop(copies * row.payloadLength)
   memory.add(histories?.length ?? 0)
   return histories

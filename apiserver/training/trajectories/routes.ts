@@ -59,6 +59,7 @@ export function routeTrajectories(api: RestApi, deps: CapturedDeps & SearchDeps)
         '`token_statistics` decides which trajectories have them.',
       query: tokensQuery,
       answer: tokensSchema,
+      cost: { permit: 'token_reads' },
     },
     ({ caller, params, query }) =>
       getTokens(deps, caller, { modelId: params.model_id, trajectoryId: params.trajectory_id }, query),
@@ -74,6 +75,7 @@ export function routeTrajectories(api: RestApi, deps: CapturedDeps & SearchDeps)
         'reasoning and their tool calls. A page says how many it has searched; go on with `after` while it `has_more`.',
       query: matchesQuery,
       answer: matchesSchema,
+      cost: { permit: 'trajectory_searches' },
     },
     ({ caller, params, query }) => searchTrajectories(deps, caller, params.model_id, query),
   )

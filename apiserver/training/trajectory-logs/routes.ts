@@ -17,6 +17,7 @@ export function routeLogs(api: RestApi, deps: ReceiveDeps): void {
       summary: 'Log trajectories of a model without training on them',
       description: 'A missing model is a 404 before the body is read.',
       idempotent: 'handler',
+      cost: { permit: 'uploads' },
       streamedBody: { 'application/json': bodySchemas.log },
       answer: logMadeSchema,
     },

@@ -26,7 +26,7 @@ export async function commitArtifact(presenter: Presenter, input: Arguments): Pr
   const pending = await findPending(deps.pool, context.caller.entity, id)
   if (pending) {
     const content = await readContent(presenter, pending)
-    if (!(await deps.checkpoints.commit(pending, content, context)))
+    if (!(await deps.checkpoints.commit(pending, content)))
       requireCommitted(pending, await commitPending(deps.pool, pending, content))
   }
   return { artifact: presentVersion(presenter, await requireVersion(presenter, id)) }

@@ -11,6 +11,8 @@ import {
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import { parseText } from '../../../lib/json/parse-text.ts'
 import { errors } from '../../errors/table.ts'
+import { LimitError } from '../../accounts/limits/limit-error.ts'
+import { otherLimits } from '../../accounts/limits/table.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
 import { isMetadata } from '../../training/artifacts/schema.ts'
 import { findText, invalidArgument, readObjects, requireText } from '../graphql/arguments.ts'
@@ -24,8 +26,7 @@ import { linkParts } from './parts.ts'
 import { manifestUploadPath, uploadPath } from './paths.ts'
 import { presentVersion } from './present.ts'
 
-// A client that uploads has one for each artifact at once.
-const maxPending = 1_000
+const { most: maxPending } = otherLimits.pending_artifacts
 const maxAliases = 100
 const maxTextLength = 65_536
 const maxNameLength = 256
@@ -82,7 +83,7 @@ export function otherType(name: string, type: string): HttpError {
 async function requirePlace({ deps, context }: Presenter): Promise<void> {
   if ((await countPending(deps.pool, context.caller.entity)) < maxPending) return
   const detail = `More than ${maxPending} artifacts are being uploaded. Those that are not committed within a day are removed.`
-  throw new HttpError(errors.concurrency_limit_exceeded, detail, { retryAfterSeconds: 60 })
+  throw new LimitError('pending_artifacts', detail)
 }
 
 function requireDigest(input: Arguments): string {

@@ -2,15 +2,11 @@ import { createHash } from 'node:crypto'
 import { locateBlob } from '../../../db/artifacts/blobs.ts'
 import type { Pool } from '../../../db/pool.ts'
 import { recordDigests, listFilesOf, type Version, type VersionFile } from '../../../db/wandb/versions.ts'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { openArtifact } from '../../training/open-artifact.ts'
 import type { WandbArtifactDeps } from './deps.ts'
 import { digestManifest } from './manifest.ts'
 
-type Deps = Pick<WandbArtifactDeps, 'artifacts' | 'pool'>
-
-// Files that were uploaded by address are read once to find their MD5. A file of 5 GiB takes a few seconds.
-const readers = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
+type Deps = Pick<WandbArtifactDeps, 'admission' | 'artifacts' | 'pool'>
 
 /** The key of a file in the store; undefined for references. */
 export async function locateFile(
@@ -25,7 +21,7 @@ export async function locateFile(
 export async function listDigestedFiles(deps: Deps, version: Version): Promise<VersionFile[]> {
   const files = await listFilesOf(deps.pool, version.id)
   if (files.every(({ ref, md5 }) => ref !== undefined || md5 !== undefined)) return files
-  return readers.run({ key: version.entity }, async () => {
+  return deps.admission.run('file_digests', async () => {
     const digested: VersionFile[] = []
     for (const file of files) digested.push(await addMd5(deps, version.entity, file))
     await recordDigests(deps.pool, version.id, digested, digestManifest(digested))

@@ -3,7 +3,6 @@ import { sumSizes } from '../../../artifacts/store/sum-sizes.ts'
 import type { ListedArtifact } from '../../../artifacts/store/store.ts'
 import { renewBlobsByMd5, recordMd5 } from '../../../db/wandb/changes.ts'
 import { findPending } from '../../../db/wandb/pending-artifacts.ts'
-import { FairSemaphore } from '../../../lib/fair-semaphore.ts'
 import { HttpError, notFound } from '../../../lib/http/http-error.ts'
 import type { RequestContext } from '../../accounts/context.ts'
 import { errors } from '../../errors/table.ts'
@@ -23,8 +22,6 @@ import { requireAnnounced, streamedSize, withCheckedBody } from './uploads.ts'
 const maxParts = 10_000
 const md5Pattern = /^[0-9a-f]{32}$/
 
-// Joining reads and writes all bytes of a file. Clients send the request again if the answer takes longer than they wait.
-const joiners = new FairSemaphore({ permits: 4, permitsPerKey: 2 })
 const joining = new Map<string, Promise<void>>()
 
 /** Gives a link for each part of a file. Null for a file that the SDK sends in one piece. */
@@ -105,7 +102,7 @@ async function join(deps: WandbArtifactDeps, file: PartedFile, parts: ReturnType
   const keyOfPart = ({ partNumber, hexMD5 }: (typeof wanted)[number]) => `${folder}/${partNumber}-${hexMD5}`
   const joined = wanted.map((part) => stored.get(keyOfPart(part))).filter((part) => part !== undefined)
   if (joined.length < wanted.length) throw missingParts(wanted.filter((part) => !stored.has(keyOfPart(part))))
-  await joiners.run({ key: entity }, () => storeJoined(deps, file, joined))
+  await deps.admission.run('file_joins', () => storeJoined(deps, file, joined))
   await writeToStore(deps.log, 'upload', () => deps.artifacts.removeAll(folder))
 }
 

@@ -53,10 +53,10 @@ export function routeArtifactLinks(api: WandbApi, deps: WandbArtifactDeps): void
 }
 
 function routeUploads(api: WandbApi, deps: WandbArtifactDeps): void {
-  const streamedBody = download
+  const shared = { tag, streamedBody: download, cost: { permit: 'uploads' }, errorStatuses: [400] } as const
   api.put(
     '/v1/links/{entity}/uploads/{md5}',
-    { tag, summary: 'Upload a file of an artifact', streamedBody, errorStatuses: [400], answer: Type.Object({}) },
+    { ...shared, summary: 'Upload a file of an artifact', answer: Type.Object({}) },
     async ({ ctx, caller, params }) => {
       requireOwn(caller, params)
       requireMd5(params)
@@ -67,13 +67,7 @@ function routeUploads(api: WandbApi, deps: WandbArtifactDeps): void {
   )
   api.put(
     '/v1/links/{entity}/uploads/{md5}/parts/{id}/{part}/{partMd5}',
-    {
-      tag,
-      summary: 'Upload a part of a file of an artifact',
-      streamedBody,
-      errorStatuses: [400],
-      answer: Type.Object({}),
-    },
+    { ...shared, summary: 'Upload a part of a file of an artifact', answer: Type.Object({}) },
     async ({ ctx, caller, params }) => {
       requireOwn(caller, params)
       await receivePart(deps, ctx, params)
@@ -83,7 +77,7 @@ function routeUploads(api: WandbApi, deps: WandbArtifactDeps): void {
   )
   api.put(
     '/v1/links/{entity}/manifests/{id}/{md5}',
-    { tag, summary: 'Upload the manifest of an artifact', streamedBody, errorStatuses: [400], answer: Type.Object({}) },
+    { ...shared, summary: 'Upload the manifest of an artifact', answer: Type.Object({}) },
     async ({ ctx, caller, params }) => {
       requireOwn(caller, params)
       requireMd5(params)

@@ -95,7 +95,6 @@ function receiveStreamed(
   return withUpload(deps, ctx, async (incoming) => {
     const { digest } = await keepStreamed(deps, file, async (place) => {
       const stored = await storeBody(deps, { body: ctx.req, incoming }, place)
-      incoming.end()
       return stored
     })
     return digest

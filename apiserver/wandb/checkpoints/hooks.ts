@@ -4,21 +4,19 @@ import type { VersionContent } from '../../../db/wandb/changes.ts'
 import { deletePending, type PendingArtifact } from '../../../db/wandb/pending-artifacts.ts'
 import type { Version } from '../../../db/wandb/versions.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
-import { turnOf } from '../../accounts/limits/turn.ts'
 import { invalidAdapter } from '../../training/checkpoints/adapters/invalid.ts'
 import { addVersion, type AddVersionDeps, type ClientFile } from '../../training/checkpoints/add-version.ts'
 import { deleteModelCheckpoints } from '../../training/checkpoints/service.ts'
 import { changeAliases, readAliases } from '../../training/checkpoints/version-aliases.ts'
 import type { CheckpointHooks } from '../artifacts/deps.ts'
-import type { GraphqlContext } from '../graphql/resource.ts'
 
 /** Makes checkpoints of the versions that clients log with a model's name, and changes and deletes checkpoints. */
 export function createCheckpointHooks(deps: AddVersionDeps): CheckpointHooks {
   return {
-    async commit(pending, content, context) {
+    async commit(pending, content) {
       const model = pending.type === 'lora' ? await findModelByName(deps.pool, pending) : undefined
       if (!model || model.hiddenAt) return false
-      await commitCheckpoint(deps, { pending, content, model }, context)
+      await commitCheckpoint(deps, { pending, content, model })
       return true
     },
     changeAliases: async (version, change) => changeAliases(deps.pool, await locate(deps, version), change),
@@ -35,7 +33,6 @@ export function createCheckpointHooks(deps: AddVersionDeps): CheckpointHooks {
 async function commitCheckpoint(
   deps: AddVersionDeps,
   { pending, content, model }: { pending: PendingArtifact; content: VersionContent; model: ModelRow },
-  { caller }: GraphqlContext,
 ): Promise<void> {
   const { id, digest, metadata, description, runName, clientId } = pending
   const named = readAliases(pending.aliases)
@@ -49,7 +46,7 @@ async function commitCheckpoint(
     ...named,
     files: content.files.map(requireStored),
   }
-  await addVersion(deps, model, { version, turn: turnOf(caller) })
+  await addVersion(deps, model, version)
   await deletePending(deps.pool, id)
 }
 

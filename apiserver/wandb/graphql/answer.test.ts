@@ -35,7 +35,7 @@ const things: GraphqlResource = {
     items: () => Array.from({ length: 10_000 }, () => ({ __typename: 'Item', at: 1 })),
     endless: () => Array.from({ length: 400_000 }, () => 1),
     busy: () => {
-      throw new HttpError(errors.server_busy)
+      throw new HttpError(errors.engine_unavailable)
     },
     broken: () => {
       throw new Error('a secret of the server')

@@ -19,6 +19,7 @@ export function routeRunFiles(api: WandbApi, deps: BlobUploadDeps): void {
     {
       tag,
       summary: 'Upload a file of a run, with a link',
+      cost: { permit: 'uploads' },
       streamedBody: { 'application/octet-stream': bytes },
       answer: Type.Object({}),
       errorStatuses: [400],

@@ -7,10 +7,11 @@ import { findInteger, invalidArgument, readTexts } from '../graphql/arguments.ts
 import type { GraphqlContext } from '../graphql/resource.ts'
 import { JsonScalar, type Arguments, type GraphqlObject } from '../graphql/values.ts'
 import { readJsonObject } from '../json-text.ts'
-import { readInTurn } from './read-turns.ts'
+import type { Admission } from '../../accounts/limits/admission.ts'
 import { sampleValues, sampleWhole } from './sampled-history.ts'
 
 export interface HistoryDeps {
+  admission: Admission
   pool: Pool
 }
 
@@ -21,10 +22,9 @@ const maxSpecs = 20
 
 /** The history of a run, and its metrics of the machine. */
 export function historyFields(deps: HistoryDeps, context: GraphqlContext, run: RunRow): GraphqlObject {
-  const { ctx } = context
-  const read: Reading = { deps, ctx, run }
+  const read: Reading = { deps, run }
   const sample = (stream: RunStream, args: Arguments) =>
-    sampleWhole(deps, ctx, { run: run.number, stream, samples: readSamples(args, maxSamples) })
+    sampleWhole(deps, { run: run.number, stream, samples: readSamples(args, maxSamples) })
   return {
     historyLineCount: run.historyLines,
     eventsLineCount: run.eventLines,
@@ -42,7 +42,6 @@ export function historyFields(deps: HistoryDeps, context: GraphqlContext, run: R
 /** A request that reads a run. */
 interface Reading {
   deps: HistoryDeps
-  ctx: GraphqlContext['ctx']
   run: RunRow
 }
 
@@ -53,14 +52,14 @@ async function listTail({ deps, run }: Reading, stream: RunStream): Promise<stri
 }
 
 /** All lines in a range of steps. @throws {HttpError} 422 if they are too large for one answer */
-function readPage({ deps, ctx, run }: Reading, args: Arguments): Promise<string[]> {
+function readPage({ deps, run }: Reading, args: Arguments): Promise<string[]> {
   const page = {
     run: run.number,
     minStep: findInteger(args, 'minStep') ?? 0,
     maxStep: findInteger(args, 'maxStep') ?? Number.MAX_SAFE_INTEGER,
     limit: maxPageLines,
   }
-  return readInTurn(ctx.state.caller, () => readSteps(deps.pool, page))
+  return deps.admission.run('run_reads', () => readSteps(deps.pool, page))
 }
 
 // A page of the SDKs has as many steps as the client chooses, and perhaps several lines for each step.
@@ -74,12 +73,12 @@ async function sampleSpecs(read: Reading, specs: unknown): Promise<JsonScalar> {
   return new JsonScalar(samples)
 }
 
-async function sampleSpec({ deps, ctx, run }: Reading, text: string): Promise<Record<string, unknown>[]> {
+async function sampleSpec({ deps, run }: Reading, text: string): Promise<Record<string, unknown>[]> {
   const spec = readJsonObject(text)
   if (!spec) throw invalidArgument('specs', 'must be texts of JSON objects')
   const keys = [...new Set(readTexts(spec, 'keys', maxSampledKeys))]
   if (keys.length === 0) throw invalidArgument('specs', 'must name keys')
-  return sampleValues(deps, ctx, { run: run.number, keys, ...readSteppedSamples(spec) })
+  return sampleValues(deps, { run: run.number, keys, ...readSteppedSamples(spec) })
 }
 
 /**
@@ -98,9 +97,9 @@ function readSamples(args: Arguments, max: number): number {
 }
 
 /** The keys of a history with the number of their values by type, as SDKs expect them. */
-async function describeKeys({ deps, ctx, run }: Reading) {
+async function describeKeys({ deps, run }: Reading) {
   const keys: Record<string, { typeCounts: { type: string; count: number }[] }> = {}
-  const found = await readInTurn(ctx.state.caller, () => listHistoryKeys(deps.pool, run.number))
+  const found = await deps.admission.run('run_reads', () => listHistoryKeys(deps.pool, run.number))
   for (const { key, type, lines } of found) {
     const known = Object.hasOwn(keys, key) ? keys[key]!.typeCounts : []
     Object.defineProperty(keys, key, {

@@ -4,12 +4,16 @@ import { countRuns, listRuns } from '../../../db/runs/list.ts'
 import { FilterError } from '../../../db/runs/filter-fields.ts'
 import type { RunRow } from '../../../db/runs/table.ts'
 import type { Pool } from '../../../db/pool.ts'
-import type { Caller } from '../../accounts/context.ts'
+import type { Admission } from '../../accounts/limits/admission.ts'
 import { errors } from '../../errors/table.ts'
 import { findInteger, findText, invalidArgument } from '../graphql/arguments.ts'
 import type { ProjectName } from '../graphql/resource.ts'
 import type { Arguments } from '../graphql/values.ts'
-import { readInTurn } from './read-turns.ts'
+
+interface SelectDeps {
+  admission: Admission
+  pool: Pool
+}
 
 const defaultRuns = 50
 const maxRuns = 200
@@ -17,25 +21,24 @@ const maxFilterLength = 64 * 1024
 
 /** Lists a page of a project's runs. @throws {HttpError} 400 for a filter or an order that cannot be used */
 export async function listSelected(
-  pool: Pool,
-  caller: Caller,
+  deps: SelectDeps,
   name: ProjectName,
   args: Arguments,
 ): Promise<{ rows: RunRow[]; hasMore: boolean }> {
   const limit = Math.min(Math.max(findInteger(args, 'first') ?? defaultRuns, 1), maxRuns)
   const page = { order: findText(args, 'order') ?? '+created_at', after: readCursor(args), limit: limit + 1 }
-  const rows = await filtered(caller, () => listRuns(pool, { ...name, filter: readFilter(args) }, page))
+  const rows = await filtered(deps, () => listRuns(deps.pool, { ...name, filter: readFilter(args) }, page))
   return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
 }
 
 /** Counts a project's runs that match a filter. */
-export function countSelected(pool: Pool, caller: Caller, name: ProjectName, args: Arguments): Promise<number> {
-  return filtered(caller, () => countRuns(pool, { ...name, filter: readFilter(args) }))
+export function countSelected(deps: SelectDeps, name: ProjectName, args: Arguments): Promise<number> {
+  return filtered(deps, () => countRuns(deps.pool, { ...name, filter: readFilter(args) }))
 }
 
-async function filtered<T>(caller: Caller, work: () => Promise<T>): Promise<T> {
+async function filtered<T>({ admission }: SelectDeps, work: () => Promise<T>): Promise<T> {
   try {
-    return await readInTurn(caller, work)
+    return await admission.run('run_reads', work)
   } catch (error) {
     throw error instanceof FilterError ? new HttpError(errors.bad_request, `${error.message}.`) : error
   }

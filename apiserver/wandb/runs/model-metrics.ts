@@ -187,7 +187,7 @@ async function sampleLogged(
   { run, samples, key, stepKey }: { run: number; samples: number; key: string; stepKey: string },
 ): Promise<SeriesPoint[]> {
   const [minStep, maxStep] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
-  const rows = await sampleValues(deps, ctx, { run, keys: [stepKey, key], samples, minStep, maxStep })
+  const rows = await sampleValues(deps, { run, keys: [stepKey, key], samples, minStep, maxStep })
   const points = rows.map((row) => ({ step: row[stepKey], value: row[key] }))
   // A client may log a text where it logs a number elsewhere.
   return points.filter(isPoint).toSorted((a, b) => a.step - b.step)

@@ -77,13 +77,13 @@ function projectFields(deps: RunDeps, context: GraphqlContext, name: ProjectName
     createdAt: async () => ((await findProjectTime(deps.pool, entity, project)) ?? new Date(0)).toISOString(),
     run: (args) => openRun(deps, context, { ...name, name: findText(args, 'name') ?? '' }),
     bucket: (args) => openRun(deps, context, { ...name, name: findText(args, 'name') ?? '' }),
-    runCount: (args) => countSelected(deps.pool, context.caller, name, args),
+    runCount: (args) => countSelected(deps, name, args),
     runs: async (args) => {
-      const { rows, hasMore } = await listSelected(deps.pool, context.caller, name, args)
+      const { rows, hasMore } = await listSelected(deps, name, args)
       return {
         edges: rows.map((run) => ({ cursor: String(run.number), node: presentRun(deps, context, run) })),
         pageInfo: presentPageInfo(hasMore, rows.at(-1)?.number),
-        totalCount: () => countSelected(deps.pool, context.caller, name, args),
+        totalCount: () => countSelected(deps, name, args),
       }
     },
     ...Object.fromEntries(missingParts.map(([field, what]) => [field, () => reject(what)])),

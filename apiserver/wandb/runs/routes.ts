@@ -11,6 +11,7 @@ import { readLines } from '../../../db/runs/read-lines.ts'
 import { deleteRun } from '../../../db/runs/remove.ts'
 import { findListedRun, listEntityRuns, type ListedRun } from '../../../db/runs/rest-list.ts'
 import type { Pool } from '../../../db/pool.ts'
+import type { Admission } from '../../accounts/limits/admission.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { sendRunFile } from '../run-files/send.ts'
 import {
@@ -22,7 +23,6 @@ import {
 } from './model-metrics.ts'
 import { readOutputLine } from './output-fields.ts'
 import { presentConfig, presentListedRun } from './present-rest.ts'
-import { readInTurn } from './read-turns.ts'
 import { readSampledHistory } from './sampled-history.ts'
 import {
   fileListQuery,
@@ -38,6 +38,7 @@ import {
 } from './schema.ts'
 
 export interface RunRestDeps {
+  admission: Admission
   artifacts: ArtifactStore
   pool: Pool
 }
@@ -110,7 +111,7 @@ function routeContents(api: RestApi, deps: RunRestDeps): void {
     { tag, summary: "List the keys of a run's history", answer: metricListSchema },
     async ({ caller, params }) => {
       const { number } = await getRun(pool, caller.entity, params.run_id)
-      return { keys: await readInTurn(caller, () => listHistoryKeys(pool, number)) }
+      return { keys: await deps.admission.run('run_reads', () => listHistoryKeys(pool, number)) }
     },
   )
 
@@ -123,9 +124,9 @@ function routeContents(api: RestApi, deps: RunRestDeps): void {
       query: historyQuery,
       answer: historySchema,
     },
-    async ({ ctx, caller, params, query }) => {
+    async ({ caller, params, query }) => {
       const { number } = await getRun(pool, caller.entity, params.run_id)
-      return readSampledHistory(deps, ctx, { run: number, query })
+      return readSampledHistory(deps, { run: number, query })
     },
   )
 

@@ -7,7 +7,6 @@ import type { ModelRow } from '../../../../db/models/models.ts'
 import type { Pool } from '../../../../db/pool.ts'
 import { HttpError } from '../../../../lib/http/http-error.ts'
 import type { WorkerPool } from '../../../../lib/worker-threads/pool.ts'
-import type { Turn } from '../../../accounts/limits/turn.ts'
 import { errors } from '../../../errors/table.ts'
 import { openArtifact } from '../../open-artifact.ts'
 import { readBounds } from './bounds.ts'
@@ -39,7 +38,7 @@ const timeoutMs = 60_000
 export async function checkAdapter(
   deps: AdapterDeps,
   { entity, baseModel }: Pick<ModelRow, 'entity' | 'baseModel'>,
-  { files, turn }: { files: readonly ArtifactFile[]; turn: Turn },
+  files: readonly ArtifactFile[],
 ): Promise<void> {
   const find = async (name: string) => {
     const file = files.find(({ path }) => path === name)
@@ -53,7 +52,7 @@ export async function checkAdapter(
   const config = readAdapterConfig(text, await readBounds(deps.pool, baseModel))
   const header = await readHeader(deps.artifacts, weights)
   const dataBytes = weights.size - headerStart - Buffer.byteLength(header)
-  const outcome = await askWorker(deps, { header, config, dataBytes, known: await readKnown(deps, baseModel) }, turn)
+  const outcome = await askWorker(deps, { header, config, dataBytes, known: await readKnown(deps, baseModel) })
   if ('detail' in outcome) throw new HttpError(errors.invalid_request, outcome.detail)
   const dataStart = weights.size - dataBytes
   await requireBoundedWeights(outcome.tensors, config.scale, async (parts) => {
@@ -61,7 +60,7 @@ export async function checkAdapter(
     const { buffer: bytes } = new Uint8Array(await buffer(await openArtifact(deps.artifacts, weights.key, range)))
     const task: WeightsTask = { parts, bytes }
     const run = { module: weightsModule, task, timeoutMs, transfer: [bytes] }
-    const squares = await deps.heavyThreads.run<WeightsTask, number[]>(run, turn)
+    const squares = await deps.heavyThreads.run<WeightsTask, number[]>(run)
     if (squares === undefined) throw tooHeavy()
     return squares
   })
@@ -69,9 +68,9 @@ export async function checkAdapter(
 
 const tooHeavy = () => invalidAdapter(`Checking ${weightsFile} needs too much memory or time`)
 
-async function askWorker({ heavyThreads }: AdapterDeps, task: HeaderTask, turn: Turn): Promise<HeaderOutcome> {
+async function askWorker({ heavyThreads }: AdapterDeps, task: HeaderTask): Promise<HeaderOutcome> {
   if (task.header.length + (task.known?.length ?? 0) <= inPlaceUpToBytes) return checkHeader(task)
-  const outcome = await heavyThreads.run<HeaderTask, HeaderOutcome>({ module: headerModule, task, timeoutMs }, turn)
+  const outcome = await heavyThreads.run<HeaderTask, HeaderOutcome>({ module: headerModule, task, timeoutMs })
   return outcome ?? { detail: tooHeavy().detail }
 }
 

@@ -1,5 +1,5 @@
 import type { EventRow } from '../../../../db/jobs/events.ts'
-import type { Turn } from '../../../accounts/limits/turn.ts'
+import type { Turn } from '../../../../lib/fair-semaphore.ts'
 
 export interface FollowerOptions {
   jobId: string

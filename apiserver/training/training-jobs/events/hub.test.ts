@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import type { EventRow } from '../../../../db/jobs/events.ts'
 import { findRequest } from '../../../../lib/request-scope.ts'
-import type { Turn } from '../../../accounts/limits/turn.ts'
+import type { Turn } from '../../../../lib/fair-semaphore.ts'
 import { EventHub, readLimit } from './hub.ts'
 
 afterEach(() => vi.useRealTimers())

@@ -1,7 +1,7 @@
 import type { EventRow } from '../../../../db/jobs/events.ts'
 import { isDatabaseUnavailable } from '../../../../db/unavailable.ts'
 import { runInTurn } from '../../../../lib/request-scope.ts'
-import type { Turn } from '../../../accounts/limits/turn.ts'
+import type { Turn } from '../../../../lib/fair-semaphore.ts'
 import { Follower, type FollowerOptions } from './follower.ts'
 
 /** Reads up to `limit` events of a job after a seq. */

@@ -1,9 +1,8 @@
 import { Readable } from 'node:stream'
 import type { EventHub } from './hub.ts'
-import type { Slots } from '../../../accounts/limits/slots.ts'
+import { currentTurn } from '../../../../lib/request-scope.ts'
 import type { RevocableResponses } from '../../../accounts/keys/revocable-responses.ts'
 import type { RestApi } from '../../../accounts/rest-api.ts'
-import { turnOf } from '../../../accounts/limits/turn.ts'
 import type { RequestContext } from '../../../accounts/context.ts'
 import { Type } from 'typebox'
 import { unprocessable, valueError } from '../../../../lib/http/http-error.ts'
@@ -15,7 +14,6 @@ import { eventListQuery, eventSchema } from '../schema.ts'
 
 /** What answering with events needs. */
 export interface EventStreamDeps extends EventDeps {
-  eventSlots: Slots
   responses: RevocableResponses
 }
 
@@ -35,20 +33,24 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
       query: eventListQuery,
       answer: listOf(eventSchema),
       otherAnswers: { [eventStream]: Type.String() },
+      cost: { permit: 'event_streams', when: (ctx) => acceptsStream(ctx) || Number(ctx.query['wait'] ?? 0) > 0 },
     },
     async ({ ctx, caller, params, query }) => {
-      const wantsStream = ctx.accepts('json', eventStream) === eventStream
+      const wantsStream = acceptsStream(ctx)
       const lastEventId = wantsStream ? ctx.get('Last-Event-ID') : ''
       if (query.order === 'desc' && (wantsStream || query.wait))
         throw unprocessable(valueError(['query', 'order'], 'events that are waited for come in the order asc'))
       const wanted = { jobId: params.training_job_id, after: lastEventId || query.after, order: query.order }
-      const place = await findEvents(deps.pool, turnOf(caller), wanted)
-      if (wantsStream || query.wait) deps.eventSlots.hold(ctx, ctx.state.limits.eventStreams)
+      const place = await findEvents(deps.pool, currentTurn(), wanted)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])
       if (wantsStream) return answerStream(ctx, deps.events, { place, left })
       return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)
     },
   )
+}
+
+function acceptsStream(ctx: RequestContext): boolean {
+  return ctx.accepts('json', eventStream) === eventStream
 }
 
 function answerStream(

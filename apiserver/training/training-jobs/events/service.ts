@@ -9,7 +9,7 @@ import {
 import { hasJob } from '../../../../db/jobs/views.ts'
 import type { Pool } from '../../../../db/pool.ts'
 import type { EventHub } from './hub.ts'
-import type { Turn } from '../../../accounts/limits/turn.ts'
+import type { Turn } from '../../../../lib/fair-semaphore.ts'
 import { isUuid } from '../../../../lib/http/validation/compile.ts'
 import { resolveCursor } from '../../../../lib/http/page.ts'
 import type { EventListQuery } from '../schema.ts'

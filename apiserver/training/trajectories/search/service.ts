@@ -2,12 +2,10 @@ import { buffer } from 'node:stream/consumers'
 import { artifactKey } from '../../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../../artifacts/store/missing.ts'
 import { findTrajectoryPlace, listTrajectories, type TrajectoryRow } from '../../../../db/trajectories/trajectories.ts'
-import { FairSemaphore } from '../../../../lib/fair-semaphore.ts'
 import { HttpError } from '../../../../lib/http/http-error.ts'
 import { resolveCursor } from '../../../../lib/http/page.ts'
 import type { WorkerPool } from '../../../../lib/worker-threads/pool.ts'
 import type { Caller } from '../../../accounts/context.ts'
-import { turnOf, type Turn } from '../../../accounts/limits/turn.ts'
 import { errors } from '../../../errors/table.ts'
 import { nameModel } from '../../../histories/read-histories.ts'
 import { getModel } from '../../models/service.ts'
@@ -27,43 +25,37 @@ const pageBytes = 16 * 1024 * 1024
 // A read is parsed in a fraction of a second. On a busy machine it waits.
 const timeoutMs = 30_000
 
-// A search has the bytes of one read in memory. Entities take turns.
-const searches = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
-
 /** Searches a text in the next trajectories of a model. @throws {HttpError} 404 for a model that is not the caller's */
 export async function searchTrajectories(deps: SearchDeps, caller: Caller, modelId: string, query: MatchesQuery) {
   const { pool } = deps
   const model = await getModel(pool, caller.entity, modelId)
   const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, model.id, cursor))
   const { order, limit, text } = query
-  const turn = turnOf(caller)
-  return searches.run(turn, async () => {
-    const rows = await listTrajectories(pool, model.id, readFilter(query), { after, order, limit: limit + 1 })
-    const { reads, planned } = planReads(rows.slice(0, limit), pageBytes)
-    const data: (ReturnType<typeof presentTrajectory> & { matches: Match[] })[] = []
-    let read = 0
-    for (const each of reads) {
-      const found = await searchOne(deps, each, { model: nameModel(model), text, turn })
-      if (!found) continue
-      read += found.length
-      for (const [index, matches] of found.entries())
-        if (matches.length > 0) data.push({ ...presentTrajectory(each.rows[index]!), matches })
-    }
-    return {
-      data,
-      searched: planned,
-      skipped: planned - read,
-      has_more: planned < rows.length,
-      last_id: rows[planned - 1]?.id ?? '',
-    }
-  })
+  const rows = await listTrajectories(pool, model.id, readFilter(query), { after, order, limit: limit + 1 })
+  const { reads, planned } = planReads(rows.slice(0, limit), pageBytes)
+  const data: (ReturnType<typeof presentTrajectory> & { matches: Match[] })[] = []
+  let read = 0
+  for (const each of reads) {
+    const found = await searchOne(deps, each, { model: nameModel(model), text })
+    if (!found) continue
+    read += found.length
+    for (const [index, matches] of found.entries())
+      if (matches.length > 0) data.push({ ...presentTrajectory(each.rows[index]!), matches })
+  }
+  return {
+    data,
+    searched: planned,
+    skipped: planned - read,
+    has_more: planned < rows.length,
+    last_id: rows[planned - 1]?.id ?? '',
+  }
 }
 
 /** The places in the trajectories of a read; undefined if they are not stored any more. */
 async function searchOne(
   { artifacts, heavyThreads, log }: SearchDeps,
   { uri, start, end, rows }: PlannedRead,
-  { turn, ...searched }: { model: string; text: string; turn: Turn },
+  searched: { model: string; text: string },
 ): Promise<Match[][] | undefined> {
   const payloads = await cut(artifacts, { uri, start, end, rows }).catch((error: unknown) => {
     if (error instanceof ArtifactMissing) return undefined
@@ -71,7 +63,7 @@ async function searchOne(
     throw new HttpError(errors.store_unavailable, undefined, { retryAfterSeconds: 10 })
   })
   if (!payloads) return undefined
-  return heavyThreads.run<TextTask, Match[][]>({ module, task: { payloads, ...searched }, timeoutMs }, turn)
+  return heavyThreads.run<TextTask, Match[][]>({ module, task: { payloads, ...searched }, timeoutMs })
 }
 
 async function cut(

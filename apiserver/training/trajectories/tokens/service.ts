@@ -4,16 +4,11 @@ import { keyOf } from '../../../../artifacts/layout.ts'
 import type { ArtifactStore } from '../../../../artifacts/store/store.ts'
 import { ArtifactMissing } from '../../../../artifacts/store/missing.ts'
 import { findStatisticsFile, type StatisticsFile } from '../../../../db/trajectories/statistics-file.ts'
-import { FairSemaphore } from '../../../../lib/fair-semaphore.ts'
-import { turnOf } from '../../../accounts/limits/turn.ts'
 import type { Caller } from '../../../accounts/context.ts'
 import { getTrajectory, type TrajectoryDeps } from '../service.ts'
 import { explainMissing } from './explain-missing.ts'
 import { noTokens, readTokens } from './read-tokens.ts'
 import type { TokensQuery } from './schema.ts'
-
-// A column of a row group has some megabytes, and takes some milliseconds.
-const reads = new FairSemaphore({ permits: 2, permitsPerKey: 1 })
 
 /** Reads the token statistics of a trajectory. @throws {HttpError} 404 for one that is not the caller's */
 export async function getTokens(
@@ -26,8 +21,8 @@ export async function getTokens(
   const file = row.jobId === null ? undefined : await findStatisticsFile(deps.pool, row.modelId, row.jobId)
   const trajectory = { group: row.groupIndex, trajectory: row.trajectoryIndex }
   const stored = file && openStatistics(deps.artifacts, file)
-  const read = () => (stored ? readTokens(stored, trajectory, { from, limit }) : noTokens)
-  const { total, columns } = await reads.run(turnOf(caller), async () => read()).catch(ignoreRemoved)
+  const read = async () => (stored ? readTokens(stored, trajectory, { from, limit }) : noTokens)
+  const { total, columns } = await read().catch(ignoreRemoved)
   return {
     trajectory_id: row.id,
     job_id: row.jobId,
