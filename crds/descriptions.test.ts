@@ -29,7 +29,7 @@ function listFields(schema: Schema, at = ''): [string, Schema][] {
       ? [[`${at}{}`, schema.additionalProperties] as [string, Schema]]
       : []),
   ]
-  return children.flatMap(([place, child]) => [[place, child], ...listFields(child, place)])
+  return children.flatMap(([name, child]) => [[name, child], ...listFields(child, name)])
 }
 
 function readFields(plural: string): [string, Schema][] {

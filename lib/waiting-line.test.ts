@@ -9,9 +9,9 @@ test('a line behaves like a list with removals', () => {
     fc.property(fc.array(fc.option(fc.nat(20)), { maxLength: 60 }), (steps) => {
       const line = new WaitingLine<number>()
       const list: { value: number; leave: () => void }[] = []
-      for (const [value, place] of steps.entries()) {
-        if (place === null || list.length === 0) list.push({ value, leave: line.push(value) })
-        else for (const { leave } of list.splice(place % list.length, 1)) leave()
+      for (const [value, index] of steps.entries()) {
+        if (index === null || list.length === 0) list.push({ value, leave: line.push(value) })
+        else for (const { leave } of list.splice(index % list.length, 1)) leave()
         expect(line.first).toBe(list[0]?.value)
       }
     }),

@@ -20,7 +20,7 @@ import { StatusThrottle } from './status-throttle.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
 import { BlockedJobs } from './training-job/blocked-jobs.ts'
 import type { Publisher } from './training-job/publish.ts'
-import { QueuePlaces } from './training-job/queue-places.ts'
+import { QueuePositions } from './training-job/queue-positions.ts'
 import type { JobWorkers, TrainingJobDeps } from './training-job/deps.ts'
 import { reconcileTrainingJob } from './training-job/reconcile.ts'
 import type { WatchedChange } from './watches.ts'
@@ -73,7 +73,7 @@ export class Controllers {
   readonly #blockedJobs = new BlockedJobs()
   readonly #modelStatuses: StatusWriter<Model>
   readonly #jobStatuses: StatusWriter<TrainingJob>
-  /** Jobs without a row get their places in the order of their reconciliation. */
+  /** Jobs without a row get their queuePositions in the order of their reconciliation. */
   readonly #arrivals = new FairSemaphore({ permits: 1 })
   readonly #deps: ControllerDeps
 
@@ -100,7 +100,7 @@ export class Controllers {
       arrive: (work) => this.#arrivals.run({ key: '' }, work),
       statuses: this.#jobStatuses,
       throttle: new StatusThrottle(),
-      places: new QueuePlaces(deps),
+      queuePositions: new QueuePositions(deps),
       blockedJobs: this.#blockedJobs,
     }
     const jobDeps = { ...deps, ...workers }
@@ -171,7 +171,7 @@ export class Controllers {
     else if (this.#deps.baseModels.get(id)?.spec.engine?.autoscaling) this.baseModels.addRoutinely(id)
   }
 
-  /** Adds all resources, oldest first: jobs without a place get one in this order. */
+  /** Adds all resources, oldest first: jobs without a position get one in this order. */
   addAll(): void {
     const { baseModels, models, trainingJobs, pods } = this.#deps
     this.#addValues()

@@ -25,7 +25,7 @@ test('the page has a row for each step that removes something, and for no other'
 })
 
 test.each(rows)(
-  '$step has one of the four words, its pause, and a place that exists',
+  '$step has one of the four words, its pause, and a file that exists',
   ({ step, word, often, where }) => {
     expect(words).toContain(word)
     expect(often).toMatch(frequent.includes(step) ? /^2 s/ : /^1 h$/)

@@ -78,11 +78,11 @@ export class Watches {
         log,
         onChange: (object, before) => this.#onChange({ kind, object, before }),
       })
-    const watchCustom = <T extends KubeObject>(kind: Kind, place: string, more: Partial<Given<T>> = {}) =>
-      watch<T>(kind, { apiVersion, path: customPath(kind, place), ...more })
+    const watchCustom = <T extends KubeObject>(kind: Kind, within: string, more: Partial<Given<T>> = {}) =>
+      watch<T>(kind, { apiVersion, path: customPath(kind, within), ...more })
     this.baseModels = watchCustom<BaseModel>('BaseModel', namespace)
-    const models = namespaces.map((place) => watchCustom<Model>('Model', place, { keyOf }))
-    const trainingJobs = namespaces.map((place) => watchCustom<TrainingJob>('TrainingJob', place, jobListing))
+    const models = namespaces.map((within) => watchCustom<Model>('Model', within, { keyOf }))
+    const trainingJobs = namespaces.map((within) => watchCustom<TrainingJob>('TrainingJob', within, jobListing))
     this.models = merge(models)
     this.trainingJobs = merge(trainingJobs)
     this.pods = watch<Pod>('Pod', { apiVersion: 'v1', path: podPath(namespace) })

@@ -25,7 +25,7 @@ const minScorePercent = 70
 const root = path.join(import.meta.dirname, '..')
 const folders = process.argv.slice(2)
 const isIn = (file: string, wanted: readonly string[]) =>
-  wanted.some((place) => file === place || file.startsWith(`${place.replace(/\/$/, '')}/`))
+  wanted.some((prefix) => file === prefix || file.startsWith(`${prefix.replace(/\/$/, '')}/`))
 
 async function runStryker(files: string[]): Promise<void> {
   if (files.length === 0) return
@@ -69,13 +69,13 @@ async function runByHand(mutations: Mutation[]): Promise<void> {
 }
 
 async function isCaughtIn(copy: string, { file, find, replace, test }: Mutation): Promise<boolean> {
-  const place = path.join(copy, file)
-  const text = await readFile(place, 'utf8')
+  const prefix = path.join(copy, file)
+  const text = await readFile(prefix, 'utf8')
   const [before, after, ...more] = text.split(find)
   if (after === undefined || more.length > 0) throw new Error(`${file} does not have this once: ${find}`)
-  await writeFile(place, before + replace + after)
+  await writeFile(prefix, before + replace + after)
   const isCaught = !passes(copy, [test])
-  await writeFile(place, text)
+  await writeFile(prefix, text)
   return isCaught
 }
 

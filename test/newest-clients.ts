@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { copyCheckout } from './support/copy-checkout.ts'
 import { clients, testFiles, type Client } from './newest-clients/clients.ts'
-import { installNewest, placePackages } from './newest-clients/npm.ts'
+import { installNewest, linkPackages } from './newest-clients/npm.ts'
 import { countTests, formatTable, type ReportedTest, type Row, writePage } from './newest-clients/page.ts'
 import { listPythons, makeEnvironment, type PythonEnvironment, type Versions } from './newest-clients/python.ts'
 import { newestClients } from './support/newest-clients.ts'
@@ -65,7 +65,7 @@ const copy = await copyCheckout()
 try {
   await mkdir(path.join(root, 'python'))
   const releases = await install(root)
-  await placePackages(copy, root)
+  await linkPackages(copy, root)
   const tests: ReportedTest[] = []
   for (const project of Object.keys(testFiles)) tests.push(...(await runProject(copy, root, project)))
   for (const { name } of tests.filter(({ status }) => status === 'failed')) console.log(`✗ ${name}`)

@@ -58,7 +58,7 @@ function renderSettings({ paths }: OpenApi): string {
   })
   return `
 /** The settings of training jobs by their method, with what an absent one means. */
-export const jobSettings: Record<${methodNames.map((method) => `'${method}'`).join(' | ')}, readonly { name: string; description: string; usual: string }[]> = {
+export const jobSettings: Record<${methodNames.map((method) => `'${method}'`).join(' | ')}, readonly { name: string; description: string; defaultValue: string }[]> = {
 ${lists.join('')}}
 `
 }
@@ -71,8 +71,8 @@ function findObject(schema: Schema | undefined): Schema | undefined {
 
 function renderSetting([name, schema]: [string, Schema]): string {
   const sentences = findDescription(schema) ?? ''
-  const [, description = sentences, usual = '–'] = /^(.*?) Default: (.*)\.$/s.exec(sentences) ?? []
-  return `    ${JSON.stringify({ name, description, usual })},\n`
+  const [, description = sentences, defaultValue = '–'] = /^(.*?) Default: (.*)\.$/s.exec(sentences) ?? []
+  return `    ${JSON.stringify({ name, description, defaultValue })},\n`
 }
 
 function findDescription(schema: Schema): string | undefined {

@@ -25,24 +25,25 @@ const languages: Language[] = [
   },
 ]
 
-/** Reads the names that the glossary replaces in a language: whole names, and beginnings. */
-function readReplaced({ otherSections }: Language): { names: Set<string>; beginnings: string[] } {
+/** Reads the names that the glossary replaces in a language: whole names, beginnings and ends. */
+function readReplaced({ otherSections }: Language) {
   const sections = readFileSync(path.join(root, 'docs/glossary.md'), 'utf8').split('\n## ')
   const rows = sections
     .filter((section) => !otherSections.some((heading) => section.startsWith(`${heading}\n`)))
     .flatMap((section) => section.split('\n'))
     .filter((line) => line.startsWith('| '))
-  const words = rows.flatMap((row) => [...row.split('|')[4]!.matchAll(/`(\w+)(…?)`/g)])
-  const of = (ending: string) => words.filter(([, , found]) => found === ending).map(([, word]) => word!)
-  return { names: new Set(of('')), beginnings: of('…') }
+  const words = rows.flatMap((row) => [...row.split('|')[4]!.matchAll(/`(…?)(\w+)(…?)`/g)])
+  const list = (before: string, after: string) =>
+    words.filter(([, start, , end]) => start === before && end === after).map(([, , word]) => word!)
+  return { names: new Set(list('', '')), beginnings: list('', '…'), ends: list('…', '') }
 }
 
 /** Lists each identifier that the glossary replaces, with its file. */
 function findReplaced(language: Language): string[] {
-  const { names, beginnings } = readReplaced(language)
+  const { names, beginnings, ends } = readReplaced(language)
   // `mostLines` in TypeScript; `most_lines` and `MOST_LINES` in Python.
   const begins = new RegExp(`^(?:(?:${beginnings.join('|')})[A-Z_]|(?:${beginnings.join('|').toUpperCase()})_)`)
-  const isReplaced = (name: string) => names.has(name) || begins.test(name)
+  const isReplaced = (name: string) => names.has(name) || begins.test(name) || ends.some((end) => name.endsWith(end))
   const listing = spawnSync('git', ['ls-files', ...language.files], { cwd: root, encoding: 'utf8' })
   return listing.stdout
     .trim()

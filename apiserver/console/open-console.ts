@@ -2,7 +2,7 @@ import path from 'node:path'
 import type Koa from 'koa'
 import { HttpError } from '../../lib/http/http-error.ts'
 import { httpErrors } from '../../lib/http/errors.ts'
-import { placeLinks } from '../../lib/http/place-links.ts'
+import { rebaseLinks } from '../../lib/http/rebase-links.ts'
 import { isConsolePage } from '../accounts/names.ts'
 import { ConsoleFiles, type BuiltConsole, type BuiltFile, type Encoding } from './files.ts'
 
@@ -70,7 +70,7 @@ function sendPage(ctx: Koa.Context, built: BuiltConsole | undefined): void {
   if (built) ctx.set('ETag', built.etag)
   ctx.status = built ? 200 : 404
   if (built && ctx.get('If-None-Match') === built.etag) ctx.status = 304
-  else ctx.body = placeLinks(built?.page ?? missingPage, ctx.path)
+  else ctx.body = rebaseLinks(built?.page ?? missingPage, ctx.path)
 }
 
 function sendAsset(ctx: Koa.Context, built: BuiltConsole | undefined): void {

@@ -29,7 +29,7 @@ test.each(['/v1/preview/models', '/v1/preview', '/v1/system-check', '/openapi', 
   },
 )
 
-test('a list of issues is one sentence with the place of the first', () => {
+test('a list of issues is one sentence with the path of the first', () => {
   expect(presentForClient(invalid, '/v1/chat/completions')).toEqual({
     detail: invalid.detail,
     error: {

@@ -28,19 +28,19 @@ function isOpenAiPath(path: string): boolean {
 function presentOpenAi({ code, status, detail }: HttpError) {
   const [issue] = typeof detail === 'string' ? [] : detail
   const message = typeof detail === 'string' ? detail : summarize(detail)
-  return { message, type: nameType(status), param: (issue && namePlace(issue)) ?? null, code }
+  return { message, type: nameType(status), param: (issue && namePath(issue)) ?? null, code }
 }
 
 function summarize(issues: ValidationIssue[]): string {
   const [first] = issues
   if (!first) return 'The request is invalid.'
-  const place = namePlace(first)
+  const path = namePath(first)
   const rest = issues.length === 1 ? '' : ` (${issues.length - 1} more in detail)`
-  return `${place === undefined ? '' : `${place}: `}${first.msg}${rest}`
+  return `${path === undefined ? '' : `${path}: `}${first.msg}${rest}`
 }
 
 /** The location of an issue, without the part of the request. */
-function namePlace({ loc }: ValidationIssue): string | undefined {
+function namePath({ loc }: ValidationIssue): string | undefined {
   return loc.slice(1).join('.') || undefined
 }
 

@@ -12,10 +12,10 @@ const maxCandidates = 8
 const maxItems = 200_000
 const scheme = 'wandb-artifact:///'
 
-/** A place in the tree of all conversations: the histories that end here, and what follows, by its message. */
-interface Place {
+/** A node in the tree of all conversations: the histories that end here, and what follows, by its message. */
+interface TrieNode {
   ends: CapturedHistory[]
-  next: Map<string, Place>
+  next: Map<string, TrieNode>
 }
 
 interface CapturedHistory extends History {
@@ -56,7 +56,7 @@ function isOfModel({ model: asked }: Exchange, model: string): boolean {
  */
 function joinExchanges(exchanges: Exchange[]): History[] {
   const histories: CapturedHistory[] = []
-  const roots = new Map<string, Place>()
+  const roots = new Map<string, TrieNode>()
   let left = maxItems
   for (const { messages, choices, tools, promptIds } of exchanges) {
     const path = walk(getOrMake(roots, JSON.stringify(tools) ?? ''), messages)
@@ -82,7 +82,7 @@ function presentHistory({ messages_and_choices, tools }: CapturedHistory): Histo
 }
 
 /** The longest history that a prompt extends. It no longer ends where it did. */
-function takeExtended(path: Place[], promptIds: unknown) {
+function takeExtended(path: TrieNode[], promptIds: unknown) {
   for (let length = path.length - 1; length > 0; length--) {
     const { ends } = path[length]!
     const history = ends.slice(-maxCandidates).findLast(({ ids }) => isPrefix(ids, promptIds))
@@ -104,17 +104,17 @@ function isPrefix({ prompt, sampled }: CapturedHistory['ids'], promptIds: unknow
   )
 }
 
-/** The place itself, and that after each message. */
-function walk(from: Place, messages: Item[]): Place[] {
+/** The node itself, and that after each message. */
+function walk(from: TrieNode, messages: Item[]): TrieNode[] {
   const path = [from]
   for (const message of messages) path.push(getOrMake(path.at(-1)!.next, writeNormalised(message)))
   return path
 }
 
-function getOrMake(places: Map<string, Place>, key: string): Place {
-  const place = places.get(key) ?? { ends: [], next: new Map<string, Place>() }
-  places.set(key, place)
-  return place
+function getOrMake(nodes: Map<string, TrieNode>, key: string): TrieNode {
+  const node = nodes.get(key) ?? { ends: [], next: new Map<string, TrieNode>() }
+  nodes.set(key, node)
+  return node
 }
 
 /** Clients send an answer back with other members that say the same. */

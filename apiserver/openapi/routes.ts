@@ -1,6 +1,6 @@
 import type { Router } from '@koa/router'
 import type { RestApi } from '../accounts/rest-api.ts'
-import { placeLinks } from '../../lib/http/place-links.ts'
+import { rebaseLinks } from '../../lib/http/rebase-links.ts'
 import type { PlacedOperation } from '../../lib/http/operation.ts'
 import { describeApi, type Chapter } from './document.ts'
 import { readPage, type Page } from './page.ts'
@@ -38,7 +38,7 @@ export function routeOpenApi(router: Router, api: RestApi, traces: readonly Plac
   router.get(traces ? ['/docs', '/traces/docs'] : '/docs', (ctx) => {
     ctx.type = 'text/html; charset=utf-8'
     ctx.set('Content-Security-Policy', pagePolicy)
-    ctx.body = placeLinks(openPage().html, ctx.path)
+    ctx.body = rebaseLinks(openPage().html, ctx.path)
   })
 
   router.get('/docs/:file', (ctx) => {

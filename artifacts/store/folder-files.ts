@@ -2,7 +2,7 @@ import { mkdir, open, rename } from 'node:fs/promises'
 import path from 'node:path'
 
 /** Moves a finished file to its final name, durably. Another process may remove the folder meanwhile. */
-export async function placeFile(temporary: string, file: string): Promise<void> {
+export async function commitFile(temporary: string, file: string): Promise<void> {
   await syncPath(temporary)
   await makeFolder(path.dirname(file))
   await rename(temporary, file).catch(async (error: NodeJS.ErrnoException) => {

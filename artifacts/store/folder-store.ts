@@ -8,7 +8,7 @@ import { countBytes } from './counted.ts'
 import { StoreFailed } from './failed.ts'
 import { requireRoom } from './free-space.ts'
 import { explainFolderError } from './folder-access.ts'
-import { placeFile } from './folder-files.ts'
+import { commitFile } from './folder-files.ts'
 import { artifactUri, requireFolder, requireKey, requirePrefix } from './keys.ts'
 import { manifestLast } from './manifest-last.ts'
 import { ArtifactMissing } from './missing.ts'
@@ -136,20 +136,20 @@ export class FolderStore implements ArtifactStore {
 
   async probe(): Promise<void> {
     const file = await this.#temporaryPath()
-    await this.#place(file, `${file}.probe`, () => pipeline([Buffer.from('probe')], createWriteStream(file)))
+    await this.#writeWhole(file, `${file}.probe`, () => pipeline([Buffer.from('probe')], createWriteStream(file)))
     await rm(`${file}.probe`).catch(async (cause: unknown) => {
       throw await this.#explain('removing from the artifact store', cause)
     })
   }
 
   async #write<T>(key: string, fill: (temporary: string) => Promise<T>): Promise<T> {
-    return this.#place(await this.#temporaryPath(), this.#pathOf(key), fill)
+    return this.#writeWhole(await this.#temporaryPath(), this.#pathOf(key), fill)
   }
 
-  async #place<T>(temporary: string, file: string, fill: (temporary: string) => Promise<T>): Promise<T> {
+  async #writeWhole<T>(temporary: string, file: string, fill: (temporary: string) => Promise<T>): Promise<T> {
     try {
       const result = await fill(temporary)
-      await placeFile(temporary, file)
+      await commitFile(temporary, file)
       return result
     } catch (cause) {
       await rm(temporary, { force: true })

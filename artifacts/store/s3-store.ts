@@ -50,13 +50,13 @@ export class S3Store implements ArtifactStore {
     source: AsyncIterable<Uint8Array>,
     { size, md5 }: { size: number; md5: string },
   ): Promise<StoredArtifact> {
-    const place = this.#at(key)
+    const location = this.#at(key)
     const hash = createHash('md5')
     const isOne = size <= maxRequestBytes
     const { stream, finish } = countBytes(source, isOne ? undefined : (chunk) => void hash.update(chunk))
     try {
-      if (isOne) await putExactObject(this.#client, { ...place, size, md5 }, stream)
-      else await this.#upload(place, stream)
+      if (isOne) await putExactObject(this.#client, { ...location, size, md5 }, stream)
+      else await this.#upload(location, stream)
       if (!isOne && hash.digest('hex') !== md5) throw new WrongDigest()
       return { uri: artifactUri(key), ...finish() }
     } catch (cause) {
@@ -70,9 +70,9 @@ export class S3Store implements ArtifactStore {
   }
 
   async adopt(key: string, file: string, known: { digest: string; size: number }): Promise<StoredArtifact> {
-    const place = this.#at(key)
+    const location = this.#at(key)
     try {
-      await this.#upload(place, createReadStream(file))
+      await this.#upload(location, createReadStream(file))
       return { uri: artifactUri(key), digest: known.digest, size: known.size }
     } finally {
       await rm(file, { force: true })
@@ -87,9 +87,9 @@ export class S3Store implements ArtifactStore {
 
   async open(key: string, range?: ByteRange): Promise<Readable> {
     const bytes = range && { Range: `bytes=${range.start}-${range.end ?? ''}` }
-    const place = this.#at(key)
+    const location = this.#at(key)
     try {
-      const { Body } = await this.#client.send(new GetObjectCommand({ ...place, ...bytes }))
+      const { Body } = await this.#client.send(new GetObjectCommand({ ...location, ...bytes }))
       return Body as Readable
     } catch (cause) {
       if (isNamed(cause, 'NoSuchKey')) throw new ArtifactMissing(key, cause)
@@ -99,9 +99,9 @@ export class S3Store implements ArtifactStore {
   }
 
   async stat(key: string): Promise<{ size: number; modifiedAt: Date } | undefined> {
-    const place = this.#at(key)
+    const location = this.#at(key)
     try {
-      const { ContentLength = 0, LastModified = new Date() } = await this.#client.send(new HeadObjectCommand(place))
+      const { ContentLength = 0, LastModified = new Date() } = await this.#client.send(new HeadObjectCommand(location))
       return { size: ContentLength, modifiedAt: LastModified }
     } catch (cause) {
       if (isNamed(cause, 'NotFound')) return undefined
@@ -110,9 +110,9 @@ export class S3Store implements ArtifactStore {
   }
 
   async *list(prefix: string): AsyncIterable<ListedArtifact> {
-    const place = { Bucket: this.#bucket, Prefix: this.#prefix + requirePrefix(prefix) }
+    const location = { Bucket: this.#bucket, Prefix: this.#prefix + requirePrefix(prefix) }
     try {
-      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, place))
+      for await (const { Contents = [] } of paginateListObjectsV2({ client: this.#client }, location))
         yield* Contents.map((found) => this.#present(found)).filter(({ key }) => isKey(key))
     } catch (cause) {
       throw explainBucketError('listing the artifact store', cause)
@@ -120,9 +120,9 @@ export class S3Store implements ArtifactStore {
   }
 
   async remove(key: string): Promise<void> {
-    const place = this.#at(key)
+    const location = this.#at(key)
     try {
-      await this.#client.send(new DeleteObjectCommand(place))
+      await this.#client.send(new DeleteObjectCommand(location))
     } catch (cause) {
       throw explainBucketError('removing from the artifact store', cause)
     }
@@ -161,15 +161,15 @@ export class S3Store implements ArtifactStore {
   }
 
   async probe(): Promise<void> {
-    const place = { Bucket: this.#bucket, Key: `${this.#prefix}.probe` }
-    await this.#upload(place, Buffer.from('probe'))
-    await this.#client.send(new DeleteObjectCommand(place)).catch((cause: unknown) => {
+    const location = { Bucket: this.#bucket, Key: `${this.#prefix}.probe` }
+    await this.#upload(location, Buffer.from('probe'))
+    await this.#client.send(new DeleteObjectCommand(location)).catch((cause: unknown) => {
       throw explainBucketError('removing from the artifact store', cause)
     })
   }
 
-  async #upload(place: { Bucket: string; Key: string }, body: Readable | Uint8Array): Promise<void> {
-    const params = { ...place, Body: body }
+  async #upload(location: { Bucket: string; Key: string }, body: Readable | Uint8Array): Promise<void> {
+    const params = { ...location, Body: body }
     try {
       await new Upload({ client: this.#client, params, partSize: partBytes, queueSize: partsAtOnce }).done()
     } catch (cause) {

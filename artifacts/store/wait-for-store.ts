@@ -22,7 +22,7 @@ export async function waitForStore(
   log: Logger,
   { signal, onTrouble }: WaitOptions,
 ): Promise<void> {
-  let told: string | undefined
+  let logged: string | undefined
   while (!signal.aborted) {
     const error = await probeStore(store)
     const trouble = error instanceof StoreMisconfigured ? error.message : undefined
@@ -31,8 +31,8 @@ export async function waitForStore(
       if (error !== undefined) log.warn({ error }, 'the artifact store is not available yet')
       return
     }
-    if (trouble !== told) log.error({ trouble }, 'waiting for the artifact store')
-    told = trouble
+    if (trouble !== logged) log.error({ trouble }, 'waiting for the artifact store')
+    logged = trouble
     await delay(pauseMs, undefined, { signal }).catch(() => {})
   }
 }

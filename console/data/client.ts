@@ -57,10 +57,10 @@ export function locate(
 ): { method: string; address: string; body?: unknown } {
   const [method = 'GET', template = ''] = name.split(' ')
   const values = path as Record<string, string | number>
-  const place = template.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(values[key] ?? ''))
+  const pathname = template.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(values[key] ?? ''))
   const set = Object.entries(query).filter(([, value]) => value !== undefined) as [string, unknown][]
   const text = new URLSearchParams(set.map(([key, value]): [string, string] => [key, String(value)])).toString()
-  const address = text === '' ? place : `${place}?${text.replaceAll('%2C', ',')}`
+  const address = text === '' ? pathname : `${pathname}?${text.replaceAll('%2C', ',')}`
   return { method, address, ...(body !== undefined && { body }) }
 }
 

@@ -1,6 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { nameCall } from '../logic/calls.ts'
-import type { Place } from '../logic/palette.ts'
+import type { Destination } from '../logic/palette.ts'
 import { ApiError, callApi } from './client.ts'
 
 // Trajectories belong to a run: so many of the newest are asked.
@@ -10,15 +10,15 @@ const maxRuns = 20
 export function idQuery(id: string, { entity, project }: { entity: string; project?: string }) {
   return queryOptions({
     queryKey: ['id', id, project],
-    queryFn: async (): Promise<Place[]> => {
+    queryFn: async (): Promise<Destination[]> => {
       const [job, model] = await Promise.all([
         orNothing(callApi('GET /v1/preview/training-jobs/{training_job_id}', { path: { training_job_id: id } })),
         orNothing(callApi('GET /v1/preview/models/{model_id}', { path: { model_id: id } })),
       ])
-      if (model) return [place('run', model.name, `/${entity}/${model.project}/runs/${model.name}`)]
+      if (model) return [destination('run', model.name, `/${entity}/${model.project}/runs/${model.name}`)]
       if (job) {
         const of = await callApi('GET /v1/preview/models/{model_id}', { path: { model_id: job.model_id } })
-        return [place('job', `of ${of.name}, ${job.state}`, `/${entity}/${of.project}/jobs/${id}`)]
+        return [destination('job', `of ${of.name}, ${job.state}`, `/${entity}/${of.project}/jobs/${id}`)]
       }
       if (project === undefined) return []
       const found = [findCall(id, { entity, project }), findTrajectory(id, { entity, project })]
@@ -27,27 +27,31 @@ export function idQuery(id: string, { entity, project }: { entity: string; proje
   })
 }
 
-async function findCall(id: string, { entity, project }: { entity: string; project: string }): Promise<Place[]> {
+async function findCall(id: string, { entity, project }: { entity: string; project: string }): Promise<Destination[]> {
   const columns = ['id', 'op_name', 'display_name', 'started_at']
   const body = { project_id: `${entity}/${project}`, filter: { call_ids: [id] }, columns, limit: 1 }
   const { calls } = await callApi('POST /traces/calls/query', { body })
-  return calls.map((call) => place('call', nameCall(call), `/${entity}/${project}/weave/calls/${id}`))
+  return calls.map((call) => destination('call', nameCall(call), `/${entity}/${project}/weave/calls/${id}`))
 }
 
-async function findTrajectory(id: string, { entity, project }: { entity: string; project: string }): Promise<Place[]> {
+async function findTrajectory(
+  id: string,
+  { entity, project }: { entity: string; project: string },
+): Promise<Destination[]> {
   const query = { project, order: 'desc', limit: maxRuns } as const
   const { data: models } = await callApi('GET /v1/preview/models', { query })
   const ask = async (model: { id: string; name: string }) => {
     const path = { model_id: model.id, trajectory_id: id }
     const found = await orNothing(callApi('GET /v1/preview/models/{model_id}/trajectories/{trajectory_id}', { path }))
     return (
-      found && place('trajectory', `of ${model.name}`, `/${entity}/${project}/runs/${model.name}/trajectories/${id}`)
+      found &&
+      destination('trajectory', `of ${model.name}`, `/${entity}/${project}/runs/${model.name}/trajectories/${id}`)
     )
   }
   return (await Promise.all(models.map(ask))).filter((found) => found !== undefined)
 }
 
-const place = (kind: Place['kind'], name: string, to: string): Place => ({ kind, name, to })
+const destination = (kind: Destination['kind'], name: string, to: string): Destination => ({ kind, name, to })
 
 /** @throws what is no answer */
 async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {

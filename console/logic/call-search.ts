@@ -149,7 +149,7 @@ export function writeColumns(paths: readonly string[]): string[] {
 }
 
 /** The calls that a link to another screen of weave is about. */
-export function otherPlace(path: string): { label: string; search: CallSearch } {
+export function findSubstitute(path: string): { label: string; search: CallSearch } {
   const [kind, name = ''] = path.split('/')
   if (kind === 'ops' && name !== '') return { label: `Show the calls of ${name}`, search: { op: writeNames([name]) } }
   if (kind === 'threads' && name !== '')

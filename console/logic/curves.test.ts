@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { bandOf, chooseCurves, deviationsOf, placeMarkers, rangeOf, stepAt } from './curves.ts'
+import { bandOf, chooseCurves, deviationsOf, positionMarkers, rangeOf, stepAt } from './curves.ts'
 
 const envelope = (exact: boolean, first: number[], mean: number[]) => ({
   exact,
@@ -86,7 +86,7 @@ test.each([
   ['index', [7, 3, 2, 2]],
   ['time', [...jobs.slice(1), jobs[3]!].map(({ finished_at }) => Date.parse(finished_at!))],
 ] as const)('checkpoints, failures and aliases by %s', (axis, wanted) => {
-  const markers = placeMarkers(axis, model)
+  const markers = positionMarkers(axis, model)
   expect(markers.map(({ step }) => step)).toEqual(wanted)
   expect(markers.map(({ kind, name }) => `${kind} ${name}`)).toEqual([
     'checkpoint checkpoint 2',
@@ -96,10 +96,10 @@ test.each([
   ])
 })
 
-test('a place of a chart belongs to the step that was made from there on', () => {
+test('a position of a chart belongs to the step that was made from there on', () => {
   expect(stepAt(7, 'step', [])).toBe(7)
-  const markers = placeMarkers('index', model)
-  expect([0, 2, 3, 7, 8].map((place) => stepAt(place, 'index', markers))).toEqual([1, 1, 2, 2, undefined])
+  const markers = positionMarkers('index', model)
+  expect([0, 2, 3, 7, 8].map((position) => stepAt(position, 'index', markers))).toEqual([1, 1, 2, 2, undefined])
 })
 
 test.each([

@@ -29,7 +29,7 @@ interface Answered {
 
 /**
  * One curve for each metric. By step, the value of a job counts before those of its gradient steps, which follow for the
- * job at work; along the other axes they do. What a client logs under the same name comes last, and has no place along the others.
+ * job at work; along the other axes they do. What a client logs under the same name comes last, and has no position along the others.
  */
 export function chooseCurves(metrics: readonly Answered[], axis: Axis): Record<string, Curve> {
   const sources = axis === 'step' ? ['training', 'gradient', 'logged'] : ['gradient', 'training']
@@ -75,7 +75,7 @@ export function bandOf(key: string, curves: Readonly<Record<string, Curve>>): Ba
   return deviation === undefined ? undefined : makeBand(curve.points, curves[deviation]!.points)
 }
 
-/** Something that happened to a model, at a place of an axis. */
+/** Something that happened to a model, at a position of an axis. */
 export interface Marker {
   kind: 'alias' | 'checkpoint' | 'failure'
   step: number
@@ -95,7 +95,7 @@ interface PlacedJob {
  * Where the checkpoints, aliases and failures of a model are on an axis. `jobs` are its newest, the newest first, and
  * `total` is how many gradient steps the model has.
  */
-export function placeMarkers(
+export function positionMarkers(
   axis: Axis,
   { jobs, aliases, total }: { jobs: readonly PlacedJob[]; aliases: Readonly<Record<string, number>>; total: number },
 ): Marker[] {
@@ -105,27 +105,27 @@ export function placeMarkers(
   for (const [index, job] of jobs.entries()) {
     const earlier = jobs.slice(index + 1).find(({ step }) => step !== null)?.step ?? 0
     const time = job.finished_at === null ? undefined : Date.parse(job.finished_at)
-    const place = { step: job.step ?? earlier + 1, index: end - 1, time }[axis]
+    const position = { step: job.step ?? earlier + 1, index: end - 1, time }[axis]
     end -= job.progress.step
-    if (place === undefined || place < 0) continue
+    if (position === undefined || position < 0) continue
     if (job.step !== null) {
-      byStep.set(job.step, place)
-      markers.push({ kind: 'checkpoint', step: place, name: `checkpoint ${job.step}` })
+      byStep.set(job.step, position)
+      markers.push({ kind: 'checkpoint', step: position, name: `checkpoint ${job.step}` })
     } else if (job.state === 'Failed')
-      markers.push({ kind: 'failure', step: place, name: `failed: ${job.failure?.code ?? 'unknown'}` })
+      markers.push({ kind: 'failure', step: position, name: `failed: ${job.failure?.code ?? 'unknown'}` })
   }
   for (const [name, step] of Object.entries(aliases)) {
-    const place = axis === 'step' ? step : byStep.get(step)
-    if (place !== undefined) markers.push({ kind: 'alias', step: place, name })
+    const position = axis === 'step' ? step : byStep.get(step)
+    if (position !== undefined) markers.push({ kind: 'alias', step: position, name })
   }
   return markers
 }
 
-/** The step of the model that a place of an axis belongs to: that of the first checkpoint from there on. */
-export function stepAt(place: number, axis: Axis, markers: readonly Marker[]): number | undefined {
-  if (axis === 'step') return Math.round(place)
+/** The step of the model that a position of an axis belongs to: that of the first checkpoint from there on. */
+export function stepAt(position: number, axis: Axis, markers: readonly Marker[]): number | undefined {
+  if (axis === 'step') return Math.round(position)
   const next = markers
-    .filter(({ kind, step }) => kind === 'checkpoint' && step >= place)
+    .filter(({ kind, step }) => kind === 'checkpoint' && step >= position)
     .toSorted((a, b) => a.step - b.step)[0]
   return next && Number(next.name.split(' ')[1])
 }

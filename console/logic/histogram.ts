@@ -25,14 +25,14 @@ export function drawBars({ buckets }: Histogram, width: number, height: number) 
   }))
 }
 
-/** The time of a place between the left edge (0) and the right one (1). */
-export function timeAt({ from, to }: Pick<Histogram, 'from' | 'to'>, place: number): string {
+/** The time of a fraction between the left edge (0) and the right one (1). */
+export function timeAt({ from, to }: Pick<Histogram, 'from' | 'to'>, fraction: number): string {
   const [begin, end] = [Date.parse(from), Date.parse(to)]
-  return new Date(begin + Math.max(0, Math.min(1, place)) * (end - begin)).toISOString()
+  return new Date(begin + Math.max(0, Math.min(1, fraction)) * (end - begin)).toISOString()
 }
 
 /**
- * The range between two places, on the edges of buckets. The last bucket has the newest call itself, so a range that
+ * The range between two fractions of it, on the edges of buckets. The last bucket has the newest call itself, so a range that
  * reaches the right edge has no end.
  */
 export function brush(histogram: Histogram, a: number, b: number): { from: string; to: string | undefined } {
@@ -43,7 +43,7 @@ export function brush(histogram: Histogram, a: number, b: number): { from: strin
 }
 
 /** A sentence for those who do not see the bars. */
-export function describeHistogram({ buckets }: Histogram, when: (place: number) => string): string {
+export function describeHistogram({ buckets }: Histogram, when: (fraction: number) => string): string {
   const calls = buckets.reduce((sum, bucket) => sum + bucket.calls, 0)
   const errors = buckets.reduce((sum, bucket) => sum + bucket.errors, 0)
   const peak = buckets.reduce((best, bucket, index) => (bucket.calls > buckets[best]!.calls ? index : best), 0)

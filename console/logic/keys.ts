@@ -55,8 +55,8 @@ export function readKey({ key, ctrlKey, metaKey, altKey, isInField }: Pressed, b
   return before === 'g' && !isCommand && !altKey ? (find(`g ${key}`) ?? find(press)) : find(press)
 }
 
-/** The keys of each place, for the help. */
+/** The keys of each screen, for the help. */
 export function listKeys(): { where: Key['where']; keys: Key[] }[] {
-  const byPlace = Map.groupBy(Object.values<Key>(keys), ({ where }) => where)
-  return [...byPlace].map(([where, own]) => ({ where, keys: own }))
+  const groups = Map.groupBy(Object.values<Key>(keys), ({ where }) => where)
+  return [...groups].map(([where, own]) => ({ where, keys: own }))
 }

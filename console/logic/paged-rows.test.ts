@@ -3,10 +3,10 @@ import { PagedRows } from './paged-rows.ts'
 
 const size = 10
 const pageOf = (index: number, count = size) =>
-  Array.from({ length: count }, (_, place) => `row ${index * size + place}`)
+  Array.from({ length: count }, (_, offset) => `row ${index * size + offset}`)
 const pagesOf = (...pages: [number, string[]][]) => new Map(pages)
 
-test('a row is found by its place, and the places of pages that are not there are empty', () => {
+test('a row is found by its index, and the indexes of pages that are not there are empty', () => {
   const rows = new PagedRows(pagesOf([0, pageOf(0)], [7, pageOf(7)]), size, 100)
   expect([rows.length, rows.at(3), rows.at(12), rows.at(75)]).toEqual([100, 'row 3', undefined, 'row 75'])
   expect(rows.findIndex((row) => row === 'row 78')).toBe(78)

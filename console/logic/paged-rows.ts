@@ -1,7 +1,7 @@
-/** Rows of a table that are found by their places. An array is one. */
+/** Rows of a table that are found by their indexes. An array is one. */
 export interface RowList<Row> {
   readonly length: number
-  /** The row at a place from 0 on, or nothing while it is being read. */
+  /** The row at an index from 0 on, or nothing while it is being read. */
   at: (index: number) => Row | undefined
   findIndex: (isWanted: (row: Row) => boolean) => number
 }
@@ -30,8 +30,8 @@ export class PagedRows<Row> implements RowList<Row> {
 
   findIndex(isWanted: (row: Row) => boolean): number {
     for (const [index, rows] of this.#pages) {
-      const place = rows.findIndex(isWanted)
-      if (place >= 0) return index * this.#size + place
+      const offset = rows.findIndex(isWanted)
+      if (offset >= 0) return index * this.#size + offset
     }
     return -1
   }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { rankPlaces, readId, type Place } from './palette.ts'
+import { rankDestinations, readId, type Destination } from './palette.ts'
 
 const id = '0af1bed4-69fa-474f-be16-a18cc731a38f'
 
@@ -14,18 +14,23 @@ test.each([
   expect(readId(text)).toBe(wanted)
 })
 
-const place = (kind: Place['kind'], name: string): Place => ({ kind, name, to: `/${name}` })
-const places = [place('page', 'Runs'), place('run', 'my-warm'), place('run', 'warm-1'), place('project', 'warm')]
-const names = (text: string) => rankPlaces(places, text).map(({ name }) => name)
+const destination = (kind: Destination['kind'], name: string): Destination => ({ kind, name, to: `/${name}` })
+const destinations = [
+  destination('page', 'Runs'),
+  destination('run', 'my-warm'),
+  destination('run', 'warm-1'),
+  destination('project', 'warm'),
+]
+const names = (text: string) => rankDestinations(destinations, text).map(({ name }) => name)
 
-test('places have all words, and names that begin with the text come first', () => {
+test('destinations have all words, and names that begin with the text come first', () => {
   expect(names('warm')).toEqual(['warm-1', 'warm', 'my-warm'])
   expect(names('run WARM')).toEqual(['my-warm', 'warm-1'])
   expect(names('')).toHaveLength(4)
   expect(names('nothing')).toEqual([])
   expect(
-    rankPlaces(
-      Array.from({ length: 50 }, () => places[0]!),
+    rankDestinations(
+      Array.from({ length: 50 }, () => destinations[0]!),
       'runs',
     ),
   ).toHaveLength(12)

@@ -1,5 +1,5 @@
 /** Something that a person can go to. */
-export interface Place {
+export interface Destination {
   kind: 'page' | 'project' | 'run' | 'job' | 'trajectory' | 'call'
   name: string
   /** Its address in the console. */
@@ -14,13 +14,13 @@ export function readId(text: string): string | undefined {
   return text.match(new RegExp(uuid, 'gi'))?.at(-1)?.toLowerCase()
 }
 
-/** The places whose name or kind has all words of a text; those whose name begins with it first. */
-export function rankPlaces(places: readonly Place[], text: string): Place[] {
+/** The destinations whose name or kind has all words of a text; those whose name begins with it first. */
+export function rankDestinations(destinations: readonly Destination[], text: string): Destination[] {
   const wanted = text.trim().toLowerCase()
   const words = wanted.split(/\s+/).filter((word) => word !== '')
-  const fits = ({ kind, name }: Place) => words.every((word) => `${kind} ${name}`.toLowerCase().includes(word))
-  const rank = ({ name }: Place) => (name.toLowerCase().startsWith(wanted) ? 0 : 1)
-  return places
+  const fits = ({ kind, name }: Destination) => words.every((word) => `${kind} ${name}`.toLowerCase().includes(word))
+  const rank = ({ name }: Destination) => (name.toLowerCase().startsWith(wanted) ? 0 : 1)
+  return destinations
     .filter(fits)
     .toSorted((a, b) => rank(a) - rank(b))
     .slice(0, most)

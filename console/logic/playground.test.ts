@@ -22,9 +22,9 @@ test.each([
 })
 
 test('names of the project are short, others are whole', () => {
-  const place = { entity: 'team', project: 'demo' }
-  expect(shortenModelName('team/demo/agent:step3', place)).toBe('agent:step3')
-  expect(shortenModelName('team/demo2/agent', place)).toBe('team/demo2/agent')
+  const scope = { entity: 'team', project: 'demo' }
+  expect(shortenModelName('team/demo/agent:step3', scope)).toBe('agent:step3')
+  expect(shortenModelName('team/demo2/agent', scope)).toBe('team/demo2/agent')
 })
 
 test.each([

@@ -26,8 +26,8 @@ export function joinModelName(model: string, version: string): string {
 }
 
 /** A name without the parts that all names of a project share. */
-export function shortenModelName(name: string, place: { entity: string; project: string }): string {
-  const prefix = `${place.entity}/${place.project}/`
+export function shortenModelName(name: string, scope: { entity: string; project: string }): string {
+  const prefix = `${scope.entity}/${scope.project}/`
   return name.startsWith(prefix) ? name.slice(prefix.length) : name
 }
 

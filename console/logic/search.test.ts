@@ -41,16 +41,16 @@ test.each([
 })
 
 describe('the order of a table', () => {
-  const usual = { column: 'created', descending: true }
+  const defaultOrder = { column: 'created', descending: true }
 
   test('is read from the address; unknown columns have the usual order', () => {
-    expect(readOrder('-step', ['step'], usual)).toEqual({ column: 'step', descending: true })
-    expect(readOrder('step', ['step'], usual)).toEqual({ column: 'step', descending: false })
-    expect(readOrder('constructor', ['step'], usual)).toEqual(usual)
+    expect(readOrder('-step', ['step'], defaultOrder)).toEqual({ column: 'step', descending: true })
+    expect(readOrder('step', ['step'], defaultOrder)).toEqual({ column: 'step', descending: false })
+    expect(readOrder('constructor', ['step'], defaultOrder)).toEqual(defaultOrder)
   })
 
   test('turns round with the second click', () => {
-    expect(nextOrder(usual, 'step')).toBe('-step')
+    expect(nextOrder(defaultOrder, 'step')).toBe('-step')
     expect(nextOrder({ column: 'step', descending: true }, 'step')).toBe('step')
     expect(nextOrder({ column: 'step', descending: false }, 'step')).toBe('-step')
   })
@@ -66,6 +66,6 @@ test.each([
   ['/\t/evil.example', '/'],
   ['/login?next=/login', '/'],
   [undefined, '/'],
-])('after a login, %s leads to %s', (next, place) => {
-  expect(readNext(next)).toBe(place)
+])('after a login, %s leads to %s', (next, path) => {
+  expect(readNext(next)).toBe(path)
 })

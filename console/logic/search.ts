@@ -49,9 +49,9 @@ export interface Order {
 }
 
 /** Reads `column` or `-column`. */
-export function readOrder(text: string | undefined, columns: readonly string[], usual: Order): Order {
+export function readOrder(text: string | undefined, columns: readonly string[], defaultOrder: Order): Order {
   const column = text?.replace(/^-/, '')
-  return column !== undefined && columns.includes(column) ? { column, descending: text!.startsWith('-') } : usual
+  return column !== undefined && columns.includes(column) ? { column, descending: text!.startsWith('-') } : defaultOrder
 }
 
 /** The order after a click on a column's head: descending first, then ascending. */

@@ -1,7 +1,7 @@
 import { listCopies, nameToday } from './metric-names.ts'
 
 export interface Point {
-  /** Its place on the axis: a step, or the number of a gradient step, or a time. */
+  /** Its position on the axis: a step, or the number of a gradient step, or a time. */
   step: number
   value: number
 }
@@ -48,19 +48,19 @@ interface SeriesToDescribe {
   extremes?: Band | undefined
 }
 
-/** Describes a series in one sentence, for those who do not see its chart. `place` writes a place of the axis. */
+/** Describes a series in one sentence, for those who do not see its chart. `formatStep` writes a position on the axis. */
 export function describeSeries(
   { name, points, extremes }: SeriesToDescribe,
   format: (value: number) => string,
-  place = (step: number) => `step ${step}`,
+  formatStep = (step: number) => `step ${step}`,
 ): string {
   const [first, last] = [points[0], points.at(-1)]
   if (!first || !last) return `${name}: no values yet.`
-  if (first === last) return `${name}: ${format(first.value)} at ${place(first.step)}.`
+  if (first === last) return `${name}: ${format(first.value)} at ${formatStep(first.step)}.`
   const highest = (extremes?.high ?? points).reduce((best, { value }) => Math.max(best, value), -Infinity)
   const lowest = (extremes?.low ?? points).reduce((best, { value }) => Math.min(best, value), Infinity)
   return (
-    `${name}: ${format(first.value)} at ${place(first.step)}, ${format(last.value)} at ${place(last.step)}; ` +
+    `${name}: ${format(first.value)} at ${formatStep(first.step)}, ${format(last.value)} at ${formatStep(last.step)}; ` +
     `lowest ${format(lowest)}, highest ${format(highest)}.`
   )
 }

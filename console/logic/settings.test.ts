@@ -2,8 +2,8 @@ import { expect, test } from 'vitest'
 import { listSettings } from './settings.ts'
 
 const known = [
-  { name: 'epsilon', description: 'a bound', usual: '1' },
-  { name: 'ppo', description: 'a loss', usual: 'false' },
+  { name: 'epsilon', description: 'a bound', defaultValue: '1' },
+  { name: 'ppo', description: 'a loss', defaultValue: 'false' },
 ]
 
 test('settings of the request come first, and the others have their defaults', () => {

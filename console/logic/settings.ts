@@ -8,14 +8,14 @@ export interface Setting {
 
 /** The settings of a job: those of its request first, then the others with their defaults. */
 export function listSettings(
-  known: readonly { name: string; description: string; usual: string }[],
+  known: readonly { name: string; description: string; defaultValue: string }[],
   given: Readonly<Record<string, unknown>>,
 ): Setting[] {
   const isSet = (name: string) => given[name] !== undefined && given[name] !== null
-  const all = known.map(({ name, description, usual }) => ({
+  const all = known.map(({ name, description, defaultValue }) => ({
     name,
     description,
-    value: isSet(name) ? writeValue(given[name]) : usual,
+    value: isSet(name) ? writeValue(given[name]) : defaultValue,
     isGiven: isSet(name),
   }))
   const unknown = Object.keys(given)

@@ -82,8 +82,8 @@ export function writeUpload(origin: string, { entity, project }: { entity: strin
     { role: 'user', content: 'Name a colour.' },
     { role: 'assistant', content: 'Orange.' },
   ]
-  const place = [entity, project, 'colours'].map(encodeURIComponent).join('/')
+  const path = [entity, project, 'colours'].map(encodeURIComponent).join('/')
   return `curl -X PUT -H "Authorization: Bearer $TRAINYARD_API_KEY" \\
   -H 'Content-Type: application/jsonl' --data-binary '${JSON.stringify({ messages })}' \\
-  "${origin}/v1/preview/artifacts/${place}?file=train.jsonl"`
+  "${origin}/v1/preview/artifacts/${path}?file=train.jsonl"`
 }

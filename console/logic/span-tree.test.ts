@@ -12,7 +12,7 @@ function makeCall(id: string, parent: string | null, from: number, more: Partial
 
 const shape = (calls: readonly Call[]) =>
   buildTrace(calls, begin + 1_000).spans.map(
-    ({ name, level, place, siblings }) => `${name} ${level} ${place}/${siblings}`,
+    ({ name, level, position, siblings }) => `${name} ${level} ${position}/${siblings}`,
   )
 
 test('calls are in the order of time below their parents, whatever the order in which they come', () => {
@@ -90,5 +90,5 @@ test('10,000 calls can be a chain or be beside each other', () => {
     begin,
   )
   expect(flat.spans[0]).toMatchObject({ end: 10_000 })
-  expect(flat.spans.at(-1)).toMatchObject({ level: 2, place: 9_999, siblings: 9_999 })
+  expect(flat.spans.at(-1)).toMatchObject({ level: 2, position: 9_999, siblings: 9_999 })
 })

@@ -6,8 +6,8 @@ export interface Span {
   name: string
   /** From 1. */
   level: number
-  /** Its place among its siblings, from 1, and how many they are. */
-  place: number
+  /** Its position among its siblings, from 1, and how many they are. */
+  position: number
   siblings: number
   /** The index of its parent, or -1. */
   parent: number
@@ -42,10 +42,10 @@ export function buildTrace(calls: readonly Call[], nowMs: number): Trace {
   const pending = listPending(children.get('') ?? [], -1, 1)
   const addAll = () => {
     for (let next = pending.pop(); next; next = pending.pop()) {
-      const { node, parent, level, place, siblings } = next
+      const { node, parent, level, position, siblings } = next
       if (seen.has(node.call.id)) continue
       seen.add(node.call.id)
-      const index = spans.push(writeSpan(node, { parent, level, place, siblings, begin, nowMs })) - 1
+      const index = spans.push(writeSpan(node, { parent, level, position, siblings, begin, nowMs })) - 1
       pending.push(...listPending(children.get(node.call.id) ?? [], index, level + 1))
     }
   }
@@ -79,18 +79,18 @@ function groupByParent(nodes: readonly Node[]): Map<string, Node[]> {
 
 /** The last is taken first. */
 function listPending(nodes: readonly Node[], parent: number, level: number) {
-  return nodes.map((node, index) => ({ node, parent, level, place: index + 1, siblings: nodes.length })).toReversed()
+  return nodes.map((node, index) => ({ node, parent, level, position: index + 1, siblings: nodes.length })).toReversed()
 }
 
 function writeSpan(
   { call, startMs }: Node,
-  where: Pick<Span, 'parent' | 'level' | 'place' | 'siblings'> & { begin: number; nowMs: number },
+  where: Pick<Span, 'parent' | 'level' | 'position' | 'siblings'> & { begin: number; nowMs: number },
 ): Span {
-  const { begin, nowMs, ...place } = where
+  const { begin, nowMs, ...position } = where
   const latency = latencyOf(call)
   const hasError = statusOf(call) === 'error'
   return {
-    ...place,
+    ...position,
     call,
     name: nameCall(call),
     end: 0,

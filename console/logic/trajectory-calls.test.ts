@@ -49,14 +49,14 @@ describe('the calls of an answer', () => {
   })
 
   test('are searched by the log-probabilities of their ends first, because a trained model often says the same', () => {
-    const place = { createdAt: '2026-11-21T12:00:00Z', projectId: 'team/p' }
+    const scope = { createdAt: '2026-11-21T12:00:00Z', projectId: 'team/p' }
     const answers = answersOf(choice('Red.', { logprobs: [-1.25, -2, -0.5] }), choice('Blue.'))
-    const text = JSON.stringify(writeAnswersRequest({ answers, ...place }, 'exact'))
+    const text = JSON.stringify(writeAnswersRequest({ answers, ...scope }, 'exact'))
     expect(text).toContain('[{"$getField":"output.choices.3.logprobs.content.0.logprob"},{"$literal":-1.25}]')
     expect(text).toContain('[{"$getField":"output.choices.3.logprobs.content.2.logprob"},{"$literal":-0.5}]')
     // Nothing but its text is known of it.
     expect(text).not.toContain('Blue.')
-    expect(writeAnswersRequest({ answers: answersOf(choice('Blue.')), ...place }, 'exact')).toBeUndefined()
+    expect(writeAnswersRequest({ answers: answersOf(choice('Blue.')), ...scope }, 'exact')).toBeUndefined()
   })
 })
 

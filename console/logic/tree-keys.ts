@@ -10,7 +10,7 @@ export function unfoldAbove(spans: readonly Span[], span: Span, folded: readonly
   return folded.some((id) => above.has(id)) ? folded.filter((id) => !above.has(id)) : folded
 }
 
-interface Place {
+interface TreeState {
   spans: readonly Span[]
   visible: readonly number[]
   at: number
@@ -19,7 +19,7 @@ interface Place {
 }
 
 /** What a key does in a tree: it folds the row, or goes to the span that is returned. */
-export function actionOf(key: string, { spans, visible, at, from, isFolded }: Place): 'fold' | number | undefined {
+export function actionOf(key: string, { spans, visible, at, from, isFolded }: TreeState): 'fold' | number | undefined {
   const canOpen = isParent(spans, from)
   switch (key) {
     case 'ArrowDown':

@@ -27,8 +27,8 @@ export interface ChartProps {
 // uPlot comes with the first chart.
 const Plot = lazy(() => import('./plot.tsx'))
 
-/** Writes a place of an axis. */
-export function writePlace(step: number, axis: Axis): string {
+/** Formats a position of an axis. */
+export function formatPosition(step: number, axis: Axis): string {
   if (axis === 'time') return formatTime(new Date(step).toISOString())
   return `${axis === 'index' ? 'gradient step' : 'step'} ${step}`
 }
@@ -40,7 +40,7 @@ export function Chart(props: ChartProps) {
   const sentence = series
     .map(({ name, points, band, width = 1 }) =>
       describeSeries({ name, points, extremes: width > 1 ? band : undefined }, formatMetric, (at) =>
-        writePlace(at, axis),
+        formatPosition(at, axis),
       ),
     )
     .join(' ')
@@ -107,7 +107,7 @@ function SeriesTable({ series, axis }: { series: readonly Series[]; axis: Axis }
         <tbody>
           {steps.slice(0, maxRows).map((step) => (
             <tr key={step}>
-              <td>{axis === 'time' ? writePlace(step, axis) : step}</td>
+              <td>{axis === 'time' ? formatPosition(step, axis) : step}</td>
               {series.map(({ name }, index) => (
                 <td key={name}>{formatMetric(values[index]!.get(step))}</td>
               ))}
@@ -126,7 +126,7 @@ function SeriesTable({ series, axis }: { series: readonly Series[]; axis: Axis }
 
 /** Shows its content once it has been near the screen. A hundred charts below it cost nothing. */
 function WhenNear({ children }: { children: ReactNode }) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const [isNear, setNear] = useState(false)
   useEffect(() => {
     const observer = new IntersectionObserver(
@@ -135,11 +135,11 @@ function WhenNear({ children }: { children: ReactNode }) {
       },
       { rootMargin: '300px' },
     )
-    observer.observe(place.current!)
+    observer.observe(container.current!)
     return () => observer.disconnect()
   }, [])
   return (
-    <div ref={place} className={classes.plot}>
+    <div ref={container} className={classes.plot}>
       {isNear && children}
     </div>
   )

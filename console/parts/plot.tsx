@@ -4,13 +4,13 @@ import UPlot, { type AlignedData, type Options } from 'uplot'
 import { formatMetric, formatTicks } from '../logic/numbers.ts'
 import { joinSeries } from '../logic/series.ts'
 import { rangeOf, type Marker } from '../logic/curves.ts'
-import { writePlace, type ChartProps, type Series } from './chart.tsx'
+import { formatPosition, type ChartProps, type Series } from './chart.tsx'
 
 const none: readonly Marker[] = []
 
 /** Draws series with uPlot. New points are added to the chart that is there. */
 export default function Plot({ series, axis = 'step', markers = none, onStep, onZoom, range }: ChartProps) {
-  const place = useRef<HTMLDivElement>(null)
+  const container = useRef<HTMLDivElement>(null)
   const chart = useRef<UPlot>(undefined)
   // A chart is made again when its series change, and not when their points do.
   const shape = JSON.stringify([
@@ -22,7 +22,7 @@ export default function Plot({ series, axis = 'step', markers = none, onStep, on
   calls.current = { onStep, onZoom, markers }
 
   useEffect(() => {
-    const host = place.current!
+    const host = container.current!
     const make = () => {
       chart.current?.destroy()
       chart.current = new UPlot(makeOptions(host, { series, axis, range }, calls), readData(series), host)
@@ -47,7 +47,7 @@ export default function Plot({ series, axis = 'step', markers = none, onStep, on
 
   useEffect(() => chart.current?.setData(readData(series), range === undefined), [series, range])
   useEffect(() => chart.current?.redraw(false), [markers])
-  return <div ref={place} style={{ height: '100%' }} />
+  return <div ref={container} style={{ height: '100%' }} />
 }
 
 /** The columns of the chart: those of the series first, then the bounds of their bands. */
@@ -110,8 +110,8 @@ function makeOptions(host: HTMLElement, { series, axis: x, range }: Shape, calls
       { ...axis, size: 46, gap: 4, space: 28, values: (_, ticks) => formatTicks(ticks) },
     ],
     series: [{}, ...lines, ...bounds],
-    bands: banded.map((index, place) => ({
-      series: [lines.length + 1 + 2 * place, lines.length + 2 + 2 * place] as [number, number],
+    bands: banded.map((index, container) => ({
+      series: [lines.length + 1 + 2 * container, lines.length + 2 + 2 * container] as [number, number],
       fill: `${colourOf(index)}26`,
     })),
     hooks: {
@@ -149,7 +149,7 @@ function followPointer(plot: UPlot, series: readonly Series[], axis: Shape['axis
     if (step === undefined) return
     const values = series.map(({ name }, at) => `${name}  ${formatMetric(plot.data[at + 1]![index!])}`)
     const marks = calls.current.markers.filter((marker) => marker.step === step).map(({ name }) => name)
-    tip.textContent = [writePlace(step, axis), ...values, ...marks].join('\n')
+    tip.textContent = [formatPosition(step, axis), ...values, ...marks].join('\n')
     const x = plot.valToPos(step, 'x')
     tip.style.transform = `translate(${x > plot.over.clientWidth / 2 ? x - tip.offsetWidth - 10 : x + 10}px, 4px)`
   })

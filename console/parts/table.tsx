@@ -25,7 +25,7 @@ interface TableProps<Row> {
   selected?: string | undefined
   /** How many columns after the first one stay when the others scroll sideways, too. */
   pinned?: number
-  /** Called with the places of the rows that are near the screen. */
+  /** Called with the indexes of the rows that are near the screen. */
   onRange?: (first: number, last: number) => void
 }
 
@@ -68,7 +68,7 @@ export function Table<Row>({ label, columns, rows, keyOf, selected, pinned = 0, 
           {items.map(({ index, start }) => {
             const row = rows.at(index)
             const key = row && keyOf(row)
-            const place = { transform: `translateY(${start - virtual.options.scrollMargin}px)` }
+            const offset = { transform: `translateY(${start - virtual.options.scrollMargin}px)` }
             return (
               <div
                 key={key ?? index}
@@ -77,7 +77,7 @@ export function Table<Row>({ label, columns, rows, keyOf, selected, pinned = 0, 
                 data-selected={key !== undefined && key === selected}
                 aria-busy={!row}
                 className={classes.row}
-                style={place}
+                style={offset}
               >
                 <Cells
                   pinned={pinned}

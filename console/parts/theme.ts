@@ -1,7 +1,7 @@
 export const themes = ['system', 'light', 'dark'] as const
 export type Theme = (typeof themes)[number]
 
-const place = 'trainyard.theme'
+const storageKey = 'trainyard.theme'
 
 /** The theme of the address (`?theme=`), else the one that was chosen in this browser. */
 export function readTheme(): Theme {
@@ -12,7 +12,7 @@ export function readTheme(): Theme {
 // A browser may forbid storage.
 function readStored(): string | null {
   try {
-    return localStorage.getItem(place)
+    return localStorage.getItem(storageKey)
   } catch {
     return null
   }
@@ -28,7 +28,7 @@ export function applyTheme(theme: Theme): void {
 export function chooseTheme(theme: Theme): void {
   applyTheme(theme)
   try {
-    localStorage.setItem(place, theme)
+    localStorage.setItem(storageKey, theme)
   } catch {
     // The choice holds until the page is left.
   }

@@ -2,7 +2,7 @@ import { listKeys } from '../logic/keys.ts'
 import { Dialog } from '../parts/dialog.tsx'
 import classes from './palette.module.css'
 
-const places = {
+const screens = {
   everywhere: 'Everywhere',
   lists: 'In lists',
   steps: 'With steps',
@@ -16,7 +16,7 @@ export function KeyHelp({ onClose }: { onClose: () => void }) {
       <div className={classes.help}>
         {listKeys().map(({ where, keys }) => (
           <section key={where}>
-            <h3>{places[where]}</h3>
+            <h3>{screens[where]}</h3>
             <dl>
               {keys.map(({ press, does }) => (
                 <div key={press}>

@@ -4,7 +4,7 @@ import { useRouter } from '@tanstack/react-router'
 import { basePath } from '../data/base.ts'
 import { idQuery } from '../data/find-id.ts'
 import { apiQuery, wholeListQuery } from '../data/queries.ts'
-import { rankPlaces, readId, type Place } from '../logic/palette.ts'
+import { rankDestinations, readId, type Destination } from '../logic/palette.ts'
 import controls from '../parts/controls.module.css'
 import { Dialog } from '../parts/dialog.tsx'
 import classes from './palette.module.css'
@@ -15,7 +15,7 @@ interface PaletteProps {
   onClose: () => void
 }
 
-const noPlaces: Place[] = []
+const noDestinations: Destination[] = []
 
 /** Goes to a page, a project or a run by its name, or to what a pasted id names. */
 export function Palette({ entity, project, onClose }: PaletteProps) {
@@ -25,21 +25,21 @@ export function Palette({ entity, project, onClose }: PaletteProps) {
   const field = useRef<HTMLInputElement>(null)
   // The dialog focuses its first button.
   useEffect(() => field.current!.focus(), [])
-  const { places, isSearching } = usePlaces({ entity, project, text })
-  const go = (place: Place | undefined) => {
-    if (!place) return
+  const { destinations, isSearching } = useDestinations({ entity, project, text })
+  const go = (destination: Destination | undefined) => {
+    if (!destination) return
     onClose()
-    history.push(basePath + place.to)
+    history.push(basePath + destination.to)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step === undefined) return
     event.preventDefault()
-    setChosen(Math.max(0, Math.min(places.length - 1, chosen + step)))
+    setChosen(Math.max(0, Math.min(destinations.length - 1, chosen + step)))
   }
   const submit = (event: FormEvent) => {
     event.preventDefault()
-    go(places[chosen])
+    go(destinations[chosen])
   }
   return (
     <Dialog title="Go to" onClose={onClose}>
@@ -49,9 +49,9 @@ export function Palette({ entity, project, onClose }: PaletteProps) {
           className={`${controls.input} ${classes.field}`}
           role="combobox"
           aria-label="A page, a run or an id"
-          aria-expanded={places.length > 0}
-          aria-controls="places"
-          aria-activedescendant={places[chosen] && `place-${chosen}`}
+          aria-expanded={destinations.length > 0}
+          aria-controls="destinations"
+          aria-activedescendant={destinations[chosen] && `destination-${chosen}`}
           placeholder="A page, a run, or paste any id"
           autoComplete="off"
           spellCheck={false}
@@ -63,22 +63,22 @@ export function Palette({ entity, project, onClose }: PaletteProps) {
           }}
         />
       </form>
-      <div id="places" role="listbox" aria-label="Places" className={classes.places}>
-        {places.map((place, index) => (
+      <div id="destinations" role="listbox" aria-label="Places" className={classes.destinations}>
+        {destinations.map((destination, index) => (
           <button
-            key={place.to}
-            id={`place-${index}`}
+            key={destination.to}
+            id={`destination-${index}`}
             type="button"
             role="option"
             aria-selected={index === chosen}
             tabIndex={-1}
-            onClick={() => go(place)}
+            onClick={() => go(destination)}
           >
-            <span>{place.kind}</span> {place.name}
+            <span>{destination.kind}</span> {destination.name}
           </button>
         ))}
       </div>
-      {places.length === 0 && (
+      {destinations.length === 0 && (
         <p role="status" className={classes.none}>
           {isSearching ? 'Looking it up …' : 'Nothing has this name or id.'}
         </p>
@@ -87,7 +87,7 @@ export function Palette({ entity, project, onClose }: PaletteProps) {
   )
 }
 
-function usePlaces({ entity, project, text }: { entity: string; project: string | undefined; text: string }) {
+function useDestinations({ entity, project, text }: { entity: string; project: string | undefined; text: string }) {
   const id = readId(text)
   const runs = useQuery({
     ...wholeListQuery(
@@ -95,27 +95,27 @@ function usePlaces({ entity, project, text }: { entity: string; project: string 
       { query: { order: 'desc', ...(project !== undefined && { project }) } },
       500,
     ),
-    select: ({ items }) => items.map((model) => runPlace(entity, model)),
+    select: ({ items }) => items.map((model) => runDestination(entity, model)),
   })
   const projects = useQuery({
     ...apiQuery('GET /v1/preview/projects', { query: { limit: 100 } }),
-    select: ({ data }) => data.map(({ name }): Place => ({ kind: 'project', name, to: `/${entity}/${name}` })),
+    select: ({ data }) => data.map(({ name }): Destination => ({ kind: 'project', name, to: `/${entity}/${name}` })),
   })
   const named = useQuery({
     ...idQuery(id ?? '', { entity, ...(project !== undefined && { project }) }),
     enabled: id !== undefined,
   })
-  if (id !== undefined) return { places: named.data ?? noPlaces, isSearching: named.isPending }
-  const all = [...pagesOf(entity, project), ...(runs.data ?? noPlaces), ...(projects.data ?? noPlaces)]
-  return { places: rankPlaces(all, text), isSearching: runs.isPending }
+  if (id !== undefined) return { destinations: named.data ?? noDestinations, isSearching: named.isPending }
+  const all = [...pagesOf(entity, project), ...(runs.data ?? noDestinations), ...(projects.data ?? noDestinations)]
+  return { destinations: rankDestinations(all, text), isSearching: runs.isPending }
 }
 
-function runPlace(entity: string, { name, project }: { name: string; project: string }): Place {
+function runDestination(entity: string, { name, project }: { name: string; project: string }): Destination {
   return { kind: 'run', name, to: `/${entity}/${project}/runs/${name}` }
 }
 
-function pagesOf(entity: string, project: string | undefined): Place[] {
-  const ofEntity: Place[] = [
+function pagesOf(entity: string, project: string | undefined): Destination[] {
+  const ofEntity: Destination[] = [
     { kind: 'page', name: 'Projects', to: '/' },
     { kind: 'page', name: 'Usage', to: `/${entity}/usage` },
     { kind: 'page', name: 'Settings', to: `/${entity}/settings/keys` },
@@ -129,5 +129,5 @@ function pagesOf(entity: string, project: string | undefined): Place[] {
     ['Data sets', `${home}/datasets`],
     ['Playground', `${home}/playground`],
   ] as const
-  return [...pages.map(([name, to]): Place => ({ kind: 'page', name, to })), ...ofEntity]
+  return [...pages.map(([name, to]): Destination => ({ kind: 'page', name, to })), ...ofEntity]
 }

@@ -25,6 +25,6 @@ test.each([
   ['a default of an object', '{ description: A., properties: {}, default: {} }'],
   ['an unknown effect', '{ description: A., type: boolean, default: false, effect: some }'],
   ['a misspelt key', '{ description: A., type: boolean, default: false, extended: true }'],
-])('%s is rejected with the place', (_, setting) => {
+])('%s is rejected with the path', (_, setting) => {
   expect(() => parseDeclaration(declare(setting), ['RL', 'SFT'])).toThrow('settings.yaml: /RL/a ')
 })

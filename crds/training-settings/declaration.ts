@@ -49,8 +49,8 @@ export function parseDeclaration(yaml: string, names: readonly Method[] = method
   const schema = Type.Object(Object.fromEntries(names.map((name) => [name, settings])), closed)
   const declared: unknown = parse(yaml)
   if (Value.Check(schema, declared)) return declared as Declaration
-  const places = Value.Errors(schema, declared).map(({ instancePath, message }) => `${instancePath} ${message}`)
-  throw new Error(`settings.yaml: ${places.join('; ')}`)
+  const issues = Value.Errors(schema, declared).map(({ instancePath, message }) => `${instancePath} ${message}`)
+  throw new Error(`settings.yaml: ${issues.join('; ')}`)
 }
 
 export function listMethods(declaration: Declaration): Method[] {

@@ -186,8 +186,8 @@ export async function rotateApiKey(
   const expiresAt = key.expiresAt && new Date(Date.now() + key.expiresAt.getTime() - key.createdAt.getTime())
   const { role, name, traceProject: traced } = key
   const kept = { role, name: name ?? undefined, traceProject: traced, expiresAt: expiresAt ?? undefined }
-  const inPlace = { ...successor, ...kept, entity }
-  const { isNew: _, ...made } = await insertApiKey(connection, inPlace)
+  const replacement = { ...successor, ...kept, entity }
+  const { isNew: _, ...made } = await insertApiKey(connection, replacement)
   if (repeated) return { outcome: 'rotated', key: made }
   await endReplaced(connection, { id, successorId: successor.id, overlapSeconds })
   const details = { replaced_by: made.id, overlap_seconds: overlapSeconds }

@@ -17,16 +17,16 @@ interface Filter {
   type: string | undefined
 }
 
-/** The place of a data set in the list. */
-type Place = Pick<ArtifactName, 'project' | 'name'>
+/** The position of a data set in the list. */
+type Position = Pick<ArtifactName, 'project' | 'name'>
 
 const listedVersions = 10
 const filtered = `a.entity = $1 AND ($2::text IS NULL OR a.project = $2) AND ($3::text IS NULL OR a.type = $3)`
 const listFilter = ({ entity, project, type }: Filter) => [entity, project ?? null, type ?? null]
 
-/** The place of a data set of this list, by its id. */
-export async function findDataSetPlace(pool: Pool, filter: Filter, id: string): Promise<Place | undefined> {
-  const { rows } = await pool.query<Place>(
+/** The position of a data set of this list, by its id. */
+export async function findDataSetPosition(pool: Pool, filter: Filter, id: string): Promise<Position | undefined> {
+  const { rows } = await pool.query<Position>(
     `SELECT a.project, a.name FROM training.artifacts a WHERE ${filtered} AND a.id = $4`,
     [...listFilter(filter), id],
   )
@@ -37,7 +37,7 @@ export async function findDataSetPlace(pool: Pool, filter: Filter, id: string): 
 export async function listDataSets(
   pool: Pool,
   filter: Filter,
-  { after, order, limit }: { after: Place | undefined; order: 'asc' | 'desc'; limit: number },
+  { after, order, limit }: { after: Position | undefined; order: 'asc' | 'desc'; limit: number },
 ): Promise<DataSetRow[]> {
   const [comparison, direction] = order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const { rows } = await pool.query<DataSetRow>(

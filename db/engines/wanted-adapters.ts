@@ -35,18 +35,18 @@ export async function listWantedAdapters(pool: Pool, baseModel: string, maxAdapt
          WHERE model_id = m.id AND deleted_at IS NULL ORDER BY step DESC LIMIT 1) c
        WHERE m.base_model = $1 AND m.hidden_at IS NULL AND m.deleted_at IS NULL
      ), kept AS (
-       SELECT id, checkpoint_id, row_number() OVER (ORDER BY turn, created_at, id) AS place
+       SELECT id, checkpoint_id, row_number() OVER (ORDER BY turn, created_at, id) AS rank
        FROM (SELECT *, row_number() OVER (PARTITION BY entity ORDER BY created_at, id) AS turn
          FROM newest WHERE keep_loaded) AS turns
-       ORDER BY place LIMIT $3
+       ORDER BY rank LIMIT $3
      ), used AS (
-       SELECT checkpoint_id, row_number() OVER (ORDER BY turn, asked_at DESC, id) AS place
+       SELECT checkpoint_id, row_number() OVER (ORDER BY turn, asked_at DESC, id) AS rank
        FROM (SELECT *, row_number() OVER (PARTITION BY entity ORDER BY asked_at DESC, id) AS turn
          FROM newest WHERE asked_at IS NOT NULL AND id NOT IN (SELECT id FROM kept)) AS turns
-       ORDER BY place LIMIT $2 - (SELECT count(*) FROM kept)
+       ORDER BY rank LIMIT $2 - (SELECT count(*) FROM kept)
      )
-     SELECT checkpoint_id AS id, true AS "isKept", place FROM kept
-     UNION ALL SELECT checkpoint_id, false, place FROM used ORDER BY 2 DESC, 3`,
+     SELECT checkpoint_id AS id, true AS "isKept", rank FROM kept
+     UNION ALL SELECT checkpoint_id, false, rank FROM used ORDER BY 2 DESC, 3`,
     [baseModel, maxAdapters, limitKept(maxAdapters), inUseSeconds],
   )
   const idsOf = (isKept: boolean) => rows.filter((row) => row.isKept === isKept).map(({ id }) => id)

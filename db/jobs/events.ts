@@ -10,7 +10,7 @@ export interface EventRow {
 }
 
 /** The position of an event in its job; undefined if the job has no such event. */
-export async function findEventPlace(
+export async function findEventPosition(
   pool: Pool,
   jobId: string,
   id: string,

@@ -1,4 +1,4 @@
-// The order of the jobs that wait for a trainer. Claims, places over REST and places in statuses use it.
+// The order of the jobs that wait for a trainer. Claims, positions over REST and positions in statuses use it.
 //
 // Between entities it is start-time fair queueing (Goyal, Vin and Cheng 1996). A job costs its GPU seconds divided by the
 // weight of its entity. It starts, in virtual time, when the last job of its entity ends, but not before the virtual time

@@ -19,7 +19,7 @@ export interface LogLine {
 }
 
 /** The position of a line in its job's log. */
-export type LinePlace = Pick<LogLine, 'attempt' | 'seq'>
+export type LinePosition = Pick<LogLine, 'attempt' | 'seq'>
 
 /** The limits of one attempt's log. */
 const maxLines = 1_000
@@ -90,7 +90,7 @@ export async function listJobLog(
   jobId: string,
   page: {
     attempt?: number | undefined
-    after?: LinePlace | undefined
+    after?: LinePosition | undefined
     order?: 'asc' | 'desc'
     limit: number
   },
@@ -107,7 +107,7 @@ export async function listJobLog(
 }
 
 /** Whether a job's log has this line. */
-export async function hasLogLine(pool: Pool, jobId: string, { attempt, seq }: LinePlace): Promise<boolean> {
+export async function hasLogLine(pool: Pool, jobId: string, { attempt, seq }: LinePosition): Promise<boolean> {
   const { rowCount } = await pool.query(
     'SELECT FROM training.job_logs WHERE job_id = $1 AND attempt = $2 AND seq = $3',
     [jobId, attempt, seq],

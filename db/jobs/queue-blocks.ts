@@ -1,5 +1,5 @@
 // What keeps an entity's jobs from being claimed, besides their turn: pauses, and its limit of GPU seconds. Running jobs
-// go on. Claims, places, REST and the statuses of resources read it here.
+// go on. Claims, positions, REST and the statuses of resources read it here.
 
 import { reasons } from '../../crds/names.ts'
 import type { Connection, Pool } from '../pool.ts'

@@ -3,16 +3,16 @@ import { blockOf, type QueueBlock, type QueueDeps } from './queue-blocks.ts'
 import { active, unfinished } from './states.ts'
 
 /** The position of a Queued job in its queues. */
-export interface QueuePlace {
+export interface QueuePosition {
   /** How many unfinished jobs of its model are before it. One that a trainer has is, even if it came later. */
   ahead: number
   /** The resource name of the first of them, if there is one. */
   firstAhead: string | null
   /**
-   * Its place among the jobs that wait for a trainer of its base model, from 1, in the fair order. Jobs that wait for their
-   * model do not count, and have no place of their own.
+   * Its position among the jobs that wait for a trainer of its base model, from 1, in the fair order. Jobs that wait for their
+   * model do not count, and have no position of their own.
    */
-  place: number
+  position: number
   /** False while no BaseModel trains the models of its base. */
   hasBaseModel: boolean
   /** Why the jobs of its entity are not claimed; null if they are. */
@@ -36,36 +36,36 @@ const queue = (
     WHERE e.state ${unfinished} AND ${condition}
     WINDOW model AS (PARTITION BY e.model_id ORDER BY e.arrival), whole AS (PARTITION BY e.model_id)
   ), queue AS (
-    SELECT ordered.id, row_number() OVER (PARTITION BY base_model, mode ORDER BY ${unblockedFirst}) AS place FROM ordered
+    SELECT ordered.id, row_number() OVER (PARTITION BY base_model, mode ORDER BY ${unblockedFirst}) AS position FROM ordered
   )
-  SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", coalesce(place, 1) AS place, line.block,
+  SELECT id, ahead, CASE WHEN ahead > 0 THEN first_of_model END AS "firstAhead", coalesce(position, 1) AS position, line.block,
     EXISTS (SELECT FROM training.base_models b WHERE b.name = base_model) AS "hasBaseModel"
   FROM line LEFT JOIN queue USING (id) WHERE state = 'Queued'`
 
-type Row = QueuePlace & { id: string }
+type Row = QueuePosition & { id: string }
 
 /**
  * The positions of these Queued jobs by their ids. Jobs that are not Queued, or have just left the queue, are missing.
  * This is a query of its own, because its planning costs more than reading a job.
  */
-export async function findQueuePlaces(
+export async function findQueuePositions(
   { pool, defaultGpuSeconds }: QueueDeps,
   jobs: { id: string; state: string }[],
-): Promise<Map<string, QueuePlace>> {
+): Promise<Map<string, QueuePosition>> {
   const ids = jobs.filter(({ state }) => state === 'Queued').map(({ id }) => id)
   if (ids.length === 0) return new Map()
   const ofJobs = `n.base_model IN (
     SELECT m.base_model FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE j.id = ANY ($1))`
   const { rows } = await pool.query<Row>(`${queue(ofJobs, defaultGpuSeconds)} AND id = ANY ($1)`, [ids])
-  return indexPlaces(rows)
+  return indexPositions(rows)
 }
 
 /** The positions of all Queued jobs by their ids. */
-export async function listQueuePlaces({ pool, defaultGpuSeconds }: QueueDeps): Promise<Map<string, QueuePlace>> {
+export async function listQueuePositions({ pool, defaultGpuSeconds }: QueueDeps): Promise<Map<string, QueuePosition>> {
   const { rows } = await pool.query<Row>(queue('true', defaultGpuSeconds), [])
-  return indexPlaces(rows)
+  return indexPositions(rows)
 }
 
-function indexPlaces(rows: readonly Row[]): Map<string, QueuePlace> {
-  return new Map(rows.map(({ id, ...place }) => [id, place]))
+function indexPositions(rows: readonly Row[]): Map<string, QueuePosition> {
+  return new Map(rows.map(({ id, ...position }) => [id, position]))
 }

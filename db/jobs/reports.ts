@@ -34,9 +34,9 @@ export async function recordEvents(pool: Pool, attempt: Attempt, events: Reporte
     const job = await lockAttempt(connection, attempt)
     if (!job) return 'fenced'
     if (!job.holds) return (await hasEvents(connection, job.id, events)) ? 'recorded' : 'fenced'
-    const told = events.map((event) => (isStart(event) ? describeStart(job, event) : event))
-    await insertEvents(connection, job, told)
-    await moveProgress(connection, job.id, told)
+    const reported = events.map((event) => (isStart(event) ? describeStart(job, event) : event))
+    await insertEvents(connection, job, reported)
+    await moveProgress(connection, job.id, reported)
     return 'recorded'
   })
 }
@@ -192,8 +192,11 @@ async function hasCheckpoint(connection: Connection, job: HeldJob, checkpoint: R
   return rowCount === 1
 }
 
-function isSameFailure(known: JobFailure | null, told: JobFailure): boolean {
+function isSameFailure(known: JobFailure | null, reported: JobFailure): boolean {
   return (
-    known !== null && known.category === told.category && known.reason === told.reason && known.message === told.message
+    known !== null &&
+    known.category === reported.category &&
+    known.reason === reported.reason &&
+    known.message === reported.message
   )
 }

@@ -1,6 +1,6 @@
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { Pool } from '../pool.ts'
-import type { QueuePlace } from './queue.ts'
+import type { QueuePosition } from './queue.ts'
 import { unfinished } from './states.ts'
 import { stoppingAttempts, type StoppingAttempt } from './stopping-attempts.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
@@ -25,8 +25,8 @@ interface Row extends RowOf<typeof operatorColumns> {
   checkpoint: { id: string; step: number; uri: string; digest: string } | null
 }
 
-/** A job as the operator sees it. Its place in the queue is read apart, and only valid while it is Queued. */
-export interface OperatorJob extends Row, QueuePlace {}
+/** A job as the operator sees it. Its position in the queue is read apart, and only valid while it is Queued. */
+export interface OperatorJob extends Row, QueuePosition {}
 
 /** The resource of a job. */
 interface JobName {
@@ -49,11 +49,11 @@ const select = (condition: string) => `SELECT ${selectColumns(operatorColumns, '
      FROM training.checkpoints c WHERE c.job_id = j.id) AS checkpoint
   FROM training.jobs j JOIN training.models m ON m.id = j.model_id WHERE ${condition}`
 
-const noPlace: QueuePlace = { ahead: 0, firstAhead: null, place: 1, hasBaseModel: true, block: null }
+const defaultPosition: QueuePosition = { ahead: 0, firstAhead: null, position: 1, hasBaseModel: true, block: null }
 
 async function readJob(pool: Pool, condition: string, values: unknown[]): Promise<OperatorJob | undefined> {
   const { rows } = await pool.query<Row>(select(condition), values)
-  return rows.map((job) => ({ ...job, ...noPlace }))[0]
+  return rows.map((job) => ({ ...job, ...defaultPosition }))[0]
 }
 
 /** Finds the job that a resource names by id. */

@@ -88,7 +88,7 @@ const ofBaseModel = `n.base_model = (
 /** The jobs that wait for a warm trainer of the base model of a job. */
 export interface TrainerLine {
   length: number
-  /** The place of the first unfinished job of its model; null if it does not wait for a trainer. */
+  /** The position of the first unfinished job of its model; null if it does not wait for a trainer. */
   ofModel: number | null
 }
 
@@ -96,12 +96,12 @@ export interface TrainerLine {
 export async function readTrainerLine({ pool, defaultGpuSeconds }: QueueDeps, jobId: string): Promise<TrainerLine> {
   const { rows } = await pool.query<TrainerLine>(
     `WITH ${fairOrder(ofBaseModel, defaultGpuSeconds)},
-       places AS (
-         SELECT id, row_number() OVER (ORDER BY ${unblockedFirst})::integer AS place FROM ordered
+       positions AS (
+         SELECT id, row_number() OVER (ORDER BY ${unblockedFirst})::integer AS position FROM ordered
          WHERE mode = 'Warm' AND block IS NULL
        )
-     SELECT (SELECT count(*)::integer FROM places) AS length,
-       (SELECT place FROM places JOIN training.jobs f USING (id)
+     SELECT (SELECT count(*)::integer FROM positions) AS length,
+       (SELECT position FROM positions JOIN training.jobs f USING (id)
         WHERE f.model_id = (SELECT model_id FROM training.jobs WHERE id = $1)) AS "ofModel"`,
     [jobId],
   )

@@ -2,7 +2,7 @@ import { countUpTo } from '../count-up-to.ts'
 import { pickColumns, selectColumns, type RowOf } from '../columns.ts'
 import type { JobPhase } from '../../crds/job-states.ts'
 import type { Pool } from '../pool.ts'
-import { findQueuePlaces, type QueuePlace } from './queue.ts'
+import { findQueuePositions, type QueuePosition } from './queue.ts'
 import type { QueueDeps } from './queue-blocks.ts'
 import { phaseOf } from './states.ts'
 import { jobColumns, jobSpecColumns } from './table.ts'
@@ -29,7 +29,7 @@ interface Row extends RowOf<typeof columns> {
 /** A job as its owner sees it. */
 export interface JobView extends Row {
   /** The position of a Queued job; null for other jobs, and for one that was just claimed. */
-  queue: QueuePlace | null
+  queue: QueuePosition | null
 }
 
 /** Selects jobs of an entity. */
@@ -53,15 +53,15 @@ const select = `SELECT ${selectColumns(columns, 'j')}, ${phase} AS state, j.max_
      FROM training.checkpoints c WHERE c.job_id = j.id AND c.deleted_at IS NULL) AS checkpoint
   FROM training.jobs j`
 
-async function addQueuePlaces(deps: QueueDeps, jobs: Row[]): Promise<JobView[]> {
-  const places = await findQueuePlaces(deps, jobs)
-  return jobs.map((job) => ({ ...job, queue: places.get(job.id) ?? null }))
+async function addQueuePositions(deps: QueueDeps, jobs: Row[]): Promise<JobView[]> {
+  const positions = await findQueuePositions(deps, jobs)
+  return jobs.map((job) => ({ ...job, queue: positions.get(job.id) ?? null }))
 }
 
 /** Finds a job of an entity. */
 export async function findJob(deps: QueueDeps, entity: string, id: string): Promise<JobView | undefined> {
   const { rows } = await deps.pool.query<Row>(`${select} WHERE j.id = $1 AND j.entity = $2`, [id, entity])
-  return (await addQueuePlaces(deps, rows))[0]
+  return (await addQueuePositions(deps, rows))[0]
 }
 
 /** Whether an entity has this job. */
@@ -109,5 +109,5 @@ export async function listJobs(
        AND ($8::bigint IS NULL OR j.arrival ${comparison} $8) ORDER BY j.arrival ${direction} LIMIT $9`,
     [...fixedValues(filter), filter.states ?? null, page.after ?? null, page.limit],
   )
-  return addQueuePlaces(deps, rows)
+  return addQueuePositions(deps, rows)
 }

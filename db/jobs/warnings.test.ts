@@ -5,8 +5,8 @@ const warn = (code: string, message = code) => ({ code, message })
 
 test('known warnings are not reported again, and no warning is reported twice', () => {
   const known = [warn('a'), warn('b')]
-  const told = [warn('b'), warn('c'), warn('b', 'of another thing'), warn('c'), warn('a')]
-  expect(pickNewWarnings(known, told)).toEqual([warn('c'), warn('b', 'of another thing')])
+  const reported = [warn('b'), warn('c'), warn('b', 'of another thing'), warn('c'), warn('a')]
+  expect(pickNewWarnings(known, reported)).toEqual([warn('c'), warn('b', 'of another thing')])
   expect(pickNewWarnings([], [])).toEqual([])
 })
 

@@ -975,7 +975,7 @@ CREATE TRIGGER model_deleted AFTER UPDATE OF deleted_at ON training.models FOR E
 -- A deleted one keeps its row, for the cursors that name it.
 CREATE TABLE training.webhooks (
   id uuid PRIMARY KEY,
-  place bigint GENERATED ALWAYS AS IDENTITY, -- in lists
+  position bigint GENERATED ALWAYS AS IDENTITY, -- in lists
   entity text NOT NULL,
   project text, -- null: all of them
   url text NOT NULL,
@@ -991,7 +991,7 @@ CREATE TABLE training.webhooks (
   created_at timestamptz NOT NULL DEFAULT clock_timestamp(),
   deleted_at timestamptz
 );
-CREATE INDEX webhooks_by_entity ON training.webhooks (entity, place);
+CREATE INDEX webhooks_by_entity ON training.webhooks (entity, position);
 
 CREATE TABLE training.webhook_deliveries (
   id uuid PRIMARY KEY DEFAULT gen_random_uuid(),

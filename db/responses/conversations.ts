@@ -23,14 +23,14 @@ export async function listConversation(
 ): Promise<ConversationStep[]> {
   const { rows } = await pool.query<ConversationStep>(
     `WITH RECURSIVE steps AS (
-       SELECT id, previous_id, root_id, bytes::numeric AS total, 1 AS place
+       SELECT id, previous_id, root_id, bytes::numeric AS total, 1 AS depth
        FROM training.responses WHERE id = $2 AND entity = $1
        UNION ALL
-       SELECT r.id, r.previous_id, r.root_id, s.total + r.bytes, s.place + 1
+       SELECT r.id, r.previous_id, r.root_id, s.total + r.bytes, s.depth + 1
        FROM steps s JOIN training.responses r ON r.id = s.previous_id AND r.entity = $1
-       WHERE s.total <= $3 AND s.place <= $4
+       WHERE s.total <= $3 AND s.depth <= $4
      )
-     SELECT id, previous_id AS "previousId", root_id AS "rootId", total::bigint AS "totalBytes" FROM steps ORDER BY place`,
+     SELECT id, previous_id AS "previousId", root_id AS "rootId", total::bigint AS "totalBytes" FROM steps ORDER BY depth`,
     [entity, id, maxBytes, maxResponses],
   )
   return rows
@@ -39,8 +39,8 @@ export async function listConversation(
 /** Reads the texts of responses in the order of `ids`. Deleted responses are missing. */
 export async function readResponses(pool: Pool, entity: string, ids: readonly string[]): Promise<ResponseTexts[]> {
   const { rows } = await pool.query<ResponseTexts>(
-    `SELECT r.input, r.response FROM unnest($2::text[]) WITH ORDINALITY AS wanted (id, place)
-     JOIN training.responses r ON r.id = wanted.id AND r.entity = $1 ORDER BY wanted.place`,
+    `SELECT r.input, r.response FROM unnest($2::text[]) WITH ORDINALITY AS wanted (id, depth)
+     JOIN training.responses r ON r.id = wanted.id AND r.entity = $1 ORDER BY wanted.depth`,
     [entity, ids],
   )
   return rows

@@ -18,9 +18,9 @@ export async function removeOldestResponses(
   await pool.query(
     `DELETE FROM training.responses WHERE id IN (
        SELECT id FROM (
-         SELECT id, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
+         SELECT id, row_number() OVER newest AS rank, sum(bytes) OVER newest AS total
          FROM training.responses WHERE entity = $1 WINDOW newest AS (ORDER BY created_at DESC, id)
-       ) kept WHERE place > $2 OR total > $3)`,
+       ) kept WHERE rank > $2 OR total > $3)`,
     [entity, maxCount, maxBytes],
   )
 }

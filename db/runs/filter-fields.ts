@@ -88,14 +88,14 @@ export class Parameters {
     const members = [...this.#members.values()]
     const documents = [...new Set(members.map(({ document }) => document))]
     const rows = members.map(
-      ({ document, paths }, place) => `(${place}, ${documents.indexOf(document) + 1}, ${paths.join(', ')})`,
+      ({ document, paths }, index) => `(${index}, ${documents.indexOf(document) + 1}, ${paths.join(', ')})`,
     )
     return `(SELECT *, (
         SELECT (
-          SELECT array_agg(CASE WHEN pg_column_size(value) > ${maxValueBytes} THEN ${largeValue} ELSE value END ORDER BY place)
+          SELECT array_agg(CASE WHEN pg_column_size(value) > ${maxValueBytes} THEN ${largeValue} ELSE value END ORDER BY index)
           FROM (
-            SELECT place, coalesce(documents[document] #> first, documents[document] #> second) AS value
-            FROM (VALUES ${rows.join(', ')}) AS wanted (place, document, first, second)
+            SELECT index, coalesce(documents[document] #> first, documents[document] #> second) AS value
+            FROM (VALUES ${rows.join(', ')}) AS wanted (index, document, first, second)
           ) AS found)
         FROM (SELECT ARRAY[${documents.map((document) => `r.${document}`).join(', ')}] AS documents OFFSET 0) AS unpacked) AS members
       FROM training.runs r WHERE ${condition} OFFSET 0) r`

@@ -33,10 +33,10 @@ export async function resolveKeySets(
   if (missing.length === 0) return { numbers, bytes: 0 }
   const { rows: added } = await connection.query<{ bytes: number }>(
     `INSERT INTO training.run_key_sets (run, number, digest, keys)
-     SELECT $1, used + place, decode(digest, 'base64'), keys
+     SELECT $1, used + ordinal, decode(digest, 'base64'), keys
      FROM (SELECT coalesce(max(number), 0) AS used FROM training.run_key_sets WHERE run = $1) AS before,
-       ROWS FROM (json_to_recordset($2) AS (digest text, keys jsonb)) WITH ORDINALITY AS given (digest, keys, place)
-     WHERE used + place <= ${maxSets}
+       ROWS FROM (json_to_recordset($2) AS (digest text, keys jsonb)) WITH ORDINALITY AS given (digest, keys, ordinal)
+     WHERE used + ordinal <= ${maxSets}
      RETURNING pg_column_size(keys) AS bytes`,
     [run, JSON.stringify(missing)],
   )

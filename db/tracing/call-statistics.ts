@@ -38,7 +38,7 @@ interface Wanted extends Selected {
 /** Counts the newest calls by time, op, status and thread. Reads no payload. Columns of type json would come as texts. */
 export async function distributeCalls(pool: Pool, wanted: Wanted): Promise<CallDistribution> {
   const { where, values, status, maxCalls, buckets, from, to, maxValues } = wanted
-  const [max, count, begin, end, most] = [1, 2, 3, 4, 5].map((place) => `$${values.length + place}`)
+  const [max, count, begin, end, most] = [1, 2, 3, 4, 5].map((offset) => `$${values.length + offset}`)
   const top = (column: string) => `(SELECT coalesce(jsonb_agg(g), '[]') FROM (
     SELECT ${column} AS value, count(*) AS calls FROM found WHERE ${column} IS NOT NULL
     GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT ${most}::int) g)`
@@ -70,7 +70,7 @@ export async function countModels(
   pool: Pool,
   { where, values, maxCalls, maxValues }: Pick<Wanted, 'where' | 'values' | 'maxCalls' | 'maxValues'>,
 ): Promise<Counted[]> {
-  const [max, most] = [1, 2].map((place) => `$${values.length + place}`)
+  const [max, most] = [1, 2].map((offset) => `$${values.length + offset}`)
   const { rows } = await pool.query<Counted>(
     `SELECT used.model AS value, count(*) AS calls FROM (
        SELECT c.summary FROM tracing.calls c WHERE ${where} ORDER BY c.started_at DESC LIMIT ${max}::int

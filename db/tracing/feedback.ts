@@ -53,11 +53,11 @@ export async function insertFeedback(
 ): Promise<StoredFeedback[]> {
   const { rows } = await connection.query<StoredFeedback>(
     `INSERT INTO tracing.feedback (project, ${given.names}, payload, created_at)
-     SELECT $1, ${given.fields}, g.payload::json, statement_timestamp() + g.place * interval '1 microsecond'
-     FROM json_to_recordset($2) AS g (${given.definition}, payload text, place int)
-     ORDER BY g.id COLLATE "C", g.place
+     SELECT $1, ${given.fields}, g.payload::json, statement_timestamp() + g.ordinal * interval '1 microsecond'
+     FROM json_to_recordset($2) AS g (${given.definition}, payload text, ordinal int)
+     ORDER BY g.id COLLATE "C", g.ordinal
      ON CONFLICT (project, id) DO NOTHING RETURNING ${stored}`,
-    [project, JSON.stringify(items.map((item, place) => ({ ...item, place })))],
+    [project, JSON.stringify(items.map((item, ordinal) => ({ ...item, ordinal })))],
   )
   const found = new Map(rows.map((row) => [row.id, row]))
   const known = items.map(({ id }) => id).filter((id) => !found.has(id))

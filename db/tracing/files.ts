@@ -1,16 +1,16 @@
 import type { Pool } from '../pool.ts'
 
 /** The content of a file, or its key in the artifact store. */
-export type FilePlace = { content: Buffer } | { artifactKey: string }
+export type FileStorage = { content: Buffer } | { artifactKey: string }
 
 /** Stores a file of a project. An existing one stays as it is. */
 export async function addFile(
   pool: Pool,
   project: number,
-  { digest, size, place }: { digest: string; size: number; place: FilePlace },
+  { digest, size, storage }: { digest: string; size: number; storage: FileStorage },
 ): Promise<void> {
-  const content = 'content' in place ? place.content : null
-  const artifactKey = 'artifactKey' in place ? place.artifactKey : null
+  const content = 'content' in storage ? storage.content : null
+  const artifactKey = 'artifactKey' in storage ? storage.artifactKey : null
   await pool.query(
     `INSERT INTO tracing.files (project, digest, size, content, artifact_key) VALUES ($1, $2, $3, $4, $5)
      ON CONFLICT DO NOTHING`,

@@ -88,7 +88,7 @@ export async function readLabels(pool: Pool, project: number, versions: VersionN
          WHERE t.project = $1 AND t.object_id = n.object_id AND t.digest = n.digest ORDER BY t.tag) AS tags,
        ARRAY(SELECT a.alias FROM tracing.object_aliases a
          WHERE a.project = $1 AND a.object_id = n.object_id AND a.digest = n.digest ORDER BY a.alias) AS aliases
-     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, place) ORDER BY n.place`,
+     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, ordinal) ORDER BY n.ordinal`,
     [project, versions.map(({ objectId }) => objectId), versions.map(({ digest }) => digest)],
   )
   return rows

@@ -36,9 +36,9 @@ export async function listVersions(
   { filter, page, valueBytes }: { filter: VersionFilter; page: VersionPage; valueBytes: number },
 ): Promise<ListedVersion[]> {
   const { rows } = await pool.query<ListedVersion>(
-    `SELECT page.*, CASE WHEN sum(page.size) OVER (ORDER BY page.place) <= $12 THEN stored.val END AS val
+    `SELECT page.*, CASE WHEN sum(page.size) OVER (ORDER BY page.rank) <= $12 THEN stored.val END AS val
      FROM (
-       SELECT listed.*, row_number() OVER (ORDER BY ${writeOrder(page.order, listedNames)}) AS place
+       SELECT listed.*, row_number() OVER (ORDER BY ${writeOrder(page.order, listedNames)}) AS rank
        FROM (
          SELECT ${versionColumns} FROM ${fromVersions} WHERE ${conditions}
          ORDER BY ${writeOrder(page.order, storedNames)} LIMIT $10 OFFSET $11
@@ -46,7 +46,7 @@ export async function listVersions(
      ) page
      JOIN tracing.object_versions stored ON stored.project = $1 AND stored.object_id = page."objectId"
        AND stored.kind = page.kind AND stored.digest = page.digest
-     ORDER BY page.place`,
+     ORDER BY page.rank`,
     [project, ...listFilter(filter), page.limit, page.offset, valueBytes],
   )
   return rows
@@ -108,8 +108,8 @@ export async function readVersions(
   const { rows } = await pool.query<ReadVersion>(
     `SELECT v.object_id AS "objectId", v.digest, v.size, v.deleted_at IS NOT NULL AS "isDeleted",
        v.leaf_object_class AS "leafObjectClass",
-       CASE WHEN sum(v.size) OVER (ORDER BY n.place) <= $4 THEN v.val END AS val
-     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, place),
+       CASE WHEN sum(v.size) OVER (ORDER BY n.rank) <= $4 THEN v.val END AS val
+     FROM unnest($2::text[], $3::text[]) WITH ORDINALITY AS n (object_id, digest, rank),
        LATERAL (
          SELECT * FROM tracing.object_versions
          WHERE project = $1 AND object_id = n.object_id AND kind IN ('op', 'object') AND digest = n.digest

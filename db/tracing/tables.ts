@@ -7,8 +7,8 @@ const writeTable = `added AS (
     SELECT $1, $2, json_array_length($3::json) ON CONFLICT DO NOTHING RETURNING digest
   ), placed AS (
     INSERT INTO tracing.table_chunks (project, table_digest, chunk, row_digests)
-    SELECT $1, added.digest, (d.place - 1) / ${chunkRows}, array_agg(d.digest ORDER BY d.place)
-    FROM added, json_array_elements_text($3::json) WITH ORDINALITY AS d (digest, place)
+    SELECT $1, added.digest, (d.ordinal - 1) / ${chunkRows}, array_agg(d.digest ORDER BY d.ordinal)
+    FROM added, json_array_elements_text($3::json) WITH ORDINALITY AS d (digest, ordinal)
     GROUP BY 2, 3
   )`
 
@@ -69,8 +69,8 @@ export interface TablePage {
   valueBytes: number
 }
 
-const positions = `SELECT d.digest, c.chunk * ${chunkRows} + d.place - 1 AS index
-  FROM tracing.table_chunks c, unnest(c.row_digests) WITH ORDINALITY AS d (digest, place)
+const positions = `SELECT d.digest, c.chunk * ${chunkRows} + d.ordinal - 1 AS index
+  FROM tracing.table_chunks c, unnest(c.row_digests) WITH ORDINALITY AS d (digest, ordinal)
   WHERE c.project = $1 AND c.table_digest = $2`
 
 /** Reads a page of a table's rows in order. Indices outside of the table are left out. */
@@ -120,14 +120,14 @@ export async function queryTable(
 ): Promise<TableRow[]> {
   const order = [...(sort ? [sort.sql] : []), 'p.index'].join(', ')
   const { rows } = await pool.query<TableRow>(
-    `SELECT page.digest, index, page.size, CASE WHEN sum(page.size) OVER (ORDER BY place) <= $6 THEN stored.val END AS val
+    `SELECT page.digest, index, page.size, CASE WHEN sum(page.size) OVER (ORDER BY ordinal) <= $6 THEN stored.val END AS val
      FROM (
-       SELECT r.digest, p.index, r.size, row_number() OVER (ORDER BY ${order}) AS place FROM (
+       SELECT r.digest, p.index, r.size, row_number() OVER (ORDER BY ${order}) AS ordinal FROM (
          ${positions} AND ($3::text[] IS NULL OR d.digest = ANY($3))
        ) p JOIN tracing.table_rows r ON r.project = $1 AND r.digest = p.digest
-       ORDER BY place LIMIT $4 OFFSET $5
+       ORDER BY ordinal LIMIT $4 OFFSET $5
      ) page JOIN tracing.table_rows stored ON stored.project = $1 AND stored.digest = page.digest
-     ORDER BY place`,
+     ORDER BY ordinal`,
     [project, digest, digests, limit, offset, valueBytes, ...(sort?.values ?? [])],
   )
   return rows

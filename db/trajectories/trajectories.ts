@@ -111,20 +111,20 @@ const sortValues: Record<Exclude<TrajectorySort, 'arrival'>, string> = {
   tokens: 't.tokens::double precision',
 }
 
-/** The place of a trajectory in a list: the number that the list is sorted by, and its place in the order of arrival. */
-export interface TrajectoryPlace {
+/** The position of a trajectory in a list: the number that the list is sorted by, and its position in the order of arrival. */
+export interface TrajectoryPosition {
   value: number | null
   position: number
 }
 
 interface TrajectoryPage {
   sort?: TrajectorySort
-  after: TrajectoryPlace | undefined
+  after: TrajectoryPosition | undefined
   order: 'asc' | 'desc'
   limit: number
 }
 
-/** Lists a page of a model's trajectories that follow the place `after`. */
+/** Lists a page of a model's trajectories that follow the position `after`. */
 export async function listTrajectories(
   pool: Pool,
   modelId: string,
@@ -133,14 +133,14 @@ export async function listTrajectories(
 ): Promise<TrajectoryRow[]> {
   const [comparison, direction] = order === 'desc' ? ['<', 'DESC'] : ['>', 'ASC']
   const values: unknown[] = [modelId, limit]
-  const place = (value: unknown) => `$${values.push(value)}`
-  const conditions = describeFilter(filter, place)
+  const placeholder = (value: unknown) => `$${values.push(value)}`
+  const conditions = describeFilter(filter, placeholder)
   const keys = sort === 'arrival' ? ['t.position'] : [sortValues[sort], 't.position']
   if (after) {
     const bounds = sort === 'arrival' ? [after.position] : [after.value, after.position]
     const types = ['double precision', 'bigint'].slice(-bounds.length)
-    const places = bounds.map((value, index) => `${place(value)}::${types[index]}`)
-    conditions.push(`(${keys.join(', ')}) ${comparison} (${places.join(', ')})`)
+    const placeholders = bounds.map((value, index) => `${placeholder(value)}::${types[index]}`)
+    conditions.push(`(${keys.join(', ')}) ${comparison} (${placeholders.join(', ')})`)
   }
   const sorted = keys.map((key) => `${key} ${direction}`).join(', ')
   const { rows } = await pool.query<TrajectoryRow>(
@@ -166,19 +166,19 @@ export function countTrajectories(
   )
 }
 
-function describeFilter(filter: TrajectoryFilter, place: (value: unknown) => string): string[] {
+function describeFilter(filter: TrajectoryFilter, placeholder: (value: unknown) => string): string[] {
   const { split, step, jobId, scenarioId, promptHash, minReward, maxReward, flag, minPush, maxPush } = filter
   return [
-    split !== undefined && `t.split = ${place(split)}`,
-    step !== undefined && describeStep(place(step)),
-    jobId !== undefined && `t.job_id = ${place(jobId)}`,
-    scenarioId !== undefined && `t.scenario_id = ${place(scenarioId)}`,
-    promptHash !== undefined && `t.prompt_hash = ${place(promptHash)}`,
-    minReward !== undefined && `t.reward >= ${place(minReward)}`,
-    maxReward !== undefined && `t.reward <= ${place(maxReward)}`,
-    minPush !== undefined && `t.push >= ${place(minPush)}`,
-    maxPush !== undefined && `t.push <= ${place(maxPush)}`,
-    flag !== undefined && `t.flags @> ARRAY[${place(flag)}]::text[]`,
+    split !== undefined && `t.split = ${placeholder(split)}`,
+    step !== undefined && describeStep(placeholder(step)),
+    jobId !== undefined && `t.job_id = ${placeholder(jobId)}`,
+    scenarioId !== undefined && `t.scenario_id = ${placeholder(scenarioId)}`,
+    promptHash !== undefined && `t.prompt_hash = ${placeholder(promptHash)}`,
+    minReward !== undefined && `t.reward >= ${placeholder(minReward)}`,
+    maxReward !== undefined && `t.reward <= ${placeholder(maxReward)}`,
+    minPush !== undefined && `t.push >= ${placeholder(minPush)}`,
+    maxPush !== undefined && `t.push <= ${placeholder(maxPush)}`,
+    flag !== undefined && `t.flags @> ARRAY[${placeholder(flag)}]::text[]`,
   ].filter((condition) => condition !== false)
 }
 
@@ -188,15 +188,15 @@ function describeStep(step: string): string {
   return `(t.step = ${step}::integer OR t.job_id = (${ofJob}))`
 }
 
-/** The place of a trajectory in its model's list; undefined if the model does not have it. */
-export async function findTrajectoryPlace(
+/** The position of a trajectory in its model's list; undefined if the model does not have it. */
+export async function findTrajectoryPosition(
   pool: Pool,
   modelId: string,
   id: string,
   sort: TrajectorySort = 'arrival',
-): Promise<TrajectoryPlace | undefined> {
+): Promise<TrajectoryPosition | undefined> {
   const value = sort === 'arrival' ? 'NULL' : sortValues[sort]
-  const { rows } = await pool.query<TrajectoryPlace>(
+  const { rows } = await pool.query<TrajectoryPosition>(
     `SELECT ${value} AS value, t.position FROM training.trajectories t WHERE t.id = $2 AND t.model_id = $1`,
     [modelId, id],
   )

@@ -2,7 +2,7 @@ import { SealError, sealedKeyId, type SealingKeys } from '../../lib/sealing/seal
 import { withTransaction, type Connection, type Pool } from '../pool.ts'
 
 /** A row whose secrets are sealed for it, and for no other. */
-export interface WebhookPlace {
+export interface WebhookContext {
   id: string
   entity: string
 }
@@ -10,12 +10,12 @@ export interface WebhookPlace {
 const batchRows = 100
 
 /** Encrypts a secret for its row. @throws {SealError} if there is no key */
-export function sealSecret(keys: SealingKeys, secret: string, { id, entity }: WebhookPlace): string {
+export function sealSecret(keys: SealingKeys, secret: string, { id, entity }: WebhookContext): string {
   return keys.seal(secret, ['webhook', id, entity])
 }
 
 /** The secret of a row. @throws {SealError} */
-export function openSecret(keys: SealingKeys, sealed: string, { id, entity }: WebhookPlace): string {
+export function openSecret(keys: SealingKeys, sealed: string, { id, entity }: WebhookContext): string {
   return keys.open(sealed, ['webhook', id, entity])
 }
 
@@ -52,8 +52,8 @@ async function resealRow(connection: Connection, keys: SealingKeys, id: string):
   )
   const [row] = rows
   if (!row) return
-  const place = { id, entity: row.entity }
-  const reseal = (sealed: string) => sealSecret(keys, openSecret(keys, sealed, place), place)
+  const context = { id, entity: row.entity }
+  const reseal = (sealed: string) => sealSecret(keys, openSecret(keys, sealed, context), context)
   await connection.query('UPDATE training.webhooks SET sealed_secret = $2, sealed_old_secret = $3 WHERE id = $1', [
     id,
     reseal(row.secret),

@@ -53,7 +53,7 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
        GROUP BY w.entity
      ), ranked AS (
        SELECT next.id, next.next_attempt_at, w.entity,
-         under_way.attempts + row_number() OVER (PARTITION BY w.id ORDER BY next.next_attempt_at) AS place
+         under_way.attempts + row_number() OVER (PARTITION BY w.id ORDER BY next.next_attempt_at) AS rank
        FROM training.webhooks w
        CROSS JOIN LATERAL (
          SELECT count(*) AS attempts FROM training.webhook_deliveries c
@@ -73,11 +73,11 @@ export async function claimDeliveries(pool: Pool, limit: number): Promise<Claime
      ), due AS (
        SELECT id FROM (
          SELECT id, next_attempt_at, coalesce(running.attempts, 0)
-           + row_number() OVER (PARTITION BY entity ORDER BY place, next_attempt_at) AS place
+           + row_number() OVER (PARTITION BY entity ORDER BY rank, next_attempt_at) AS rank
          FROM ranked LEFT JOIN running USING (entity)
        ) of_entities
-       WHERE place <= ${atOncePerEntity}
-       ORDER BY place, next_attempt_at
+       WHERE rank <= ${atOncePerEntity}
+       ORDER BY rank, next_attempt_at
        LIMIT $1
      ), free AS (
        -- Whoever replays them at this moment is not waited for: the two could wait for each other.

@@ -5,7 +5,7 @@ import { recordAct } from '../accounts/audit-log.ts'
 
 export const webhookColumns = {
   id: column<string>('id', 'uuid'),
-  place: column<number>('place', 'bigint'),
+  position: column<number>('position', 'bigint'),
   url: column<string>('url', 'text'),
   events: column<EventType[]>('events', 'text[]'),
   project: column<string | null>('project', 'text'),
@@ -72,12 +72,12 @@ export async function findWebhook(pool: Pool, entity: string, id: string): Promi
 }
 
 /** The position of a webhook in its entity's list, also of a deleted one. */
-export async function findWebhookPlace(pool: Pool, entity: string, id: string): Promise<number | undefined> {
-  const { rows } = await pool.query<{ place: number }>(
-    'SELECT place FROM training.webhooks WHERE id = $1 AND entity = $2',
+export async function findWebhookPosition(pool: Pool, entity: string, id: string): Promise<number | undefined> {
+  const { rows } = await pool.query<{ position: number }>(
+    'SELECT position FROM training.webhooks WHERE id = $1 AND entity = $2',
     [id, entity],
   )
-  return rows[0]?.place
+  return rows[0]?.position
 }
 
 /** Lists a page of an entity's webhooks that follow the position `after`, in order of creation. */
@@ -88,7 +88,7 @@ export async function listWebhooks(
 ): Promise<WebhookRow[]> {
   const { rows } = await pool.query<WebhookRow>(
     `SELECT ${columns} FROM training.webhooks
-     WHERE entity = $1 AND deleted_at IS NULL AND ($2::bigint IS NULL OR place > $2) ORDER BY place LIMIT $3`,
+     WHERE entity = $1 AND deleted_at IS NULL AND ($2::bigint IS NULL OR position > $2) ORDER BY position LIMIT $3`,
     [entity, page.after ?? null, page.limit],
   )
   return rows

@@ -98,7 +98,7 @@ export class Api<State extends CallerState, Options extends object> {
    * paths and methods.
    */
   declare(method: Method, path: string, operation: Operation & Options): void {
-    this.#place(method, path, operation)
+    this.#register(method, path, operation)
     this.#router[method](toRouterPath(path), () => {
       throw new HttpError(httpErrors.unknown_path)
     })
@@ -110,7 +110,7 @@ export class Api<State extends CallerState, Options extends object> {
     operation: Operation<Q, B, A> & Options,
     handle: Handler<State, P, Q, B, A>,
   ): void {
-    this.#place(method, path, operation)
+    this.#register(method, path, operation)
     const receive = this.#compileRequest(operation, method)
     this.#router[method](toRouterPath(path), async (ctx) => {
       this.#dialect.authorize(ctx.state, operation, method)
@@ -143,7 +143,7 @@ export class Api<State extends CallerState, Options extends object> {
     }
   }
 
-  #place(method: Method, path: string, operation: Operation & Options): void {
+  #register(method: Method, path: string, operation: Operation & Options): void {
     const shared = this.#dialect.errorStatuses ?? []
     const errorStatuses = [...shared, ...(operation.errorStatuses ?? [])]
     this.operations.push({ ...operation, method, path, errorStatuses })

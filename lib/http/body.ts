@@ -57,9 +57,9 @@ export function stringUnicode(path: string[]): HttpError {
 }
 
 /** The error for a body that is not JSON. */
-/** `place` is that of the value which is no JSON, as far as it is known. */
-export function jsonInvalid({ message }: JsonError, place: string[] = []): HttpError {
-  return unprocessable({ loc: ['body', ...place], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
+/** `path` is that of the value which is no JSON, as far as it is known. */
+export function jsonInvalid({ message }: JsonError, path: string[] = []): HttpError {
+  return unprocessable({ loc: ['body', ...path], msg: `JSON decode error: ${message}`, type: 'json_invalid' })
 }
 
 function parseDocument(bytes: Uint8Array, accept: AcceptOutline | undefined): JsonDocument {

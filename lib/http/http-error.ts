@@ -53,7 +53,7 @@ export function notFound(what: string, id?: string): HttpError {
   return new HttpError(httpErrors.not_found, `${name} not found`)
 }
 
-/** A request that is invalid in one or more places. */
+/** A request that is invalid at one or more paths. */
 export function unprocessable(...issues: ValidationIssue[]): HttpError {
   return new HttpError(httpErrors.invalid_request, issues)
 }

@@ -93,13 +93,13 @@ export function presentPage<Row, T extends { id: string }>(
  *
  * @throws {HttpError} 422 if it names no item of this list
  */
-export async function resolveCursor<Place>(
+export async function resolveCursor<Position>(
   after: string | undefined,
-  find: (id: string) => Promise<Place | undefined>,
-): Promise<Place | undefined> {
+  find: (id: string) => Promise<Position | undefined>,
+): Promise<Position | undefined> {
   if (after === undefined) return undefined
-  const place = isUuid(after) ? await find(after) : undefined
-  if (place !== undefined) return place
+  const position = isUuid(after) ? await find(after) : undefined
+  if (position !== undefined) return position
   throw invalidCursor()
 }
 

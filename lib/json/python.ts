@@ -49,10 +49,10 @@ function writeFloat(number: number): string {
   const exponent = Number(exponentText)
   if (exponent < minPlainExponent || exponent >= maxPlainExponent)
     return `${sign}${digits}e${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`
-  return sign + placePoint(digits.replace('.', ''), exponent)
+  return sign + insertPoint(digits.replace('.', ''), exponent)
 }
 
-function placePoint(digits: string, exponent: number): string {
+function insertPoint(digits: string, exponent: number): string {
   if (exponent < 0) return `0.${'0'.repeat(-exponent - 1)}${digits}`
   return `${digits.slice(0, exponent + 1).padEnd(exponent + 1, '0')}.${digits.slice(exponent + 1) || '0'}`
 }

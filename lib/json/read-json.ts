@@ -13,7 +13,7 @@ const maxContainers = 500_000
 const maxCommas = 2_000_000
 
 // The memory of each as a V8 value, and of a JsonText. The values of smaller bodies are not counted.
-const [containerBytes, commaBytes, placeBytes] = [100, 30, 150]
+const [containerBytes, commaBytes, entryBytes] = [100, 30, 150]
 const smallBytes = 64 * 1024
 
 const nothing = Buffer.from('null')
@@ -62,7 +62,7 @@ interface Found {
 
 /** Removes the texts, parses the rest natively with null in their places, and inserts the texts there. */
 function build(bytes: Buffer, { plan, found, reserve }: Found): unknown {
-  reserve?.(found.texts.length * placeBytes)
+  reserve?.(found.texts.length * entryBytes)
   const rest = cutTexts(bytes, findTextStart(bytes), found.texts)
   return putTexts(parseRest(rest, reserve), plan, found.tree)
 }

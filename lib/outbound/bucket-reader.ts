@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream'
 
 /** Reads an object of a bucket. Fails with a ResponseError, also during the read. */
 export type ReadObject = (
-  place: { bucket: string; key: string },
+  location: { bucket: string; key: string },
   options: { maxBytes: number; signal: AbortSignal },
 ) => Promise<Readable>
 

@@ -41,14 +41,14 @@ export class SealingKeys {
   }
 
   /**
-   * Seals a text for one place of the database. In another place it cannot be opened.
+   * Seals a text for one context, such as a row of the database. With another context it cannot be opened.
    *
    * @throws {SealError} if there is no key
    */
-  seal(text: string, place: readonly string[]): string {
+  seal(text: string, context: readonly string[]): string {
     const [current] = this.#keys
     if (!current) throw new SealError('there is no key')
-    return `${version}.${current.id}.${encrypt(text, current.key, JSON.stringify(place)).toString('base64url')}`
+    return `${version}.${current.id}.${encrypt(text, current.key, JSON.stringify(context)).toString('base64url')}`
   }
 
   /** 32 bytes that follow from a text, for whoever has the current key. @throws {SealError} if there is no key */
@@ -59,11 +59,11 @@ export class SealingKeys {
   }
 
   /** @throws {SealError} */
-  open(sealed: string, place: readonly string[]): string {
+  open(sealed: string, context: readonly string[]): string {
     const [way, id, text = ''] = sealed.split('.')
     const key = this.#keys.find((each) => each.id === id)
     if (!key || way !== version) throw new SealError(`there is no key with the id ${id}`)
-    const opened = decrypt(Buffer.from(text, 'base64url'), key.key, JSON.stringify(place))
+    const opened = decrypt(Buffer.from(text, 'base64url'), key.key, JSON.stringify(context))
     if (opened === undefined) throw new SealError('it was changed, or it belongs to another row')
     return opened
   }

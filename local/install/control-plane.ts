@@ -9,7 +9,7 @@ import { buildControlPlane } from './control-plane-build.ts'
 import { downloadProgram } from './download.ts'
 import { findExecutable, fitsControlPlane, fitsKubectl } from './find-programs.ts'
 import { officialRelease } from './releases.ts'
-import { isComplete, putInPlace } from './stamp.ts'
+import { isComplete, moveWithStamp } from './stamp.ts'
 import { readVersions, type Program, type Versions } from './versions.ts'
 
 /** The path of each program of the control plane. */
@@ -110,7 +110,7 @@ async function downloadReachable(missing: Program[], getting: InstallRequest): P
       phase.update(`asking ${host} for ${program}`)
       const onProgress = (fraction: number | undefined) => phase.update(`${program} from ${host}`, fraction)
       await downloadProgram(release, `${file}.tmp`, { signal, onProgress })
-      await putInPlace(`${file}.tmp`, file, release.url)
+      await moveWithStamp(`${file}.tmp`, file, release.url)
     } catch (error) {
       if (signal.aborted) throw new Interrupted('', { cause: error })
       unreachableHosts.add(host!)

@@ -4,7 +4,7 @@ import { childEnvironment } from '../config.ts'
 import { UserError } from '../user-error.ts'
 import type { Phase } from '../terminal/board.ts'
 import { runChild, type ChildResult } from './run-child.ts'
-import { putInPlace } from './stamp.ts'
+import { moveWithStamp } from './stamp.ts'
 
 export interface GoBuild {
   /** The folder with go.mod and go.sum. */
@@ -40,7 +40,7 @@ export async function buildWithGo(wanted: readonly string[], build: GoBuild): Pr
   for (const program of wanted) {
     const built = path.join(temporary, program)
     await chmod(built, 0o755)
-    await putInPlace(built, path.join(build.binFolder, program), 'built with Go')
+    await moveWithStamp(built, path.join(build.binFolder, program), 'built with Go')
   }
   await rm(temporary, { recursive: true, force: true })
 }

@@ -10,7 +10,7 @@ interface Stamp {
 }
 
 /** Renames a finished temporary file to its final name and writes its stamp. */
-export async function putInPlace(temporary: string, file: string, source: string): Promise<void> {
+export async function moveWithStamp(temporary: string, file: string, source: string): Promise<void> {
   const { size } = await stat(temporary)
   await rename(temporary, file)
   const stamp: Stamp = { source, size }

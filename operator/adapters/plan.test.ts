@@ -63,6 +63,6 @@ const cases: [string, Partial<PodFacts>, Partial<AdapterPlan>][] = [
 ]
 
 test.each(cases)('%s', (_, facts, expected) => {
-  const usual: PodFacts = { adapters: [], wanted: { kept: [], inUse: [] }, maxAdapters: 4 }
-  expect(planAdapters({ ...usual, ...facts })).toEqual({ unload: [], load: [], ...expected })
+  const defaults: PodFacts = { adapters: [], wanted: { kept: [], inUse: [] }, maxAdapters: 4 }
+  expect(planAdapters({ ...defaults, ...facts })).toEqual({ unload: [], load: [], ...expected })
 })

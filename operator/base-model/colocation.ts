@@ -21,8 +21,8 @@ export function engineProgram(baseModel: BaseModel): string[] {
 
 /** The service account of a component's pods. The status server accepts that of colocated pods as both. */
 export function findServiceAccount(component: Component, baseModel: BaseModel): string {
-  const usual = isColocated(baseModel) ? 'trainyard-colocated' : `trainyard-${component}`
-  return baseModel.spec[component]?.serviceAccountName ?? usual
+  const defaultName = isColocated(baseModel) ? 'trainyard-colocated' : `trainyard-${component}`
+  return baseModel.spec[component]?.serviceAccountName ?? defaultName
 }
 
 /** Adds the variables of the trainer that are not the same for the engine. */

@@ -121,8 +121,8 @@ const cases: [string, Partial<TrainerFacts>, TrainerAction[], string[]?][] = [
 ]
 
 test.each(cases)('%s', (_, facts, actions, draining = []) => {
-  const usual = { baseModelName: 'b', pods: [], busyPods: new Set<string>(), wanted: 1, hash: 'new', now }
-  expect(planTrainers({ ...usual, ...facts })).toEqual({ actions, draining })
+  const defaults = { baseModelName: 'b', pods: [], busyPods: new Set<string>(), wanted: 1, hash: 'new', now }
+  expect(planTrainers({ ...defaults, ...facts })).toEqual({ actions, draining })
 })
 
 /** A pod that was created this long ago, after `earlier` failures, and died at once. */

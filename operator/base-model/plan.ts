@@ -60,18 +60,18 @@ function awaitsReplacement(pod: Pod, { resting, due }: DeadPods): boolean {
 }
 
 interface DeadPods {
-  /** Their places stay empty for now. */
+  /** Their replacements wait for now. */
   resting: Pod[]
-  /** Their places are taken again. */
+  /** They are replaced. */
   due: Pod[]
 }
 
 /** Picks the dead pods of the current specification that have a place. The others are only deleted. */
-function pickDead(present: Pod[], facts: TrainerFacts, places: number): DeadPods {
+function pickDead(present: Pod[], facts: TrainerFacts, maxCount: number): DeadPods {
   const dead = present
     .filter((pod) => isDead(pod) && isCurrent(pod, facts))
     .toSorted((a, b) => findReplacementMs(b) - findReplacementMs(a))
-    .slice(0, Math.max(0, places))
+    .slice(0, Math.max(0, maxCount))
   const isResting = (pod: Pod) => findReplacementMs(pod) > facts.now.getTime()
   return { resting: dead.filter(isResting), due: dead.filter((pod) => !isResting(pod)) }
 }

@@ -50,8 +50,8 @@ test.each<[string, Partial<RolloutFacts>, typeof oneMore]>([
     oneMore,
   ],
 ])('%s', (_, facts, expected) => {
-  const usual: RolloutFacts = { replicas: 1, deployment: deployed('old'), pods: [ready('old')], hash: 'new', now }
-  expect(planRollingUpdate({ ...usual, ...facts })).toEqual(expected)
+  const defaults: RolloutFacts = { replicas: 1, deployment: deployed('old'), pods: [ready('old')], hash: 'new', now }
+  expect(planRollingUpdate({ ...defaults, ...facts })).toEqual(expected)
 })
 
 const condition = (type: string) =>

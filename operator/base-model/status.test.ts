@@ -266,7 +266,7 @@ test.each(cases)('%s', (_, { spec, ...facts }, expected) => {
 })
 
 function describe(facts: Partial<WorkloadFacts>, spec: Partial<BaseModel['spec']> = {}) {
-  const usual: WorkloadFacts = {
+  const defaults: WorkloadFacts = {
     enginePods: [ready],
     deployment: undefined,
     engineHash: 'new',
@@ -280,7 +280,7 @@ function describe(facts: Partial<WorkloadFacts>, spec: Partial<BaseModel['spec']
     turnOf: undefined,
     now,
   }
-  return describeBaseModel({ ...baseModel, spec: { ...baseModel.spec, ...spec } }, { ...usual, ...facts })
+  return describeBaseModel({ ...baseModel, spec: { ...baseModel.spec, ...spec } }, { ...defaults, ...facts })
 }
 
 const download = { doneBytes: 1_250_000_000, totalBytes: 8_000_000_000 }

@@ -44,13 +44,13 @@ export class StoreOwnership {
    * Checks who owns the store. If it is ours, or becomes ours by a claim or an adoption, renews the mark of our sign.
    */
   async renew(): Promise<Ownership> {
-    const { claimWanted, isPaused, ...place } = await this.#open()
-    const { signs, databases } = place
+    const { claimWanted, isPaused, ...context } = await this.#open()
+    const { signs, databases } = context
     if (isPaused) return { trouble: paused, isNew: false }
     const isWhole = databases.length === 2
     if (claimWanted && isWhole) return this.#claim(signs)
     const own = await signs.read()
-    const trouble = await findConflict(place, own)
+    const trouble = await findConflict(context, own)
     if (trouble !== undefined) return { trouble, isNew: false }
     const isNew = !own?.mark
     if (isNew && !(isWhole && (await this.#adopt()))) return { trouble: this.#unsigned, isNew: false }
@@ -60,10 +60,10 @@ export class StoreOwnership {
 
   /** Why the store is not ours now; undefined if it is. Writes no new mark. */
   async check(): Promise<string | undefined> {
-    const { isPaused, ...place } = await this.#open()
+    const { isPaused, ...context } = await this.#open()
     if (isPaused) return paused
-    const own = await place.signs.read()
-    return (await findConflict(place, own)) ?? (own?.mark ? undefined : this.#unsigned)
+    const own = await context.signs.read()
+    return (await findConflict(context, own)) ?? (own?.mark ? undefined : this.#unsigned)
   }
 
   async #open() {
@@ -143,13 +143,16 @@ export class StoreOwnership {
 }
 
 /** The signs of a store, and the databases that must know its mark. */
-interface Place {
+interface StoreContext {
   signs: StoreSigns
   databases: KeyHolds[]
 }
 
 /** Why the store is not ours alone: another installation has a sign in it, or our databases were restored or copied. */
-async function findConflict({ signs, databases }: Place, own: StoreSign | undefined): Promise<string | undefined> {
+async function findConflict(
+  { signs, databases }: StoreContext,
+  own: StoreSign | undefined,
+): Promise<string | undefined> {
   const others = await signs.listOthers()
   const restored = own?.mark && (await findRestored(databases, own.mark))
   if (restored) {

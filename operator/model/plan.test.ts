@@ -39,6 +39,13 @@ const cases: [string, Partial<ModelFacts>, Partial<ModelPlan>][] = [
 ]
 
 test.each(cases)('%s', (_, facts, expected) => {
-  const usual = { resource, namespace: 'ns', baseModelExists: true, baseModel: 'trainyard/tiny', row, isDeleted: false }
-  expect(planModel({ ...usual, ...facts })).toMatchObject(expected)
+  const defaults = {
+    resource,
+    namespace: 'ns',
+    baseModelExists: true,
+    baseModel: 'trainyard/tiny',
+    row,
+    isDeleted: false,
+  }
+  expect(planModel({ ...defaults, ...facts })).toMatchObject(expected)
 })

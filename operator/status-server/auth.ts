@@ -89,8 +89,8 @@ function readPod(claims: PodClaims, { namespace, serviceAccounts }: Accounts): C
   const about = claims['kubernetes.io']
   const account = about?.serviceaccount?.name
   if (about?.namespace !== namespace || account === undefined || !serviceAccounts.includes(account)) {
-    const [usual] = serviceAccounts
-    throw rejectToken(`the token is rejected: it does not belong to the service account ${namespace}/${usual}`)
+    const [defaultAccount] = serviceAccounts
+    throw rejectToken(`the token is rejected: it does not belong to the service account ${namespace}/${defaultAccount}`)
   }
   const { name, uid } = about.pod ?? {}
   if (name === undefined || uid === undefined || !uuid.test(uid)) {

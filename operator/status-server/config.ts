@@ -40,6 +40,6 @@ export function readAccounts({
   return { engines: addAccounts('trainyard-engine', engines), trainers: addAccounts('trainyard-trainer', trainers) }
 }
 
-function addAccounts(usual: string, more: string): readonly [string, ...string[]] {
-  return [usual, 'trainyard-colocated', ...more.split(',').filter((name) => name !== '')]
+function addAccounts(defaultAccount: string, more: string): readonly [string, ...string[]] {
+  return [defaultAccount, 'trainyard-colocated', ...more.split(',').filter((name) => name !== '')]
 }

@@ -85,7 +85,7 @@ describe('invalid reports are rejected with 422 and the location', () => {
     ['an infinite number', parseEvents, { events: [{ ...step, data: { loss: Infinity } }] }, 'events.0.data.loss must'],
     ['a NUL in a key', parseEvents, { events: [{ ...step, data: { 'a\0': 1 } }] }, 'events.0.data must NOT'],
     ['a seq that is too large', parseEvents, { events: [{ ...step, seq: 2 ** 31 }] }, 'events.0.seq must be <='],
-    ['a checkpoint in another place', parseCheckpoint, { ...checkpoint, uri: 'file:///etc' }, 'uri must match'],
+    ['a checkpoint at another address', parseCheckpoint, { ...checkpoint, uri: 'file:///etc' }, 'uri must match'],
     [
       'a reason that is invalid in Kubernetes',
       parseFailure,

@@ -142,6 +142,6 @@ export function compileSchema<S extends TSchema>(schema: S, buildError = explain
 
 function explain(validate: ValidateFunction): HttpError {
   const error = validate.errors?.[0]
-  const place = error?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
-  return new HttpError(errors.invalid_request, `${place} ${error?.message ?? 'is not valid'}`)
+  const path = error?.instancePath.slice(1).replaceAll('/', '.') || 'the body'
+  return new HttpError(errors.invalid_request, `${path} ${error?.message ?? 'is not valid'}`)
 }

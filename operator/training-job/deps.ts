@@ -12,7 +12,7 @@ import type { ResourceIds } from '../resource-ids.ts'
 import type { StatusThrottle } from '../status-throttle.ts'
 import type { Tenants } from '../tenants.ts'
 import type { BlockedJobs } from './blocked-jobs.ts'
-import type { QueuePlaces } from './queue-places.ts'
+import type { QueuePositions } from './queue-positions.ts'
 import type { Publication } from './status.ts'
 
 /** What the reconciliation of training jobs needs. */
@@ -45,6 +45,6 @@ export interface JobWorkers {
   arrive: <T>(work: () => Promise<T>) => Promise<T>
   statuses: StatusWriter<TrainingJob>
   throttle: StatusThrottle
-  places: QueuePlaces
+  queuePositions: QueuePositions
   blockedJobs: BlockedJobs
 }

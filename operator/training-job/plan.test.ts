@@ -158,8 +158,8 @@ const cases: [string, Partial<JobFacts>, Partial<JobPlan>][] = [
 ]
 
 test.each(cases)('%s', (_, facts, expected) => {
-  const usual: JobFacts = { resource, modelExists: true, model, priorityClassNames: ['high'], job: undefined, now }
-  expect(planJob({ ...usual, ...facts })).toMatchObject(expected)
+  const defaults: JobFacts = { resource, modelExists: true, model, priorityClassNames: ['high'], job: undefined, now }
+  expect(planJob({ ...defaults, ...facts })).toMatchObject(expected)
 })
 
 test('a finished resource whose row is lost stays finished, and is deleted after its ttl', () => {

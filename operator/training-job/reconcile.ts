@@ -4,7 +4,7 @@ import { conditions, reasons } from '../../crds/names.ts'
 import { customPath } from '../../crds/paths.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { forgetJobResource, hasCreatedJobResource, type OperatorJob } from '../../db/jobs/resources.ts'
-import { findQueuePlaces } from '../../db/jobs/queue.ts'
+import { findQueuePositions } from '../../db/jobs/queue.ts'
 import { recordWaitingReason } from '../../db/jobs/waiting-reason.ts'
 import { findJobModel } from '../../db/models/resources.ts'
 import { deleteObject, readObject } from '../../lib/kube/apply.ts'
@@ -130,7 +130,7 @@ async function settlePods(deps: JobDeps, facts: JobFacts, plan: NoAction) {
   const { isChanged, requeueAfterMs = plan.requeueAfterMs } = await reconcileDedicated(
     deps,
     key,
-    await place(deps, job),
+    await addQueuePosition(deps, job),
   )
   if (isChanged) return undefined
   const ownPods = await observePods(deps, key, { id: job.id, isEnding: isFinished(job) && !hasFinished(resource) })
@@ -140,9 +140,9 @@ async function settlePods(deps: JobDeps, facts: JobFacts, plan: NoAction) {
   return { plan: { ...plan, ...(earlier !== Infinity && { requeueAfterMs: earlier }) }, facts, ownPods }
 }
 
-/** A job that waits with its place, which says whether it gets pods now. The places of statuses are older. */
-async function place(deps: JobDeps, job: OperatorJob): Promise<OperatorJob> {
-  return { ...job, ...(await findQueuePlaces(deps, [job])).get(job.id) }
+/** A waiting job with its position, which says whether it gets pods now. The positions in statuses are older. */
+async function addQueuePosition(deps: JobDeps, job: OperatorJob): Promise<OperatorJob> {
+  return { ...job, ...(await findQueuePositions(deps, [job])).get(job.id) }
 }
 
 /** Whether its status says that it has ended, and that its GPUs are free. */

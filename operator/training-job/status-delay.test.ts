@@ -20,7 +20,7 @@ test.each<[string, JobStatus | undefined, JobStatus, number, object]>([
   ['a claim waits for the start', waiting('2'), { phase: 'Starting' }, 1, { settleMs: 2_000, intervalMs: 0 }],
   ['so does the first status', undefined, waiting('2'), 1, { settleMs: 1_000, intervalMs: 0 }],
   ['progress is written every five seconds', running(1), running(2), 1, { settleMs: 0, intervalMs: 5_000 }],
-  ['the place of one of few is written soon', waiting('2'), waiting('1'), 10, { settleMs: 0, intervalMs: 2_000 }],
+  ['the position of one of few is written soon', waiting('2'), waiting('1'), 10, { settleMs: 0, intervalMs: 2_000 }],
   ['of a thousand, fewer than 20 a second', waiting('2'), waiting('1'), 1_000, { settleMs: 0, intervalMs: 50_000 }],
   ['and never later than after a minute', waiting('2'), waiting('1'), 9_000, { settleMs: 0, intervalMs: 60_000 }],
 ])('%s', (_, before, after, others, delay) => {

@@ -8,7 +8,7 @@ const settleMs = 1_000
 // A claimed job reports its start when its trainer has read its data.
 const startMs = 2_000
 const progressMs = 5_000
-// The messages of waiting jobs have their places in the queue, and change whenever a job ends.
+// The messages of waiting jobs have their positions in the queue, and change whenever a job ends.
 const minTextMs = 2_000
 const maxTextMs = 60_000
 const textMsPerWaiting = 50

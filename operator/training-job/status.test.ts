@@ -5,7 +5,7 @@ import { diffJobEvents } from './job-events.ts'
 import { makeJob, makeResource } from '../../test/support/job-objects.ts'
 
 const now = new Date('2026-01-01T00:00:30Z')
-const usual: JobContext = {
+const defaults: JobContext = {
   wait: undefined,
   alreadyRan: false,
   stoppingIn: undefined,
@@ -16,7 +16,7 @@ const usual: JobContext = {
 }
 
 const describe = (job: Partial<OperatorJob>, around: Partial<JobContext> = {}) =>
-  describeJob(makeResource(), makeJob(job), { ...usual, ...around })
+  describeJob(makeResource(), makeJob(job), { ...defaults, ...around })
 
 const summarize = ({ conditions }: JobStatus) =>
   conditions?.map(({ type, status, reason }) => `${type}=${status} ${reason}`)
@@ -36,7 +36,7 @@ const said: [string, Partial<OperatorJob>, Partial<JobContext>, { phase: string;
     ],
     [
       'it waits for a trainer, and says what is wrong with it',
-      { place: 3 },
+      { position: 3 },
       { trainers: { wanted: 1, ready: 0, notReady: { reason: 'ImagePullBackOff', message: 'pod x: no image' } } },
       {
         phase: 'Queued',
@@ -239,7 +239,7 @@ test('conditions: a cancelled job has failed', () => {
 
 test('a condition keeps the time of its last change', () => {
   const resource = { ...makeResource(), status: describe({ state: 'Starting' }) }
-  const later = { ...usual, now: new Date('2026-01-01T01:00:00Z') }
+  const later = { ...defaults, now: new Date('2026-01-01T01:00:00Z') }
   const { conditions = [] } = describeJob(resource, makeJob({ state: 'Queued' }), later)
   const times = Object.fromEntries(conditions.map(({ type, lastTransitionTime }) => [type, lastTransitionTime]))
   expect(times).toMatchObject({ Accepted: '2026-01-01T00:00:30Z', Progressing: '2026-01-01T01:00:00Z' })

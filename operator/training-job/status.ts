@@ -152,7 +152,7 @@ function explainQueued(job: OperatorJob, { trainers, ownPods, now }: JobContext)
   if (ownPods) return explainOwnPods(job, ownPods, retried)
   const problem = notReady ? ` (${notReady.reason}: ${notReady.message})` : ''
   const message =
-    `Waits for a trainer of ${job.baseModel}, position ${job.place}; ` +
+    `Waits for a trainer of ${job.baseModel}, position ${job.position}; ` +
     `${trainers.ready} of ${trainers.wanted} trainers are ready${problem}.${retried}`
   const isStuck = notReady && trainers.ready === 0 && !isStarting(notReady)
   return { reason: isStuck ? notReady.reason : reasons.waitingForTrainer, message }

@@ -28,12 +28,12 @@ export async function writeStatus(
   given: DescribedFacts,
 ): Promise<Requeue | undefined> {
   const { resource } = given
-  const facts = await addPlace(deps, key, given)
+  const facts = await addQueuePosition(deps, key, given)
   if ('afterMs' in facts) return facts
   if (!hasEnded(facts)) await labelJob(deps, resource)
   const status = describe(deps, facts)
   const isChanged = isStatusChanged(resource.status, status)
-  const delay = planStatusDelay(resource.status, status, deps.places.size)
+  const delay = planStatusDelay(resource.status, status, deps.queuePositions.size)
   const waitMs = isChanged ? deps.throttle.notice(key, delay, status.phase) : 0
   if (waitMs > 0) return { afterMs: waitMs, isRoutine: status.phase === 'Queued' }
   if (isChanged) await write(deps, facts, status)
@@ -64,20 +64,20 @@ async function end(
 // It has just left the queue, or entered it.
 const notPlacedMs = 1_000
 
-/** Adds the place of a waiting job. Returns when to look again if it is too early for that. */
-async function addPlace(
-  { throttle, places }: JobWorkers,
+/** Adds the position of a waiting job. Returns when to look again if it is too early for that. */
+async function addQueuePosition(
+  { throttle, queuePositions }: JobWorkers,
   key: string,
   facts: DescribedFacts,
 ): Promise<DescribedFacts | Requeue> {
   const { job, resource } = facts
   if (job?.state !== 'Queued') return facts
   if (resource.status?.phase !== 'Queued') {
-    const waitMs = throttle.notice(key, planFirstDelay(places.size), phaseOf(job))
+    const waitMs = throttle.notice(key, planFirstDelay(queuePositions.size), phaseOf(job))
     if (waitMs > 0) return { afterMs: waitMs, isRoutine: true }
   }
-  const place = await places.find(job.id)
-  return place ? { ...facts, job: { ...job, ...place } } : { afterMs: notPlacedMs }
+  const position = await queuePositions.find(job.id)
+  return position ? { ...facts, job: { ...job, ...position } } : { afterMs: notPlacedMs }
 }
 
 async function labelJob(deps: TrainingJobDeps, resource: TrainingJob): Promise<void> {

@@ -28,10 +28,10 @@ const elector = new LeaderElector({
 })
 await elector.acquire()
 const { namespaces } = new Tenants(namespace, readTenants(config.TRAINYARD_TENANTS))
-for (const place of namespaces) {
+for (const watched of namespaces) {
   for (const kind of ['TrainingJob', 'Model'] as const) {
-    const resources = await stripFinalizers(client, place, kind)
-    log.info({ namespace: place, kind, resources }, 'resources can be deleted')
+    const resources = await stripFinalizers(client, watched, kind)
+    log.info({ namespace: watched, kind, resources }, 'resources can be deleted')
   }
 }
 await elector.release()

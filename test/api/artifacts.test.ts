@@ -54,14 +54,14 @@ describe('SFT data are checked at their upload', () => {
     const { detail } = (await response.json()) as { detail: { msg: string }[] }
     return [response.status, detail.map(({ msg }) => msg.replace(/: each line is .*/, ''))]
   }
-  const told = [
+  const reported = [
     'Value error, train.jsonl, line 2 has no messages',
     'Value error, train.jsonl, line 3 is not valid JSON at byte 0, after "": a value is missing',
   ]
 
   test('as one body', async () => {
     const name = newName()
-    expect(await reasons(await send('PUT', pathOf(name), bad))).toEqual([422, told])
+    expect(await reasons(await send('PUT', pathOf(name), bad))).toEqual([422, reported])
     expect(await reasons(await send('PUT', pathOf(name), ''))).toEqual([
       422,
       ['Value error, train.jsonl: it is empty: it has no line with a conversation'],
@@ -81,11 +81,11 @@ describe('SFT data are checked at their upload', () => {
     const form = new FormData()
     form.append('file', new Blob([bad]), 'train.jsonl')
     form.append('file', new Blob(['x']), 'notes.txt')
-    expect(await reasons(await send('PUT', pathOf(newName()), form))).toEqual([422, told])
+    expect(await reasons(await send('PUT', pathOf(newName()), form))).toEqual([422, reported])
     const name = newName()
     await send('PUT', pathOf(name, `/blobs/${sha256(bad)}`), bad)
     const files = [{ path: 'train.jsonl', digest: sha256(bad), size: bad.length }]
-    expect(await reasons(await rest.send('PUT', pathOf(name), { files }))).toEqual([422, told])
+    expect(await reasons(await rest.send('PUT', pathOf(name), { files }))).toEqual([422, reported])
   })
 
   test('unless it is turned off, and other files on request', async () => {

@@ -110,13 +110,13 @@ describe('a job', () => {
     await rows.train(made)
     const steps = await Promise.all([failed, cancelled, made].map(async (id) => (await read(id))['step']))
     expect(steps).toEqual([null, null, 1])
-    const { rows: told } = await own.database.pool.query<{ step: number | null; warnings: unknown }>(
+    const { rows: reported } = await own.database.pool.query<{ step: number | null; warnings: unknown }>(
       `SELECT data->'step' AS step, data->'warnings' AS warnings FROM training.outbox
        WHERE subject_id = ANY ($1) AND kind IN ('training_job.failed', 'training_job.cancelled', 'training_job.publishing')
        ORDER BY id`,
       [[failed, cancelled, made]],
     )
-    expect(told).toEqual([null, null, 1].map((at) => ({ step: at, warnings: [] })))
+    expect(reported).toEqual([null, null, 1].map((at) => ({ step: at, warnings: [] })))
   })
 
   test("has its position in its model's queue, and among jobs that wait for a trainer", async () => {
@@ -133,7 +133,7 @@ describe('a job', () => {
       reason: 'WaitingForModel',
       message: `Waits for ${count} of its model before it.`,
     })
-    const place = (position: number) => ({
+    const atPosition = (position: number) => ({
       position,
       reason: 'WaitingForTrainer',
       message: `Position ${position} in the queue for a trainer.`,
@@ -144,10 +144,10 @@ describe('a job', () => {
       reason: 'BaseModelNotFound',
       message: 'No base model serves its model now. It waits until the base model is there again.',
     }
-    const listPlaces = async () => (await api.call<Jobs>('GET', jobsPath)).data.map(({ queue }) => queue)
-    const told = [place(1), behind('1 job', 2), place(2), behind('2 jobs', 3), unserved]
-    expect(await listPlaces()).toEqual(told)
-    expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(told)
+    const listPositions = async () => (await api.call<Jobs>('GET', jobsPath)).data.map(({ queue }) => queue)
+    const reported = [atPosition(1), behind('1 job', 2), atPosition(2), behind('2 jobs', 3), unserved]
+    expect(await listPositions()).toEqual(reported)
+    expect(await Promise.all(jobs.map(async (id) => (await read(id))['queue']))).toEqual(reported)
     const waitingOf = async (id: string) => (await read(id))['waiting']
     expect(await waitingOf(jobs[3]!)).toMatchObject({ ahead: 2, holder: { job_id: jobs[0], state: 'Queued' } })
     const suspend = (asked: boolean) =>
@@ -168,7 +168,7 @@ describe('a job', () => {
     await rows.claim()
     expect(await waitingOf(jobs[0]!)).toBeNull()
     expect(await waitingOf(jobs[2]!)).toMatchObject({ ahead: 0, holder: { job_id: jobs[0], state: 'Starting' } })
-    expect(await listPlaces()).toEqual([null, behind('1 job', 2), place(1), behind('2 jobs', 3), unserved])
+    expect(await listPositions()).toEqual([null, behind('1 job', 2), atPosition(1), behind('2 jobs', 3), unserved])
   })
 
   test.each<[string, (id: string) => Promise<unknown>, object]>([

@@ -15,7 +15,7 @@ import { post } from '../support/post.ts'
 
 const stack = await useOwnStack()
 const run = promisify(execFile)
-const usual = {
+const defaults = {
   requests_per_minute: 60_000,
   tokens_per_minute: null,
   concurrent_streams: 2_048,
@@ -217,7 +217,7 @@ describe('requests and chats, on two processes', () => {
     ])
     const reader = createRest({ ...stack, url: servers[0]!.url }, await addKey(database.pool, entity, 'read'))
     expect(await reader.call('GET', '/v1/preview/limits')).toEqual({
-      ...usual,
+      ...defaults,
       entity,
       requests_per_minute: null,
       stored_bytes: Number.MAX_SAFE_INTEGER,

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { claimJob, type Claim } from '../../db/jobs/claims.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
 import { setPaused } from '../../db/accounts/pauses.ts'
-import { listQueuePlaces } from '../../db/jobs/queue.ts'
+import { listQueuePositions } from '../../db/jobs/queue.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import { addKey, serveApi, useApiServer } from '../support/api-server.ts'
 import { setLimits } from '../support/entity-limits.ts'
@@ -197,8 +197,8 @@ describe('GPU seconds of a day', () => {
     expect(await rest.call('GET', `/v1/preview/training-jobs/${held}`)).toMatchObject({
       queue: { reason: 'GpuSecondsUsed' },
     })
-    const places = await listQueuePlaces({ pool, defaultGpuSeconds: 100 })
-    expect([places.get(held)?.block, places.get(other)?.block]).toEqual(['gpu_seconds', null])
+    const positions = await listQueuePositions({ pool, defaultGpuSeconds: 100 })
+    expect([positions.get(held)?.block, positions.get(other)?.block]).toEqual(['gpu_seconds', null])
     const claimWith = (gpuSecondsPerDay: number) =>
       claimJob(pool, { ...mine.trainer(), gpus: 1 }, { weight: 1, gpuSecondsPerDay })
     expect((await claimWith(100))?.id).toBe(other)

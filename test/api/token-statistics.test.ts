@@ -95,10 +95,10 @@ describe('a report', () => {
     const pushes = Object.fromEntries(Array.from({ length: 250 }, (_, group) => [`${group}/7`, group + 1]))
     expect(await record(attempt, { file: null, pushes })).toBe('recorded')
     const { rows: sums } = await api.database.pool.query(
-      'SELECT count(push) AS told, sum(push) AS sum FROM training.trajectories WHERE model_id = $1',
+      'SELECT count(push) AS reported, sum(push) AS sum FROM training.trajectories WHERE model_id = $1',
       [model],
     )
-    expect(sums).toEqual([{ told: 25_000, sum: (250 * 251) / 2 }])
+    expect(sums).toEqual([{ reported: 25_000, sum: (250 * 251) / 2 }])
   })
 
   test.each([

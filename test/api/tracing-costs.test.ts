@@ -204,13 +204,13 @@ describe('the cost of a call', () => {
     await create(p, { mine: costOf(9, 9, { effective_date: '2025-01-01' }) })
     const models = ['mine', 'gpt-listed', 'gpt-dated', 'org/base', 'base', 'unknown']
     const costs = await costsOf(p, Object.fromEntries(models.map((model) => [model, usageOf(10, 4)])))
-    const told = ({ pricing_level, provider_id, prompt_tokens_total_cost, completion_tokens_total_cost }: Cost) => [
+    const reported = ({ pricing_level, provider_id, prompt_tokens_total_cost, completion_tokens_total_cost }: Cost) => [
       pricing_level,
       provider_id,
       prompt_tokens_total_cost,
       completion_tokens_total_cost,
     ]
-    expect(Object.fromEntries(Object.entries(costs!).map(([model, cost]) => [model, told(cost)]))).toEqual({
+    expect(Object.fromEntries(Object.entries(costs!).map(([model, cost]) => [model, reported(cost)]))).toEqual({
       mine: ['project', 'me', 5, 1],
       'gpt-listed': ['default', 'openai', 10, 8],
       'gpt-dated': ['default', 'azure', 30, 16],

@@ -190,8 +190,14 @@ test('calls are read with their feedback, oldest first', async () => {
     return found.body.calls.map(({ summary }) => summary.weave.feedback)
   }
   const refs = { annotation_ref: null, runnable_ref: null, call_ref: null, trigger_ref: null }
-  const told = said.map((one, index) => ({ creator: null, ...refs, ...one, ...body.res[index], project_id: undefined }))
-  expect(await read({ include_feedback: true })).toEqual([told, []])
+  const reported = said.map((one, index) => ({
+    creator: null,
+    ...refs,
+    ...one,
+    ...body.res[index],
+    project_id: undefined,
+  }))
+  expect(await read({ include_feedback: true })).toEqual([reported, []])
   expect(await read({})).toEqual([undefined, undefined])
 })
 
@@ -411,8 +417,8 @@ describe('feedback is purged', () => {
     const { status, body } = await post<Row>('/feedback/replace', replacing)
     expect({ status, payload: body.payload }).toEqual({ status: 200, payload: { n: 2 } })
     expect((await query(p)).map(({ id, payload }) => ({ id, payload }))).toEqual([{ id: body.id, payload: { n: 2 } }])
-    const inPlace = { ...feedbackOf(p, { payload: { n: 3 } }), feedback_id: body.id, id: body.id }
-    expect(await post('/feedback/replace', inPlace)).toMatchObject({
+    const replacement = { ...feedbackOf(p, { payload: { n: 3 } }), feedback_id: body.id, id: body.id }
+    expect(await post('/feedback/replace', replacement)).toMatchObject({
       status: 200,
       body: { id: body.id, payload: { n: 3 } },
     })

@@ -44,9 +44,9 @@ async function copyCall(id: string, copies: number) {
   const ids = Array.from({ length: copies }, newId)
   await own.database.pool.query(
     `INSERT INTO tracing.calls SELECT made.* FROM tracing.calls AS stored,
-       unnest($2::text[]) WITH ORDINALITY AS copy (id, place),
+       unnest($2::text[]) WITH ORDINALITY AS copy (id, ordinal),
        jsonb_populate_record(stored, jsonb_build_object('id', copy.id, 'started_at',
-         stored.started_at + copy.place * interval '1 second')) AS made
+         stored.started_at + copy.ordinal * interval '1 second')) AS made
      WHERE stored.id = $1`,
     [id, ids],
   )

@@ -122,8 +122,8 @@ describe('a span that cannot be stored', () => {
   ])('%s does not affect the others, in both forms', async (_, bad, reason) => {
     const request = () => requestOf(spanOf(bad), spanOf())
     const inJson = await exporter.ask({ type: json, body: JSON.stringify(request()) })
-    const told = { rejected_spans: 1, error_message: expect.stringMatching(reason) as string }
-    expect(inJson).toMatchObject({ status: 200, body: { partial_success: told } })
+    const reported = { rejected_spans: 1, error_message: expect.stringMatching(reason) as string }
+    expect(inJson).toMatchObject({ status: 200, body: { partial_success: reported } })
     const { status, body } = await exporter.post({ body: encodeOtlp(request()) })
     expect([status, body.toString()]).toEqual([200, expect.stringMatching(reason)])
   })

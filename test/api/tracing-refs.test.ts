@@ -23,8 +23,8 @@ beforeEach(() => {
 
 /** Quotes some letters, selected by the bits of a number. */
 const quote = (text: string, bits: number) =>
-  Array.from(text, (letter, place) =>
-    (bits >> place) % 2 === 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
+  Array.from(text, (letter, index) =>
+    (bits >> index) % 2 === 1 ? `%${letter.charCodeAt(0).toString(16)}` : letter,
   ).join('')
 
 async function findProject(): Promise<Project> {

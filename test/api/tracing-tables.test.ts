@@ -299,8 +299,8 @@ test('a table with more rows than one read returns is listed completely, also wi
     index < 21_000 && index > 5 ? 'x' : row_digests[index % 100]!,
   )
   const { digest } = await client.call<Row>('/table/create_from_digests', { project_id, row_digests: order })
-  const places = (await query(digest)).map(({ original_index }) => original_index)
-  expect(places).toEqual([...Array(6).keys(), ...Array.from({ length: 4_000 }, (_, index) => 21_000 + index)])
+  const indexes = (await query(digest)).map(({ original_index }) => original_index)
+  expect(indexes).toEqual([...Array(6).keys(), ...Array.from({ length: 4_000 }, (_, index) => 21_000 + index)])
   const page = await query(digest, { offset: 3, limit: 20_999 })
   expect(page.map(({ original_index }) => original_index)).toEqual([3, 4, 5, 21_000, 21_001])
 })

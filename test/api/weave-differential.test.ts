@@ -12,7 +12,7 @@ import { normalize } from '../clients/weave-differential/normalize.ts'
 import { expansionProbes, objectProbes } from '../clients/weave-differential/object-probes.ts'
 import { feedbackProbes, otherProbes, tableProbes } from '../clients/weave-differential/other-probes.ts'
 import { writePage } from '../clients/weave-differential/page.ts'
-import { makePlace, type Probe, read, start } from '../clients/weave-differential/probes.ts'
+import { makeScope, type Probe, read, start } from '../clients/weave-differential/probes.ts'
 import { queryProbes } from '../clients/weave-differential/query-probes.ts'
 import { type Reference, startReference } from '../clients/weave-differential/reference.ts'
 import { type Answer, send, type Server } from '../clients/weave-differential/request.ts'
@@ -25,9 +25,9 @@ const steps = 60
 const timeout = 1_200_000 * countRuns()
 
 const stack = await useOwnStack()
-const place = makePlace(defaultEntity, randomUUID())
+const scope = makeScope(defaultEntity, randomUUID())
 const makeProbes = [callProbes, queryProbes, objectProbes, expansionProbes, tableProbes, feedbackProbes, otherProbes]
-const probes = makeProbes.flatMap((make) => make(place))
+const probes = makeProbes.flatMap((make) => make(scope))
 const known = Object.values(differences).flat()
 const unprobed = known.map(({ name }) => name).filter((name) => probes.every(({ shows }) => shows !== name))
 const met = new Set<string>()
@@ -46,8 +46,8 @@ afterAll(() => Promise.all((references ?? []).map(({ stop }) => stop())))
 
 /** The user of a key. The reference gives its records the same user. */
 async function readUser(server: Server): Promise<string> {
-  await send(server, start(place, 0))
-  const { body } = await send(server, read(place, 0))
+  await send(server, start(scope, 0))
+  const { body } = await send(server, read(scope, 0))
   return (body as { call: { wb_user_id: string } }).call.wb_user_id
 }
 

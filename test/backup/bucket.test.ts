@@ -17,20 +17,20 @@ import { TrainingRows } from '../support/training-rows.ts'
 
 const stack = useStack()
 
-interface Place {
+interface Side {
   main: TestDatabase
   traces: TestDatabase
   store: string
 }
 
-async function makePlace(store: string, createMain: () => Promise<TestDatabase>): Promise<Place> {
+async function makeSide(store: string, createMain: () => Promise<TestDatabase>): Promise<Side> {
   const [main, traces] = [await createMain(), await createEmptyDatabase()]
   onTestFinished(main.drop)
   onTestFinished(traces.drop)
   return { main, traces, store }
 }
 
-async function describePlace({ main, traces, store }: Place, endpoint: string): Promise<Installation> {
+async function describeSide({ main, traces, store }: Side, endpoint: string): Promise<Installation> {
   const databases = { main: main.databaseUrl, tracing: traces.databaseUrl }
   return { ...installationOf(main, '/'), databases, artifacts: await createArtifactStore(store, { endpoint }) }
 }
@@ -39,7 +39,7 @@ test('a bucket and a database of traces are restored into others', async () => {
   const s3 = await startS3Server()
   onTestFinished(s3.stop)
   Object.assign(process.env, s3.credentials)
-  const open = ({ main, traces, store }: Place, key: string) => {
+  const open = ({ main, traces, store }: Side, key: string) => {
     const variables = {
       TRACING_DATABASE_URL: traces.databaseUrl,
       TRAINYARD_S3_ENDPOINT: s3.endpoint,
@@ -47,7 +47,7 @@ test('a bucket and a database of traces are restored into others', async () => {
     }
     return openBackupSide(stack, { database: main, store, key, env: variables })
   }
-  const source = await makePlace(`s3://${s3.bucket}/source`, createTestDatabase)
+  const source = await makeSide(`s3://${s3.bucket}/source`, createTestDatabase)
   const key = await addKey(source.main.pool, 'team', 'admin')
   await new TrainingRows(source.main.pool).addModel('tests')
   const from = await open(source, key)
@@ -60,9 +60,9 @@ test('a bucket and a database of traces are restored into others', async () => {
   expect(calls.size).toBeGreaterThan(0)
 
   const folder = path.join(await makeFolder(), 'backup')
-  await backUp(await describePlace(source, s3.endpoint), folder)
-  const target = await makePlace(`s3://${s3.bucket}/target`, createEmptyDatabase)
-  await restore(await describePlace(target, s3.endpoint), folder)
+  await backUp(await describeSide(source, s3.endpoint), folder)
+  const target = await makeSide(`s3://${s3.bucket}/target`, createEmptyDatabase)
+  await restore(await describeSide(target, s3.endpoint), folder)
   expect(await describeSchema(target.traces.pool)).toEqual(await describeSchema(source.traces.pool))
 
   const restored = await open(target, key)

@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
-import { startFakeEngine, type EnginePlace } from '../support/fake-engine.ts'
+import { startFakeEngine, type EngineTarget } from '../support/fake-engine.ts'
 
 const baseModel = 'bench-model'
 
 /** Runs `work` with a ready engine that answers every chat at once. Passes the name of its base model. */
 export async function withFakeEngine<T>(
-  home: Pick<EnginePlace, 'kubectl' | 'namespace' | 'pool'>,
+  home: Pick<EngineTarget, 'kubectl' | 'namespace' | 'pool'>,
   work: (model: string) => Promise<T>,
 ): Promise<T> {
   // Another process on this machine is unlikely to use this address.

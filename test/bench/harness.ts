@@ -63,8 +63,8 @@ function readOptions<Count extends string>({ counts, parts = [] }: Bench<Count>,
   const options: ParseArgsOptionsConfig = { only: { type: 'string' } }
   for (const name of Object.keys(counts)) options[name] = { type: 'string' }
   const { values } = parseArgs({ args, options })
-  const read = ([name, usual]: [string, unknown]) => {
-    const count = Number(values[name] ?? usual)
+  const read = ([name, defaults]: [string, unknown]) => {
+    const count = Number(values[name] ?? defaults)
     if (!Number.isInteger(count) || count < 1) throw new Error(`--${name} must be a whole number from 1 on`)
     return [name, count]
   }

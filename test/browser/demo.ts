@@ -10,9 +10,9 @@ const warm = ['Red', 'Orange', 'Pink']
 const cool = ['Blue', 'Green', 'Purple']
 const perPrompt = 4
 
-/** A number between 0 and 1 that is always the same for the same place. */
-function noise(...place: number[]): number {
-  const sum = place.reduce((total, part, index) => total + part * (12.9898 + index * 66.726), 1)
+/** A number between 0 and 1 that is always the same for the same coordinates. */
+function noise(...coordinates: number[]): number {
+  const sum = coordinates.reduce((total, part, index) => total + part * (12.9898 + index * 66.726), 1)
   return Math.abs(Math.sin(sum) * 43_758.5453) % 1
 }
 

@@ -44,12 +44,12 @@ test.runIf(command !== '')(
     const faults: string[] = []
     await withFirefox(command, async (page) => {
       await page.addCookie(await logIn(server.url, key))
-      for (const [index, { path: place, shows }] of listRoutes(entity, demo).entries()) {
-        await page.open(server.url + place)
-        if (!(await appears(page, shows))) faults.push(`${place} does not show "${shows}"`)
+      for (const [index, { path: pagePath, shows }] of listRoutes(entity, demo).entries()) {
+        await page.open(server.url + pagePath)
+        if (!(await appears(page, shows))) faults.push(`${pagePath} does not show "${shows}"`)
         const width = Number(await page.evaluate('document.documentElement.scrollWidth'))
-        if (width > 1_440) faults.push(`${place} is ${width} px wide`)
-        faults.push(...page.errors.splice(0).map((text) => `${place}: ${text}`))
+        if (width > 1_440) faults.push(`${pagePath} is ${width} px wide`)
+        faults.push(...page.errors.splice(0).map((text) => `${pagePath}: ${text}`))
         if (pictures !== undefined) await writeFile(path.join(pictures, `${index}.png`), await page.takePicture())
       }
     })

@@ -23,7 +23,7 @@ beforeAll(async () => {
 })
 
 const open = (path: string, key = world.key) => browser.open({ url: world.server.url, path, key })
-const placeOf = (page: Page) => page.url().slice(world.server.url.length)
+const pathOf = (page: Page) => page.url().slice(world.server.url.length)
 const rowsOf = (page: Page, table: string) =>
   page.getByRole('table', { name: table }).locator('[data-row]').allTextContents()
 
@@ -90,7 +90,7 @@ test('runs are sorted, filtered, pinned and compared, by keyboard too', async ()
   await page.keyboard.type('warm')
   await page.getByText('1 of 3 runs').waitFor()
   // The address holds the whole state.
-  expect(placeOf(page)).toMatch(/\/runs\?pick=other-\w+,tool-\w+&q=warm&sort=-step$/)
+  expect(pathOf(page)).toMatch(/\/runs\?pick=other-\w+,tool-\w+&q=warm&sort=-step$/)
 })
 
 test('columns of runs are hidden, and pinned beside the first one', async () => {
@@ -116,7 +116,7 @@ test('trajectories of a step are ranked, read one after the other and opened, by
   await page.getByText('24 trajectories in 6 groups').waitFor()
   await page.keyboard.press(']')
   await page.getByText('32 trajectories in 12 groups').waitFor()
-  expect(placeOf(page)).toBe(`${ofRun}/trajectories?step=6`)
+  expect(pathOf(page)).toBe(`${ofRun}/trajectories?step=6`)
   await page.getByRole('button', { name: 'val', exact: true }).press('Enter')
   await page.getByText('8 trajectories in 6 groups').waitFor()
   await page.getByRole('button', { name: 'train', exact: true }).press('Enter')
@@ -152,7 +152,7 @@ test('a trajectory is a conversation beside its siblings, and is compared with t
     .first()
     .click()
   await page.getByText('the same').first().waitFor()
-  expect(placeOf(page)).toContain('?diff=')
+  expect(pathOf(page)).toContain('?diff=')
   await page.getByRole('button', { name: 'End the comparison' }).click()
   await page.waitForURL((url) => url.search === '')
 })

@@ -14,42 +14,42 @@ interface Shown extends Demo {
 const folder = path.join(import.meta.dirname, '..', '..', 'docs', 'images', 'console')
 
 /** The pictures of README.md and docs/console.md: each with its path below the project, and a text that is there when it is complete. */
-const pictures: readonly { name: string; theme: 'light' | 'dark'; place: (demo: Shown) => string; shows: string }[] = [
-  { name: 'overview', theme: 'light', place: () => '', shows: 'Last runs' },
-  { name: 'runs', theme: 'dark', place: () => '/runs', shows: '4 runs' },
-  { name: 'charts', theme: 'light', place: ({ run }) => `/runs/${run.name}`, shows: 'entropy' },
+const pictures: readonly { name: string; theme: 'light' | 'dark'; pathOf: (demo: Shown) => string; shows: string }[] = [
+  { name: 'overview', theme: 'light', pathOf: () => '', shows: 'Last runs' },
+  { name: 'runs', theme: 'dark', pathOf: () => '/runs', shows: '4 runs' },
+  { name: 'charts', theme: 'light', pathOf: ({ run }) => `/runs/${run.name}`, shows: 'entropy' },
   {
     name: 'compare',
     theme: 'dark',
-    place: ({ run }) => `/compare?runs=${run.name},other-20261121050211`,
+    pathOf: ({ run }) => `/compare?runs=${run.name},other-20261121050211`,
     shows: 'entropy',
   },
   {
     name: 'trajectories',
     theme: 'dark',
-    place: ({ run, trajectory }) => `/runs/${run.name}/trajectories?step=6&split=train&peek=${trajectory}`,
+    pathOf: ({ run, trajectory }) => `/runs/${run.name}/trajectories?step=6&split=train&peek=${trajectory}`,
     shows: 'You answer in one short sentence.',
   },
   {
     name: 'trajectory',
     theme: 'light',
-    place: ({ run, trajectory }) => `/runs/${run.name}/trajectories/${trajectory}`,
+    pathOf: ({ run, trajectory }) => `/runs/${run.name}/trajectories/${trajectory}`,
     shows: 'The same prompt at other steps',
   },
   {
     name: 'tokens',
     theme: 'dark',
-    place: ({ measured: { name, trajectories } }) => `/runs/${name}/trajectories/${trajectories[0]}?overlay=advantage`,
+    pathOf: ({ measured: { name, trajectories } }) => `/runs/${name}/trajectories/${trajectories[0]}?overlay=advantage`,
     shows: 'The same prompt at other steps',
   },
   {
     name: 'rises',
     theme: 'light',
-    place: ({ run }) => `/runs/${run.name}/trajectories?step=12&since=3`,
+    pathOf: ({ run }) => `/runs/${run.name}/trajectories?step=12&since=3`,
     shows: 'Rise',
   },
-  { name: 'checkpoints', theme: 'dark', place: ({ run }) => `/runs/${run.name}/checkpoints`, shows: '12 checkpoints' },
-  { name: 'job', theme: 'light', place: ({ jobs }) => `/jobs/${jobs.waiting}`, shows: 'Why it waits' },
+  { name: 'checkpoints', theme: 'dark', pathOf: ({ run }) => `/runs/${run.name}/checkpoints`, shows: '12 checkpoints' },
+  { name: 'job', theme: 'light', pathOf: ({ jobs }) => `/jobs/${jobs.waiting}`, shows: 'Why it waits' },
 ]
 
 // npm run screenshots
@@ -63,9 +63,15 @@ describe.runIf(process.env['TRAINYARD_SCREENSHOTS'] === '1')('the pictures of th
     await mkdir(folder, { recursive: true })
   })
 
-  test.each(pictures)('$name', async ({ name, theme, place, shows }) => {
+  test.each(pictures)('$name', async ({ name, theme, pathOf, shows }) => {
     const { server, key, entity } = world
-    const page = await browser.open({ url: server.url, path: `/${entity}/demo${place(demo)}`, key, theme, height: 860 })
+    const page = await browser.open({
+      url: server.url,
+      path: `/${entity}/demo${pathOf(demo)}`,
+      key,
+      theme,
+      height: 860,
+    })
     expect(await appears(page, shows)).toBe(true)
     await page.getByText('Live', { exact: true }).waitFor()
     await page.waitForLoadState('networkidle').catch(() => {})

@@ -103,8 +103,8 @@ describe('the key of another entity', () => {
     ['their project', () => home, 'Your key is of the entity', []],
     ['their run', () => `${home}/runs/${run.name}`, 'Your key is of the entity', []],
     ['their run below its own name', () => `/stranger/mine/runs/${run.name}`, 'has no run secret-run', []],
-  ])('opens no page of %s', async (_, place, says, expected) => {
-    await expectNothing(place(), says, expected)
+  ])('opens no page of %s', async (_, pathOf, says, expected) => {
+    await expectNothing(pathOf(), says, expected)
   })
 
   test('opens no job and no trajectory by its id', async () => {

@@ -206,11 +206,11 @@ test('what cannot be read again stays, and says how old it is', async () => {
 
 test('a key that may not see something says which one may', async () => {
   const page = await open({ key: await addKey(world.database.pool, world.entity, 'read'), statuses: [403] })
-  const told: Record<string, string> = {
+  const reported: Record<string, string> = {
     [`/${world.entity}/usage`]: 'Keys with the role member or admin see',
     [`/${world.entity}/settings/keys`]: 'Keys with the role admin list',
     [`/${world.entity}/settings/webhooks`]: 'Keys with the role member see them',
     '/somebody/demo': `Your key is of the entity ${world.entity}`,
   }
-  expect(await visit(page, Object.keys(told), (path) => missing(page, told[path]!))).toEqual([])
+  expect(await visit(page, Object.keys(reported), (path) => missing(page, reported[path]!))).toEqual([])
 })

@@ -145,9 +145,9 @@ test('the engines of a model that is kept loaded are told of a new step at once'
   const publisher = await createPublisher([baseModel], [pod])
   const jobId = await rows.addJob(id, 'Publishing')
   await rows.addCheckpoint(id, 1, { jobId })
-  const told: string[] = []
-  await publisher.publish(jobId, (name) => told.push(name))
-  expect(told).toEqual(['engine'])
+  const reported: string[] = []
+  await publisher.publish(jobId, (name) => reported.push(name))
+  expect(reported).toEqual(['engine'])
 })
 
 describe('who has read training_ended at one process gets no older step at the other,', () => {

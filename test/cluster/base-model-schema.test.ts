@@ -25,7 +25,7 @@ test('while no operator watches their namespace, all resources say so, and where
   const inputRef = { uri: 'artifact:///payloads/e/a.json', digest: '0'.repeat(64) }
   await apply('TrainingJob', { modelRef: { name: 'schema' }, method: 'RL', inputRef })
   const watched = "its own namespace and those of the chart's value tenants, see docs/clusters.md."
-  for (const [kind, place] of [
+  for (const [kind, where] of [
     ['bm', 'the BaseModels of its own namespace, see docs/base-models.md.'],
     ['models.trainyard.dev', watched],
     ['tj', watched],
@@ -33,7 +33,7 @@ test('while no operator watches their namespace, all resources say so, and where
     const read = (...format: string[]) => stack.kubectl('get', kind, 'schema', '-n', namespace, ...format)
     expect([kind, await read()]).toEqual([kind, expect.stringContaining('WaitingForOperator')])
     expect(await read('-o', 'jsonpath={.status.conditions[*].message}')).toBe(
-      `No operator has seen it yet. Each watches ${place}`,
+      `No operator has seen it yet. Each watches ${where}`,
     )
   }
 })

@@ -416,8 +416,8 @@ test('only with patterns of names may the apiserver make base models, and it rea
     manifests.find(({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'trainyard-apiserver') as ApiPods
   ).spec.template.spec
   const setting = containers[0]!.env.find(({ name }) => name === 'TRAINYARD_BASE_MODEL_DEFAULTS')?.value
-  const told = { allow: ['Qwen/*'], maximum: 3, maximumPerEntity: 2, baseModel: { lora: { rank: 4 } } }
-  expect(readDefaults(setting)).toEqual(told)
+  const reported = { allow: ['Qwen/*'], maximum: 3, maximumPerEntity: 2, baseModel: { lora: { rank: 4 } } }
+  expect(readDefaults(setting)).toEqual(reported)
 })
 
 interface ApiRole extends Manifest {
@@ -701,7 +701,7 @@ describe('default limits', () => {
     const found = [...manifests.matchAll(/name: TRAINYARD_DEFAULT_(\w+)\s+value: "([^"]*)"/g)]
     return Object.fromEntries(found.map(([, name, value]) => [name!, value!]))
   }
-  const usual = {
+  const defaults = {
     REQUESTS_PER_MINUTE: '60000',
     TOKENS_PER_MINUTE: 'none',
     CONCURRENT_STREAMS: '2048',
@@ -713,13 +713,13 @@ describe('default limits', () => {
   }
 
   test('apply without any setting', async () => {
-    expect(await render({})).toEqual(usual)
+    expect(await render({})).toEqual(defaults)
   })
 
   test('are replaced by settings, and null removes them', async () => {
     const limits = { requestsPerMinute: null, queuedJobs: 0, storedBytes: null, weight: 2.5 }
     const changed = { REQUESTS_PER_MINUTE: 'none', QUEUED_JOBS: '0', STORED_BYTES: 'none', WEIGHT: '2.5' }
-    expect(await render({ limits })).toEqual({ ...usual, ...changed })
+    expect(await render({ limits })).toEqual({ ...defaults, ...changed })
   })
 
   test('of GPU seconds are known to all parts that read the queue of jobs', async () => {

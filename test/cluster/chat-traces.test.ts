@@ -324,8 +324,8 @@ describe('while the database accepts no writes', () => {
         { entity: others, calls: 1 },
         { entity, calls: queued },
       ])
-      const told = (await readFile(log, 'utf8')).split('\n').filter((line) => line.includes('chats not traced'))
-      expect(told.map((line) => (JSON.parse(line) as { dropped: number }).dropped)).toEqual([22])
+      const reported = (await readFile(log, 'utf8')).split('\n').filter((line) => line.includes('chats not traced'))
+      expect(reported.map((line) => (JSON.parse(line) as { dropped: number }).dropped)).toEqual([22])
     } finally {
       await unblock()
       await server.remove()

@@ -25,7 +25,7 @@ const messages = [{ role: 'user', content: 'hi' }]
 const database = useTestDatabase()
 let server: ServedApi
 let key: string
-let place: (number: number) => Parameters<typeof addEnginePod>[0]
+let target: (number: number) => Parameters<typeof addEnginePod>[0]
 const engines: Server[] = []
 const processes: ChildProcess[] = []
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   await createNamespace(stack, namespace)
   const subnet = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const { kubectl } = stack
-  place = (number) => ({
+  target = (number) => ({
     kubectl,
     namespace,
     address: `${subnet}.${number}`,
@@ -75,7 +75,7 @@ async function listen(number: number, answer: Answer): Promise<void> {
     const body = await buffer(asked).catch(() => Buffer.alloc(0))
     await answer(asked, response, body.toString())
   }
-  const engine = createServer((asked, response) => void handle(asked, response)).listen(8000, place(number).address)
+  const engine = createServer((asked, response) => void handle(asked, response)).listen(8000, target(number).address)
   engines.push(engine)
   await once(engine, 'listening')
 }
@@ -141,10 +141,10 @@ describe('while no engine is ready', () => {
     const left = new AbortController()
     const waiting = [chat(), chat()]
     const leaving = chat({}, { signal: left.signal })
-    await addEnginePod({ ...place(1), podName: 'other', baseModel: 'another' })
+    await addEnginePod({ ...target(1), podName: 'other', baseModel: 'another' })
     left.abort()
     await expect(leaving).rejects.toThrow()
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const since = performance.now()
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200])
     expect(performance.now() - since).toBeLessThan(5_000)
@@ -170,7 +170,7 @@ describe('while no engine is ready', () => {
     expect([ended.status, ended.headers.get('retry-after')]).toEqual([503, '5'])
     expect(await ended.text()).toContain('The base model of this request is not being served any more.')
     await listen(1, reply())
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     expect((await waiting[1]!).status).toBe(200)
   })
 
@@ -188,7 +188,7 @@ describe('while no engine is ready', () => {
     const foreign = chat({}, { bearer: others })
     await eventually(() => expect(answered).toBe(2), 60_000, 20)
     await listen(1, reply())
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     expect((await foreign).status).toBe(200)
     const statuses = (await Promise.all(own)).map(({ status }) => status)
     expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 200, 503, 503])
@@ -200,7 +200,7 @@ test('the turns of a conversation go to one engine, in each apiserver, and conve
   onTestFinished(() => other.remove())
   for (const number of [1, 2]) {
     await listen(number, reply(`engine ${number}`))
-    await addEnginePod(place(number))
+    await addEnginePod(target(number))
   }
   const later = [
     { role: 'assistant', content: 'hello' },
@@ -224,11 +224,11 @@ describe('an engine that ends', () => {
   /** Starts an engine in its own process. It runs this code for each request. */
   const startProcess = async (number: number, answer: string) => {
     const handle = `(_, response) => { console.log('asked'); ${answer} }`
-    const script = `require('http').createServer(${handle}).listen(8000, '${place(number).address}', () => console.log('up'))`
+    const script = `require('http').createServer(${handle}).listen(8000, '${target(number).address}', () => console.log('up'))`
     const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
     processes.push(child)
     await once(child.stdout, 'data')
-    await addEnginePod(place(number))
+    await addEnginePod(target(number))
     return child
   }
 
@@ -237,7 +237,7 @@ describe('an engine that ends', () => {
     const first = chat()
     await once(child.stdout, 'data')
     await listen(2, reply('second'))
-    await addEnginePod(place(2))
+    await addEnginePod(target(2))
     child.kill('SIGKILL')
     expect(await readContent(await first)).toBe('second')
     expect(await askEight()).toEqual(Array(8).fill('second'))
@@ -257,7 +257,7 @@ describe('an engine that ends', () => {
 
   /** Deletes a pod. It stays until `remove` is called, like a pod that drains. */
   const terminate = async (number: number) => {
-    const { podName } = place(number)
+    const { podName } = target(number)
     const patch = (finalizers: string[]) =>
       stack.kubectl(
         '-n',
@@ -275,18 +275,18 @@ describe('an engine that ends', () => {
   }
 
   test.each([
-    ['is not Ready', () => setEngineReady(place(1), false).then(() => undefined)],
+    ['is not Ready', () => setEngineReady(target(1), false).then(() => undefined)],
     ['is being deleted', () => terminate(1)],
   ])('when it %s gets no new requests, and completes its streams', async (_, drain) => {
     const begun = Promise.withResolvers<Stream>()
     const answers = [stream(begun.resolve)]
     // It may be asked until the gateway knows of its end.
     await listen(1, (...args) => (answers.pop() ?? reply('first'))(...args))
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const streaming = await chat({ stream: true })
     const running = await begun.promise
     await listen(2, reply('second'))
-    await addEnginePod(place(2))
+    await addEnginePod(target(2))
     const drained = await drain()
     await eventually(async () => {
       expect(await askEight()).toEqual(Array(8).fill('second'))
@@ -309,17 +309,17 @@ describe('an engine that answers 500', () => {
       response.statusCode = 500
       response.end(JSON.stringify({ error: { message: 'EngineCore encountered an issue.', code: 500 } }))
     })
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const answering = chat(more)
     await asked.promise
     await listen(2, reply('second'))
-    await addEnginePod(place(2))
+    await addEnginePod(target(2))
     return { answering, fail: failing.resolve }
   }
 
   test.each([{}, { stream: true }])('because it is stopped: another engine answers the chat, %o', async (more) => {
     const { answering, fail } = await begin(more)
-    await setEngineReady(place(1), false)
+    await setEngineReady(target(1), false)
     await eventually(async () => expect(await askEight()).toEqual(Array(8).fill('second')))
     fail()
     expect(await readContent(await answering)).toBe('second')
@@ -350,11 +350,11 @@ describe('an engine whose computing process is dead, and whose server still answ
       await dying.promise
       answerDead(dies)(...args)
     })
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const answering = chat(more)
     await asked.promise
     await listen(2, reply('second'))
-    await addEnginePod(place(2))
+    await addEnginePod(target(2))
     dying.resolve()
     const response = await answering
     expect(response.headers.get('x-trainyard-engine-dead')).toBeNull()
@@ -367,11 +367,11 @@ describe('an engine whose computing process is dead, and whose server still answ
       1,
       answerDead(wasDead, () => count++),
     )
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const answering = chat()
     await eventually(() => expect(count).toBeGreaterThan(3), 60_000, 20)
     await listen(2, reply('second'))
-    await addEnginePod(place(2))
+    await addEnginePod(target(2))
     expect(await readContent(await answering)).toBe('second')
   })
 
@@ -381,7 +381,7 @@ describe('an engine whose computing process is dead, and whose server still answ
       1,
       answerDead(dies, () => count++),
     )
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const response = await chat()
     expect([response.status, response.headers.get('x-trainyard-engine-dead'), count]).toEqual([503, null, 3])
   })
@@ -395,7 +395,7 @@ describe('a client that leaves', () => {
     let asked = Promise.withResolvers<{ closed: Promise<unknown> }>()
     const silent: Answer = (_incoming, response) => asked.resolve({ closed: once(response, 'close') })
     await listen(1, hasBegun ? stream((begun) => asked.resolve(begun)) : silent)
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const measureClose = async () => {
       asked = Promise.withResolvers()
       const sent = request(`${server.url}/v1/chat/completions`, {
@@ -433,7 +433,7 @@ test('when all engines are busy, entities are served by their weights', async ()
     if (order.length > 1) await gate.promise
     await reply(name)(incoming, response, body)
   })
-  await addEnginePod(place(1))
+  await addEnginePod(target(1))
   await chat()
   const ask = (name: 'light' | 'heavy') => chat({ messages: [{ role: 'user', content: name }] }, { bearer: keys[name] })
   const first = [ask('light'), ask('light')]
@@ -456,7 +456,7 @@ test('SIGTERM interrupts no stream, and answers held requests after half of the 
   try {
     const begun = Promise.withResolvers<Stream>()
     await listen(1, stream(begun.resolve))
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     const streaming = await chat({ stream: true }, { url: own.url })
     const running = await begun.promise
     await stack.kubectl('-n', namespace, 'delete', 'pods', '--all', '--force', '--wait=false')
@@ -495,7 +495,7 @@ test('a request that is held when SIGTERM comes gets its answer from an engine t
     await eventually(async () => expect(await countEngineDemand(database.pool, namespace, model)).toBe(1))
     const exited = own.stop()
     await listen(1, reply())
-    await addEnginePod(place(1))
+    await addEnginePod(target(1))
     expect((await held).status).toBe(200)
     expect(await exited).toBe(0)
   } finally {
@@ -536,7 +536,7 @@ describe('what engines have loaded', () => {
   test('reaches the gateway within a second: it prefers the pod that has the adapter, from the first chat', async () => {
     for (const number of [1, 2, 3]) {
       await listen(number, reply(`${number}`))
-      await addEnginePod(place(number))
+      await addEnginePod(target(number))
     }
     await eventually(async () => expect(new Set(await askEight()).size).toBeGreaterThan(1))
     await report('engine-1', 'it does not fit')

@@ -151,8 +151,8 @@ async function rejectPods(namespace: string): Promise<() => number> {
 
 test('a refusal that words itself differently each time is repeated with growing delays', async () => {
   let count = () => 0
-  const { namespace } = await operate(async (place) => {
-    count = await rejectPods(place)
+  const { namespace } = await operate(async (target) => {
+    count = await rejectPods(target)
   })
   await eventually(async () => {
     const status = await readStatus(namespace)

@@ -73,9 +73,9 @@ describe('the nginx of docs/ingress.md lets through', () => {
   beforeAll(async () => {
     await createNamespace(stack, namespace)
     const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-    const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
+    const target = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
     const finished = new Promise<void>((resolve) => (finish = resolve))
-    await startFakeEngine(place, (request, response) => {
+    await startFakeEngine(target, (request, response) => {
       request.resume()
       const event = (content: string) =>
         `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', created: 1, model, choices: [{ index: 0, delta: { content } }] })}\n\n`

@@ -26,7 +26,7 @@ const line = (seq: number, text = `line ${seq}`): ReportedLine => ({
   text,
 })
 const lines = (from: number, to: number, text?: string) =>
-  Array.from({ length: to - from }, (_, place) => line(from + place, text))
+  Array.from({ length: to - from }, (_, index) => line(from + index, text))
 const list = (id: string, page: { attempt?: number; after?: { attempt: number; seq: number }; limit?: number } = {}) =>
   listJobLog(database.pool, id, { limit: 5_000, ...page })
 const record = (attempt: Attempt, added: ReportedLine[]) => recordLog(database.pool, attempt, added)
@@ -155,18 +155,18 @@ test('over the status server contains GPUs, and no secrets', async () => {
     expect(claimed.status).toBe(200)
     const { rows: jobs } = await database.pool.query('SELECT gpus FROM training.jobs WHERE id = $1', [id])
     expect(jobs).toEqual([{ gpus: 2 }])
-    const told = [
+    const reported = [
       { ...line(0, `no Bearer ${token}, nor ty_abcdefghijkl\0\ud800`), time: '2026-01-01T13:00:00.5+01:00' },
       line(1, 'x'.repeat(20_000)),
     ]
-    expect((await report(`/v1/jobs/${id}/attempts/1/log`, { lines: told })).status).toBe(200)
+    expect((await report(`/v1/jobs/${id}/attempts/1/log`, { lines: reported })).status).toBe(200)
     const [first, second] = await list(id)
     expect(first).toMatchObject({
       text: 'no Bearer ***, nor ty_***\uFFFD\uFFFD',
       at: new Date('2026-01-01T12:00:00.5Z'),
     })
     expect(second!.text).toHaveLength(8_000)
-    expect((await report(`/v1/jobs/${id}/attempts/2/log`, { lines: told })).status).toBe(409)
+    expect((await report(`/v1/jobs/${id}/attempts/2/log`, { lines: reported })).status).toBe(409)
     expect((await report(`/v1/jobs/${id}/attempts/1/log`, { lines: [{ ...line(2), time: 'now' }] })).status).toBe(422)
   } finally {
     await server.remove()

@@ -28,8 +28,8 @@ let key: string
 beforeAll(async () => {
   await createNamespace(stack, namespace)
   const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-  const place = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
-  engine = await startFakeEngine(place, (_request, response) => {
+  const target = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
+  engine = await startFakeEngine(target, (_request, response) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }]
     response.writeHead(200, { 'content-type': 'application/json' })
     response.end(JSON.stringify({ id: 'c', object: 'chat.completion', created: 1, model, choices }))

@@ -153,7 +153,7 @@ async function allow(namespace: string, name: string, resources: string[]): Prom
   })
 }
 
-async function makePlace(prefix: string) {
+async function makeEnvironment(prefix: string) {
   const namespace = `${prefix}-${randomUUID().slice(0, 8)}`
   const folder = await mkdtemp(path.join(tmpdir(), 'readiness-'))
   const database = await createTestDatabase()
@@ -167,7 +167,7 @@ async function makePlace(prefix: string) {
 }
 
 test('an operator that cannot list a kind is not ready and names it; one that stands by is ready', async () => {
-  const { namespace, folder, databaseUrl } = await makePlace('readiness')
+  const { namespace, folder, databaseUrl } = await makeEnvironment('readiness')
   const env = { KUBECONFIG: await restrictAccount(namespace, folder) }
   const leader = await startOperator(stack, { databaseUrl, namespace, env })
   onTestFinished(leader.remove)

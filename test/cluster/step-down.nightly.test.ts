@@ -14,7 +14,7 @@ import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 const stack = useStack()
 
-async function makePlace(prefix: string) {
+async function makeEnvironment(prefix: string) {
   const namespace = `${prefix}-${randomUUID().slice(0, 8)}`
   const database = await createTestDatabase()
   await createNamespace(stack, namespace)
@@ -63,7 +63,7 @@ async function measureStepDown(namespace: string, stop: () => Promise<number | n
 }
 
 test('an operator gives up its Lease within three seconds while an engine hangs', async () => {
-  const { namespace, database } = await makePlace('hanging-engine')
+  const { namespace, database } = await makeEnvironment('hanging-engine')
   const baseModel = `hanging-${randomUUID().slice(0, 8)}`
   const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
   const { server, asked } = hang()
@@ -81,7 +81,7 @@ test('an operator gives up its Lease within three seconds while an engine hangs'
 })
 
 test('an operator gives up its Lease within three seconds while its store does not answer', async () => {
-  const { namespace, database } = await makePlace('hanging-store')
+  const { namespace, database } = await makeEnvironment('hanging-store')
   const { server, asked } = hang()
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -99,7 +99,7 @@ test('an operator gives up its Lease within three seconds while its store does n
 })
 
 test('the second of two operators takes over: 20 s after a kill, 3 s after a SIGTERM; no pod is made twice', async () => {
-  const { namespace, database } = await makePlace('two-operators')
+  const { namespace, database } = await makeEnvironment('two-operators')
   const baseModel = `two-${randomUUID().slice(0, 8)}`
   await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
   // No node has GPUs, so that its trainers stay Pending.

@@ -88,9 +88,9 @@ test.each([
 ])('answers of %s have them too, and so have errors: %j', async (path, body) => {
   await setLimits(own.database.pool, entity, { requestsPerMinute: 2, tokensPerMinute: 10_000 })
   const send = () => post(own.server.url + path, key, { model, ...body })
-  const told = await send()
-  await told.body?.cancel()
-  expect([told.status, readHeaders(told)]).toEqual([
+  const reported = await send()
+  await reported.body?.cancel()
+  expect([reported.status, readHeaders(reported)]).toEqual([
     200,
     {
       'x-ratelimit-limit-requests': '2',

@@ -108,13 +108,13 @@ describe('the file', () => {
 
   test('is listed with its checkpoint and downloaded, whole or in part', async () => {
     const { path } = await makeCheckpoint()
-    const { token_statistics: told } = await rest.call<{ token_statistics: { digest: string } }>('GET', path)
-    expect(told).toEqual({ size: 14, digest: expect.stringMatching(/^[0-9a-f]{64}$/) })
+    const { token_statistics: reported } = await rest.call<{ token_statistics: { digest: string } }>('GET', path)
+    expect(reported).toEqual({ size: 14, digest: expect.stringMatching(/^[0-9a-f]{64}$/) })
     const whole = await get(`${path}/token-statistics`)
     expect([whole.status, whole.headers.get('content-type'), whole.headers.get('etag'), await whole.text()]).toEqual([
       200,
       'application/vnd.apache.parquet',
-      `"${told.digest}"`,
+      `"${reported.digest}"`,
       'PAR1 and so on',
     ])
     expect(whole.headers.get('content-disposition')).toContain('token-statistics-step1.parquet')

@@ -41,7 +41,7 @@ test('a base model whose engines take no adapter of its rank is rejected', async
 })
 
 test('a model is Degraded while an engine cannot load its newest step, and tried again', async () => {
-  const { namespace, database, baseModel } = await makePlace()
+  const { namespace, database, baseModel } = await makeEnvironment()
   const answers = { refused: 0, loaded: 0, loads: false }
   await serveEngine(namespace, baseModel, (request, response) => {
     // What is loaded, and what to keep.
@@ -81,7 +81,7 @@ test('a model is Degraded while an engine cannot load its newest step, and tried
   expect(answers.loaded).toBe(1)
 })
 
-async function makePlace() {
+async function makeEnvironment() {
   const name = `unloadable-${randomUUID().slice(0, 8)}`
   const database = await createTestDatabase()
   await createNamespace(stack, name)

@@ -50,7 +50,7 @@ test('a backup is only restored whole, and into empty places only', async () => 
   onTestFinished(target.drop)
   const [empty, used] = [await makeStoreFolder(), await makeStoreFolder()]
   await new FolderStore(used).put('payloads/team/b.json', Buffer.from('{}'))
-  const into = (place: string) => restore(installationOf(target, place), folder)
+  const into = (uri: string) => restore(installationOf(target, uri), folder)
   await expect(restore(installationOf(source, empty), folder)).rejects.toThrow('The database is not empty')
   await expect(into(used)).rejects.toThrow('The artifact store is not empty: it has payloads/team/b.json')
 

@@ -47,43 +47,43 @@ test('a probe is answered after the notifications of all changes that were ackno
 describe('a notification', () => {
   /** Returns the notifications of changes that were made through the feed's database. */
   async function hear(change: () => Promise<unknown>): Promise<string[]> {
-    const told: string[] = []
-    const follower: Follower = { drop: (tag) => told.push(tag), clear: () => told.push('everything') }
+    const reported: string[] = []
+    const follower: Follower = { drop: (tag) => reported.push(tag), clear: () => reported.push('everything') }
     feed.follow(follower)
     await change()
     const end = randomUUID()
     await database.pool.query('SELECT pg_notify($1, $2)', ['changes', end])
-    await eventually(() => expect(told).toContain(end), 60_000, 5)
+    await eventually(() => expect(reported).toContain(end), 60_000, 5)
     follower.drop = () => {}
-    return told.slice(0, told.indexOf(end)).toSorted()
+    return reported.slice(0, reported.indexOf(end)).toSorted()
   }
   const run = (text: string, values: unknown[] = []) => hear(() => database.pool.query(text, values))
   const insertKey = `INSERT INTO auth.api_keys (entity, digest) VALUES ($1, sha256($2::bytea)) RETURNING id`
 
   test('is sent for keys', async () => {
-    const { rows } = await database.pool.query<{ id: string }>(insertKey, ['told', 'one'])
+    const { rows } = await database.pool.query<{ id: string }>(insertKey, ['reported', 'one'])
     const { id } = rows[0]!
     expect(await run('UPDATE auth.api_keys SET last_used_at = now() WHERE id = $1', [id])).toEqual([])
     expect(await run('UPDATE auth.api_keys SET revoked_at = now() WHERE id = $1', [id])).toEqual([`key:${id}`])
     expect(await run("UPDATE auth.api_keys SET expires_at = '2090-01-01' WHERE id = $1", [id])).toEqual([`key:${id}`])
-    expect(await run('DELETE FROM auth.api_keys WHERE id = $1', [id])).toEqual(['entity:told'])
+    expect(await run('DELETE FROM auth.api_keys WHERE id = $1', [id])).toEqual(['entity:reported'])
   })
 
   test('is sent for limits', async () => {
-    const save = `INSERT INTO auth.entities (entity, weight) VALUES ('told', $1)
+    const save = `INSERT INTO auth.entities (entity, weight) VALUES ('reported', $1)
       ON CONFLICT (entity) DO UPDATE SET weight = excluded.weight, updated_at = now()`
-    expect(await run(save, [2])).toEqual(['entity:told'])
+    expect(await run(save, [2])).toEqual(['entity:reported'])
     expect(await run(save, [2])).toEqual([])
-    expect(await run(save, [3])).toEqual(['entity:told'])
-    expect(await run("UPDATE auth.entities SET queued_jobs = 3 WHERE entity = 'told'")).toEqual([])
-    expect(await run("DELETE FROM auth.entities WHERE entity = 'told'")).toEqual(['entity:told'])
+    expect(await run(save, [3])).toEqual(['entity:reported'])
+    expect(await run("UPDATE auth.entities SET queued_jobs = 3 WHERE entity = 'reported'")).toEqual([])
+    expect(await run("DELETE FROM auth.entities WHERE entity = 'reported'")).toEqual(['entity:reported'])
   })
 
   test('is sent for models, checkpoints and aliases', async () => {
-    const rows = new TrainingRows(database.pool, 'told')
+    const rows = new TrainingRows(database.pool, 'reported')
     let model = ''
     const inserted = await hear(async () => (model = await rows.addModel('project')))
-    expect(inserted).toEqual([expect.stringMatching(/^model:told\/project\//)])
+    expect(inserted).toEqual([expect.stringMatching(/^model:reported\/project\//)])
     const job = await rows.addJob(model)
     expect(await hear(() => rows.train(job))).toEqual(inserted)
     const checkpoint = (set: string) => run(`UPDATE training.checkpoints SET ${set} WHERE model_id = $1`, [model])

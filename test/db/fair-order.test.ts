@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { claimJob } from '../../db/jobs/claims.ts'
 import { cancelJob } from '../../db/jobs/endings.ts'
-import { listQueuePlaces } from '../../db/jobs/queue.ts'
+import { listQueuePositions } from '../../db/jobs/queue.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { FairOrderModel } from '../support/fair-order-model.ts'
 import { createRandom } from '../clients/weave-differential/random.ts'
@@ -85,9 +85,9 @@ describe('an entity with 10,000 jobs', () => {
     await addManyJobs(many, 10_000, { models, priority: 1000 })
     await claim()
     const first = await addJob(await addEntity('first'), -1000)
-    expect((await listQueuePlaces({ pool: database.pool, defaultGpuSeconds: Infinity })).get(first)).toMatchObject({
+    expect((await listQueuePositions({ pool: database.pool, defaultGpuSeconds: Infinity })).get(first)).toMatchObject({
       ahead: 0,
-      place: 1,
+      position: 1,
     })
     expect((await claim())?.id).toBe(first)
   })
@@ -175,18 +175,20 @@ describe('within an entity', () => {
   })
 })
 
-const placeCases = chooseCases(1)
-const placeSeeds = Array.from({ length: placeCases.numRuns }, (_, index) => placeCases.seed + index)
+const positionCases = chooseCases(1)
+const positionSeeds = Array.from({ length: positionCases.numRuns }, (_, index) => positionCases.seed + index)
 
-test.each(placeSeeds)('places are the order of the next claims, with seed %d', async (seed) => {
+test.each(positionSeeds)('places are the order of the next claims, with seed %d', async (seed) => {
   const entities = [await addEntity('a', { weight: 2 }), await addEntity('b'), await addEntity('c')]
   const random = createRandom(seed)
   const jobs: string[] = []
   for (let count = 0; count < 40; count++) jobs.push(await addJob(entities[random.int(3)]!, random.int(3)))
   // Of equal durations, entities would have equal starts, whose order is that of rounding.
   for (let count = 0; count < 6; count++) await end((await claim())!.id, 40 + random.int(40))
-  const places = await listQueuePlaces({ pool: database.pool, defaultGpuSeconds: Infinity })
-  const placed = jobs.filter((id) => places.has(id)).toSorted((a, b) => places.get(a)!.place - places.get(b)!.place)
+  const positions = await listQueuePositions({ pool: database.pool, defaultGpuSeconds: Infinity })
+  const placed = jobs
+    .filter((id) => positions.has(id))
+    .toSorted((a, b) => positions.get(a)!.position - positions.get(b)!.position)
   expect(placed).toHaveLength(34)
   expect(await claimAll()).toEqual(placed)
 })

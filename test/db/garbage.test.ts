@@ -301,12 +301,15 @@ test('the ten newest steps keep their token statistics', async () => {
 })
 
 test('token statistics are garbage only if they were never reported', async () => {
-  const [told, untold] = [await rows.addCheckpoint(await addModel(), 1), await rows.addCheckpoint(await addModel(), 1)]
-  const kept = await rows.addStatistics(told)
+  const [reported, unreported] = [
+    await rows.addCheckpoint(await addModel(), 1),
+    await rows.addCheckpoint(await addModel(), 1),
+  ]
+  const kept = await rows.addStatistics(reported)
   await rows.makeOld(kept)
   const files = [
     kept,
-    await putOld(`token-statistics/${untold}.parquet`),
+    await putOld(`token-statistics/${unreported}.parquet`),
     await putOld(`token-statistics/${randomUUID()}.parquet`),
   ]
   expect(await sweep()).toEqual({ found: 2, removed: 0, trouble: undefined })

@@ -20,11 +20,11 @@ beforeAll(async () => {
   await add('large', { lr: { value: large } }, { loss: 2 })
 })
 
-function add(name: string, config: object, summary: object = {}, place = project) {
+function add(name: string, config: object, summary: object = {}, ofProject = project) {
   return database.pool.query(
     `INSERT INTO training.runs (key_id, entity, project, name, config, summary)
      VALUES (gen_random_uuid(), $1, $2, $3, $4, $5)`,
-    [entity, place, name, JSON.stringify(config), JSON.stringify(summary)],
+    [entity, ofProject, name, JSON.stringify(config), JSON.stringify(summary)],
   )
 }
 

@@ -19,14 +19,14 @@ beforeEach(() => {
 const claim = (trainer: Claimant, holding: string[]) => claimJob(database.pool, { ...trainer, holding })
 const addJobs = async (count: number) => {
   const jobs: string[] = []
-  for (let place = 0; place < count; place++) jobs.push(await rows.addJob(await rows.addModel()))
+  for (let index = 0; index < count; index++) jobs.push(await rows.addJob(await rows.addModel()))
   return jobs
 }
 const addLastTry = async () => rows.addJob(await rows.addModel(), { maxAttempts: 1 })
 /** The leases end one after the other, in the order of their renewal. */
 const loseTogether = async (jobs: string[]) => {
   const trainer = rows.trainer()
-  for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
+  for (const [index] of jobs.entries()) await claim(trainer, jobs.slice(0, index))
   for (const job of jobs) {
     await rows.expireLease(job)
     expect((await rows.releaseExpiredLeases()).map(({ state }) => state)).toEqual(['Queued'])
@@ -101,7 +101,7 @@ describe('a trainer of several jobs', () => {
   test('that stops reporting loses all of its jobs', async () => {
     const trainer = rows.trainer()
     const jobs = await addJobs(3)
-    for (const [place] of jobs.entries()) await claim(trainer, jobs.slice(0, place))
+    for (const [index] of jobs.entries()) await claim(trainer, jobs.slice(0, index))
     for (const job of jobs) await rows.expireLease(job)
     expect((await rows.releaseExpiredLeases()).map(({ state }) => state)).toEqual(['Queued', 'Queued', 'Queued'])
     expect(await listBusyPods(database.pool)).not.toContain(trainer.podUid)

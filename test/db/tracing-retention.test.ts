@@ -99,12 +99,12 @@ describe('retention', () => {
     const big = { x: 'x'.repeat(300_000) }
     const spans = [callOf(40, { id: '00f067aa0ba902b7' }), callOf(1, { id: '10f067aa0ba902b7' })]
     const [old, young] = [callOf(31, { inputs: big }), callOf(29, { inputs: big })]
-    const usual = callOf(80)
+    const defaults = callOf(80)
     await makeProject('short', 30, [old, young, ...spans, callOf(31, { endedDaysAgo: 1 })])
-    await makeProject('usual', null, [usual, callOf(95)])
+    await makeProject('usual', null, [defaults, callOf(95)])
     expect(await listObjects()).toHaveLength(2)
     await applyTraceRetention(context(90))
-    expect((await listIds()).toSorted()).toEqual([young.id, usual.id, spans[1]!.id].toSorted())
+    expect((await listIds()).toSorted()).toEqual([young.id, defaults.id, spans[1]!.id].toSorted())
     expect(await listObjects()).toHaveLength(1)
   })
 

@@ -143,8 +143,8 @@ test('six clicks lead to the prompt that rose most, to both its trajectories by 
   const found = rows[0]![0]!
   await click(table.getByRole('row').nth(1).getByRole('link'))
   const [worst, best] = [Math.min(...rewardsOf(since, found)), Math.max(...rewardsOf(steps, found))]
-  const told = `From step ${since} with reward ${formatMetric(worst)} to step ${steps} with reward ${formatMetric(best)}`
-  await page.getByText(told).waitFor()
+  const reported = `From step ${since} with reward ${formatMetric(worst)} to step ${steps} with reward ${formatMetric(best)}`
+  await page.getByText(reported).waitFor()
   const sides = [
     ['then', since, worst],
     ['now', steps, best],

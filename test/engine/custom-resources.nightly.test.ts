@@ -36,15 +36,15 @@ const unique = (prefix: string) => `${prefix}-${randomUUID().slice(0, 8)}`
 
 function describeModel(name: string, spec: Partial<Model['spec']> = {}): Model {
   made.push(`models.trainyard.dev/${name}`)
-  const usual = { entity, project: 'tests', name, baseModelRef: { name: baseModelName } }
-  return { apiVersion, kind: 'Model', metadata: { name }, spec: { ...usual, ...spec } }
+  const defaults = { entity, project: 'tests', name, baseModelRef: { name: baseModelName } }
+  return { apiVersion, kind: 'Model', metadata: { name }, spec: { ...defaults, ...spec } }
 }
 
 function describeJob(model: string, spec: Partial<TrainingJob['spec']> = {}, name = unique('job')): TrainingJob {
   made.push(`tj/${name}`)
   const inputRef = { uri: input.uri, digest: input.digest }
-  const usual = { modelRef: { name: model }, method: 'RL' as const, inputRef, config: { learningRate: 0.001 } }
-  return { apiVersion, kind: 'TrainingJob', metadata: { name }, spec: { ...usual, ...spec } }
+  const defaults = { modelRef: { name: model }, method: 'RL' as const, inputRef, config: { learningRate: 0.001 } }
+  return { apiVersion, kind: 'TrainingJob', metadata: { name }, spec: { ...defaults, ...spec } }
 }
 
 async function read<T>(kind: string, name: string): Promise<T> {
@@ -104,8 +104,8 @@ test('kubectl get and kubectl describe show what happened', async () => {
   expect(row?.split(/\s+/).slice(0, 4)).toEqual([name, 'Succeeded', model.metadata.name, 'RL'])
   expect(row).toMatch(/(\d+)\/\1 +1 +Succeeded/)
   const story = await stack.kubectl('describe', 'tj', name)
-  const told = ['Accepted', 'Started', 'Succeeded'].map((reason) => story.lastIndexOf(` ${reason} `))
-  expect(Math.min(...told)).toBeGreaterThan(story.indexOf('Events:'))
+  const reported = ['Accepted', 'Started', 'Succeeded'].map((reason) => story.lastIndexOf(` ${reason} `))
+  expect(Math.min(...reported)).toBeGreaterThan(story.indexOf('Events:'))
 })
 
 test('a finished job stays finished without its trainer, and a changed specification replaces the trainer', async () => {

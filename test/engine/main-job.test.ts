@@ -74,12 +74,12 @@ async function expectNothingTrained(job: string, events: TrainingEvent[]): Promi
   expect(events[0]?.data['warnings']).toEqual(warnings)
   expect(await rest.call('GET', `/v1/preview/training-jobs/${job}`)).toMatchObject({ warnings })
   const columns = '-o=jsonpath={.items[0].metadata.name}|{.items[0].status.message}'
-  const [name, told] = await eventually(async () => {
+  const [name, reported] = await eventually(async () => {
     const found = (await stack.kubectl('get', 'tj', '-l', `trainyard.dev/id=${job}`, columns)).split('|')
     expect(found[1]).toMatch(/^Created step/)
     return found
   })
-  expect(told).toBe(`Created step 2 of its model. ${message}`)
+  expect(reported).toBe(`Created step 2 of its model. ${message}`)
   const said = await stack.kubectl('events', '--for', `trainingjob/${name}`, '--types=Warning')
   expect(said).toContain('NoTrainableTrajectories')
   expect(said).toContain('EqualRewards')

@@ -46,14 +46,14 @@ async function teachBoth(rest: Rest, [first, second]: readonly string[]): Promis
     )
   await rest.call('PUT', `/v1/preview/models/${model.id}/aliases/first`, { step: 1 })
   const short = model.address.replace('wandb-artifact:///', '')
-  const told = (suffix: string, answer = '') => ({ rest, model: suffix, answer })
+  const reported = (suffix: string, answer = '') => ({ rest, model: suffix, answer })
   return [
-    told(`${model.address}:step1`, first),
-    told(model.address, second),
-    told(`${model.address}:first`, first),
-    told(`${model.address}:latest`, second),
-    told(`${short}:step1`, first),
-    told(`${short}:step2`, second),
+    reported(`${model.address}:step1`, first),
+    reported(model.address, second),
+    reported(`${model.address}:first`, first),
+    reported(`${model.address}:latest`, second),
+    reported(`${short}:step1`, first),
+    reported(`${short}:step2`, second),
   ]
 }
 

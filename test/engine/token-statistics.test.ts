@@ -18,7 +18,7 @@ test('a trained job has a file with its tokens, and each trajectory was pushed i
   await rest.waitForEnd(await rest.startJob(model.id, [group]))
 
   const path = `/v1/preview/models/${model.id}`
-  const told = await eventually(async () => {
+  const reported = await eventually(async () => {
     const { token_statistics } = await rest.call<{ token_statistics: { size: number; digest: string } | null }>(
       'GET',
       `${path}/checkpoints/1`,
@@ -26,7 +26,7 @@ test('a trained job has a file with its tokens, and each trajectory was pushed i
     return token_statistics ?? Promise.reject(new Error('no statistics yet'))
   })
   const file = Buffer.from(await (await rest.send('GET', `${path}/checkpoints/1/token-statistics`)).arrayBuffer())
-  expect({ size: file.length, digest: createHash('sha256').update(file).digest('hex') }).toEqual(told)
+  expect({ size: file.length, digest: createHash('sha256').update(file).digest('hex') }).toEqual(reported)
   expect([file.subarray(0, 4).toString(), file.subarray(-4).toString()]).toEqual(['PAR1', 'PAR1'])
 
   const { data } = await rest.call<{ data: { reward: number; push: number }[] }>('GET', `${path}/trajectories`)

@@ -196,9 +196,9 @@ describe('if the client leaves, the call has', () => {
 test('usage is charged to the project', async () => {
   const otherKey = await addKey(pool, `${entity}-2`)
   const other = createTraceClient(stack.url, otherKey)
-  const place = { project_id: `${entity}-2/play`, track_llm_call: false }
-  const { response } = await other.call<{ response: Completion }>('/completions/create', ask({}, place))
-  await other.post('/completions/create_stream', ask({}, place))
+  const target = { project_id: `${entity}-2/play`, track_llm_call: false }
+  const { response } = await other.call<{ response: Completion }>('/completions/create', ask({}, target))
+  await other.post('/completions/create_stream', ask({}, target))
   const { prompt_tokens, completion_tokens } = response.usage
   await eventually(async () => {
     const usage = await createRest(stack, otherKey).call<{ data: unknown[] }>(

@@ -45,8 +45,8 @@ async function operate(namespace: string, { databaseUrl } = database): Promise<R
 }
 
 function describeModel(namespace: string, name: string, spec: Partial<Model['spec']> = {}): Model {
-  const usual = { entity: 'lost', project: 'tests', name, baseModelRef: { name: 'tiny' } }
-  return { apiVersion, kind: 'Model', metadata: { name, namespace }, spec: { ...usual, ...spec } }
+  const defaults = { entity: 'lost', project: 'tests', name, baseModelRef: { name: 'tiny' } }
+  return { apiVersion, kind: 'Model', metadata: { name, namespace }, spec: { ...defaults, ...spec } }
 }
 
 function describeJob(namespace: string, name: string): TrainingJob {

@@ -103,8 +103,8 @@ function isAlive(pid: number): boolean {
 function spread(attacks: Attack[], random: Random): Attack[] {
   const seen = new Map<string, number>()
   return attacks
-    .map((attack) => ({ attack, place: random.int(2 ** 31) }))
-    .toSorted((a, b) => a.place - b.place)
+    .map((attack) => ({ attack, rank: random.int(2 ** 31) }))
+    .toSorted((a, b) => a.rank - b.rank)
     .map(({ attack }) => {
       const turn = seen.get(attack.operation) ?? 0
       seen.set(attack.operation, turn + 1)

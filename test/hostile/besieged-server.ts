@@ -5,14 +5,14 @@ import { createTestDatabase } from '../support/database.ts'
 import type { Stack } from '../support/stack.ts'
 import { mib } from './bodies.ts'
 import { createMemoryGroup } from './memory-group.ts'
-import type { Place } from './siege.ts'
+import type { Siege } from './siege.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
 
 // The memory limit of an apiserver in the chart.
 export const memoryLimitBytes = 2048 * mib
 
 /** Runs `work` with an apiserver in a memory-limited group, and with an engine that answers at once. */
-export async function withBesiegedServer<T>(stack: Stack, work: (place: Place) => Promise<T>): Promise<T> {
+export async function withBesiegedServer<T>(stack: Stack, work: (siege: Siege) => Promise<T>): Promise<T> {
   const name = `siege-${randomUUID().slice(0, 8)}`
   const database = await createTestDatabase()
   const group = await createMemoryGroup(`trainyard-${name}`, memoryLimitBytes)

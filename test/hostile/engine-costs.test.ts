@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { median, percentile } from '../bench/statistics.ts'
 import { useStack } from '../support/stack.ts'
-import { withGateway, type Places } from './engine-siege.ts'
+import { withGateway, type EngineSiege } from './engine-siege.ts'
 
 const stack = useStack()
 const goalMs = 2_000
@@ -47,7 +47,7 @@ const loads: Record<string, Load> = {
 }
 
 /** Sends a load until the time is over. Then its clients leave. */
-async function attack({ attacker, chatModel }: Places, { path, clients, makeBody }: Load): Promise<number> {
+async function attack({ attacker, chatModel }: EngineSiege, { path, clients, makeBody }: Load): Promise<number> {
   const signal = AbortSignal.timeout(attackMs)
   let answered = 0
   const send = async () => {
@@ -63,7 +63,7 @@ async function attack({ attacker, chatModel }: Places, { path, clients, makeBody
   return answered
 }
 
-async function chatUntil(end: Promise<unknown>, { neighbour, chatModel }: Places): Promise<number[]> {
+async function chatUntil(end: Promise<unknown>, { neighbour, chatModel }: EngineSiege): Promise<number[]> {
   let isOver = false
   void end.then(() => (isOver = true))
   const latenciesMs: number[] = []
@@ -78,12 +78,12 @@ async function chatUntil(end: Promise<unknown>, { neighbour, chatModel }: Places
 
 test('what one key lets an engine compute does not delay the chats of others', { timeout: 1_200_000 }, async () => {
   const slowest: Record<string, number> = {}
-  await withGateway(stack, async (places) => {
-    const alone = await chatUntil(delay(5_000), places)
+  await withGateway(stack, async (siege) => {
+    const alone = await chatUntil(delay(5_000), siege)
     process.stdout.write(`a 16-token chat alone: median ${Math.round(median(alone))} ms\n`)
     for (const [name, load] of Object.entries(loads)) {
-      const attacking = attack(places, load)
-      const latenciesMs = await chatUntil(attacking, places)
+      const attacking = attack(siege, load)
+      const latenciesMs = await chatUntil(attacking, siege)
       const p99 = Math.round(percentile(latenciesMs, 0.99))
       slowest[name] = p99
       process.stdout.write(

@@ -25,7 +25,7 @@ export interface EngineReport {
   restarts: number
 }
 
-export interface Places {
+export interface EngineSiege {
   attacker: Rest
   neighbour: Rest
   chatModel: string
@@ -41,27 +41,27 @@ export async function besiegeEngine(stack: Stack, bodies: object[]): Promise<Eng
     hostileWorstMs: { plain: 0, structured: 0 },
     restarts: 0,
   }
-  await withGateway(stack, async (places) => {
+  await withGateway(stack, async (siege) => {
     const { failures, calmWorstMs, hostileWorstMs } = report
     // The first chat of each kind makes the engine load what it needs.
-    await chatBeside(async () => {}, { places, failures, worstMs: { plain: 0, structured: 0 } })
-    await chatBeside(() => delay(calmMs), { places, failures, worstMs: calmWorstMs })
-    await chatBeside(() => attack(places, report, bodies), { places, failures, worstMs: hostileWorstMs })
+    await chatBeside(async () => {}, { siege, failures, worstMs: { plain: 0, structured: 0 } })
+    await chatBeside(() => delay(calmMs), { siege, failures, worstMs: calmWorstMs })
+    await chatBeside(() => attack(siege, report, bodies), { siege, failures, worstMs: hostileWorstMs })
   })
   return { ...report, restarts: (await countRestarts(stack)) - restartsBefore }
 }
 
-async function attack(places: Places, report: EngineReport, bodies: object[]): Promise<void> {
+async function attack(siege: EngineSiege, report: EngineReport, bodies: object[]): Promise<void> {
   const left = [...bodies]
   const sendNext = async () => {
-    for (let body = left.shift(); body; body = left.shift()) await sendHostile(places, report, body)
+    for (let body = left.shift(); body; body = left.shift()) await sendHostile(siege, report, body)
   }
   await Promise.all(Array.from({ length: attackersAtOnce }, sendNext))
 }
 
 /** Where the results of a neighbour's chats are recorded. */
 interface Notes {
-  places: Places
+  siege: EngineSiege
   failures: string[]
   worstMs: WorstMs
 }
@@ -79,7 +79,7 @@ async function chatBeside(work: () => Promise<unknown>, notes: Notes): Promise<v
 }
 
 /** An apiserver with its own database and the stack's engines. */
-export async function withGateway(stack: Stack, work: (places: Places) => Promise<void>): Promise<void> {
+export async function withGateway(stack: Stack, work: (siege: EngineSiege) => Promise<void>): Promise<void> {
   const database = await createTestDatabase()
   const secret = await stack.kubectl('-n', 'trainyard', 'get', 'secret', 'trainyard-secrets', '-o', 'json')
   const { data } = JSON.parse(secret) as { data: Record<string, string> }
@@ -100,7 +100,7 @@ export async function withGateway(stack: Stack, work: (places: Places) => Promis
   }
 }
 
-async function sendHostile({ attacker, chatModel }: Places, report: EngineReport, body: object): Promise<void> {
+async function sendHostile({ attacker, chatModel }: EngineSiege, report: EngineReport, body: object): Promise<void> {
   const messages = [{ role: 'user', content: 'Hello.' }]
   const response = await attacker.send('POST', '/v1/chat/completions', {
     model: chatModel,
@@ -113,7 +113,7 @@ async function sendHostile({ attacker, chatModel }: Places, report: EngineReport
 }
 
 async function chatOn(notes: Notes, signal: AbortSignal, kind: keyof WorstMs): Promise<void> {
-  const { neighbour, chatModel } = notes.places
+  const { neighbour, chatModel } = notes.siege
   do {
     // Always different, so that no compiled grammar can be reused.
     const choice = ['red', 'blue'].map((colour) => `${colour} ${randomUUID()}`)

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { withBesiegedServer } from '../hostile/besieged-server.ts'
 import { mib } from '../hostile/bodies.ts'
 import { watchMemory } from '../hostile/process-memory.ts'
-import type { Place } from '../hostile/siege.ts'
+import type { Siege } from '../hostile/siege.ts'
 import { addKey } from '../support/api-server.ts'
 import { useStack } from '../support/stack.ts'
 import { askGraphql, streamFiles, upsertRun } from '../support/wandb.ts'
@@ -70,14 +70,14 @@ test.each(Object.entries(attacks))(
   '%s leave memory and time for others',
   { timeout: 600_000 },
   async (what, attack) => {
-    await withBesiegedServer(stack, async (place) => {
-      const { server, pool, group } = place
+    await withBesiegedServer(stack, async (siege) => {
+      const { server, pool, group } = siege
       const attacker = { url: server.url, member: await addKey(pool, entity), read: await addKey(pool, entity, 'read') }
       await attack.prepare(attacker)
       const memory = watchMemory(server.pid, pool)
       const send = () =>
         Promise.all(Array.from({ length: attack.times }, () => readStatus(() => attack.send(attacker))))
-      const [result] = await Promise.allSettled([besideNeighbour(place, send)])
+      const [result] = await Promise.allSettled([besideNeighbour(siege, send)])
       await memory.stop()
       if (result.status === 'rejected') throw result.reason
       const { statuses, waitedMs } = result.value
@@ -162,7 +162,7 @@ async function readStatus(send: () => Promise<Response>): Promise<string> {
 }
 
 /** The slowest answer to another entity during some work. */
-async function besideNeighbour<T>({ server, pool }: Place, work: () => Promise<T>) {
+async function besideNeighbour<T>({ server, pool }: Siege, work: () => Promise<T>) {
   const key = await addKey(pool, 'neighbour')
   const stop = new AbortController()
   let waitedMs = 0

@@ -13,7 +13,7 @@ import { readMemory, watchMemory } from './process-memory.ts'
 const calmEveryMs = 1_000
 
 /** Where a siege happens. */
-export interface Place {
+export interface Siege {
   server: RunningApiServer
   pool: Pool
   chatModel: string
@@ -40,9 +40,9 @@ export interface SiegeReport extends AttackReport {
 }
 
 /** Attacks a server while a neighbour works. Harmless requests of the same size come first, for comparison. */
-export async function besiege(place: Place, plan: SiegePlan): Promise<SiegeReport> {
-  const { server, pool, chatModel, group } = place
-  const target = await makeTarget(place)
+export async function besiege(siege: Siege, plan: SiegePlan): Promise<SiegeReport> {
+  const { server, pool, chatModel, group } = siege
+  const target = await makeTarget(siege)
   const key = await addKey(pool, 'neighbour')
   const neighbour = new Neighbour({ url: server.url, key, entity: 'neighbour', chatModel })
   await neighbour.moveIn()
@@ -72,7 +72,7 @@ export async function besiege(place: Place, plan: SiegePlan): Promise<SiegeRepor
   }
 }
 
-async function makeTarget({ server, pool, chatModel }: Place): Promise<Target> {
+async function makeTarget({ server, pool, chatModel }: Siege): Promise<Target> {
   const entity = 'attacker'
   const [read, member] = [await addKey(pool, entity, 'read'), await addKey(pool, entity, 'member')]
   const rest = createRest({ url: server.url, apiKey: member, baseModel: chatModel })

@@ -11,7 +11,7 @@ const some = { known: 6, made: 5, eightfold: 1, mixed: 1, calmMs: 3_000 }
 
 test('hostile requests of one key do not stop the service for others', { timeout: 900_000 }, async () => {
   const seed = ensureSeed()
-  const report = await withBesiegedServer(stack, (place) => besiege(place, { ...some, seed }))
+  const report = await withBesiegedServer(stack, (siege) => besiege(siege, { ...some, seed }))
   printSiege(seed, report)
   expect(checkSiege(report)).toEqual([])
 })

@@ -14,7 +14,7 @@ const grammarMs = 10_000
 
 test('hostile requests of one key do not stop the service for others', { timeout: 5_400_000 }, async () => {
   const seed = ensureSeed()
-  const report = await withBesiegedServer(stack, (place) => besiege(place, { ...all, seed }))
+  const report = await withBesiegedServer(stack, (siege) => besiege(siege, { ...all, seed }))
   printSiege(seed, report)
   expect(report.requests).toBeGreaterThan(300)
   expect(checkSiege(report)).toEqual([])

@@ -24,18 +24,18 @@ async function readVersion(root: string, name: string): Promise<string> {
 }
 
 /** Gives a copy of the checkout a folder of packages of its own, with the newest releases in place of the pinned ones. */
-export async function placePackages(copy: string, root: string): Promise<void> {
+export async function linkPackages(copy: string, root: string): Promise<void> {
   const folder = path.join(copy, 'node_modules')
   const pinned = path.join(import.meta.dirname, '..', '..', 'node_modules')
   await rm(folder)
   await mkdir(folder)
-  for (const [place, name] of await listPackages(pinned)) await link(place, folder, name)
-  for (const [place, name] of await listPackages(path.join(root, 'node_modules')))
-    if (!name.startsWith('.')) await link(place, folder, name)
+  for (const [location, name] of await listPackages(pinned)) await link(location, folder, name)
+  for (const [location, name] of await listPackages(path.join(root, 'node_modules')))
+    if (!name.startsWith('.')) await link(location, folder, name)
 }
 
 /** The packages of a folder, those with a scope one by one. */
-async function listPackages(folder: string): Promise<[place: string, name: string][]> {
+async function listPackages(folder: string): Promise<[location: string, name: string][]> {
   const entries = await readdir(folder)
   const scoped = entries.filter((name) => name.startsWith('@'))
   const inScopes = await Promise.all(
@@ -45,9 +45,9 @@ async function listPackages(folder: string): Promise<[place: string, name: strin
   return names.map((name) => [path.join(folder, name), name])
 }
 
-async function link(place: string, folder: string, name: string): Promise<void> {
+async function link(location: string, folder: string, name: string): Promise<void> {
   const target = path.join(folder, name)
   await mkdir(path.dirname(target), { recursive: true })
   await rm(target, { force: true })
-  await symlink(place, target)
+  await symlink(location, target)
 }

@@ -40,13 +40,13 @@ function addressWith(host: string, ca: string): string {
 /** Tries to migrate, and returns the reason in the log. */
 async function readReason(url: string): Promise<string | undefined> {
   const stop = new AbortController()
-  let told: string | undefined
+  let reported: string | undefined
   const warn = ({ reason }: { reason?: string }) => {
-    told = reason
+    reported = reason
     stop.abort()
   }
   await migrateWhenReady(url, { warn, info: warn, debug: () => {} } as unknown as Logger, { signal: stop.signal })
-  return told
+  return reported
 }
 
 test('connections are encrypted, and the certificate of the server is checked', async () => {

@@ -224,10 +224,10 @@ describe.each(stores)('a store on %s', (kind, createStore) => {
 
   test('has the time when an object was stored', async () => {
     await store.put('x', Buffer.from('x'))
-    const told = [await store.stat('x')]
-    for await (const listed of store.list('')) told.push(listed)
-    expect(told).toHaveLength(2)
-    for (const found of told) expect(Math.abs(Number(found?.modifiedAt) - Date.now())).toBeLessThan(60_000)
+    const reported = [await store.stat('x')]
+    for await (const listed of store.list('')) reported.push(listed)
+    expect(reported).toHaveLength(2)
+    for (const found of reported) expect(Math.abs(Number(found?.modifiedAt) - Date.now())).toBeLessThan(60_000)
   })
 
   test('lists and removes more objects than fit into one answer', async () => {

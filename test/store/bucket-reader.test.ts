@@ -25,15 +25,15 @@ function makeClient(secretAccessKey: string): S3Client {
   return new S3Client({ endpoint, forcePathStyle: true, region: 'us-east-1', maxAttempts: 1, credentials })
 }
 
-const place = { bucket: 'artifacts', key: 'data/day=1 é.jsonl' }
+const location = { bucket: 'artifacts', key: 'data/day=1 é.jsonl' }
 
 test('reads an object with any key', async () => {
-  expect(await text(await read(place, { maxBytes: 100, signal }))).toBe('x'.repeat(100))
+  expect(await text(await read(location, { maxBytes: 100, signal }))).toBe('x'.repeat(100))
 })
 
 test.each([
-  ['a missing object', { ...place, key: 'data/none' }, 404],
-  ['a missing bucket', { ...place, bucket: 'none-of-that' }, 404],
+  ['a missing object', { ...location, key: 'data/none' }, 404],
+  ['a missing bucket', { ...location, bucket: 'none-of-that' }, 404],
 ])('reports %s as permanent', async (_, missing, status) => {
   const fault = { name: 'ResponseError', kind: 'status', status, transient: false }
   await expect(read(missing, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
@@ -42,11 +42,11 @@ test.each([
 test('reports an object that it may not read as permanent', async () => {
   const refused = createBucketReader(makeClient('another'))
   const fault = { name: 'ResponseError', kind: 'status', status: 403, transient: false }
-  await expect(refused(place, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
+  await expect(refused(location, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
 })
 
 test('reads no more than the limit', async () => {
-  await expect(read(place, { maxBytes: 99, signal })).rejects.toMatchObject({ kind: 'too_large' })
+  await expect(read(location, { maxBytes: 99, signal })).rejects.toMatchObject({ kind: 'too_large' })
 })
 
 test('reports an unavailable server as temporary', async () => {
@@ -54,5 +54,5 @@ test('reports an unavailable server as temporary', async () => {
   const endpoint = 'http://127.0.0.1:1'
   const away = new S3Client({ endpoint, forcePathStyle: true, region: 'us-east-1', maxAttempts: 1, credentials })
   const fault = { kind: 'unreachable', transient: true }
-  await expect(createBucketReader(away)(place, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
+  await expect(createBucketReader(away)(location, { maxBytes: 100, signal })).rejects.toMatchObject(fault)
 })

@@ -35,10 +35,10 @@ export interface RunningApiServer extends ServedApi {
 export const webhookKey = 'the key of the secrets of webhooks'
 
 type Command = [string, ...string[]]
-type Place = Pick<Services, 'kubeconfig' | 'artifacts'>
+type ServerServices = Pick<Services, 'kubeconfig' | 'artifacts'>
 
 /** The way of an apiserver to its database, and its variables. */
-async function prepare(stack: Place, databaseUrl: string, env: Record<string, string>) {
+async function prepare(stack: ServerServices, databaseUrl: string, env: Record<string, string>) {
   const { hostname, port: databasePort } = new URL(databaseUrl)
   const postgres = await openSeverableProxy({ host: hostname, port: Number(databasePort) })
   const ownDatabaseUrl = new URL(databaseUrl)
@@ -67,7 +67,7 @@ async function prepare(stack: Place, databaseUrl: string, env: Record<string, st
  * start. Those who kill it, measure it or give Node options need one: see `startApiServer`.
  */
 export async function serveApi(
-  stack: Place,
+  stack: ServerServices,
   databaseUrl: string,
   env: Record<string, string> = {},
 ): Promise<ServedApi> {
@@ -84,7 +84,7 @@ export async function serveApi(
 
 /** Starts apiserver/main.ts as its pod would, with additional variables. `wrap` changes its command. */
 export async function startApiServer(
-  stack: Place,
+  stack: ServerServices,
   databaseUrl: string,
   env: Record<string, string> = {},
   wrap: (command: Command) => Command = (command) => command,

@@ -80,11 +80,11 @@ export class FairOrderModel {
       heads.set(job.model, { ...head, priority: Math.max(head.priority, job.priority) })
     }
     return [...heads.values()]
-      .toSorted((a, b) => b.priority - a.priority || this.#place(a) - this.#place(b))
+      .toSorted((a, b) => b.priority - a.priority || this.#rank(a) - this.#rank(b))
       .map(({ job }) => job)
   }
 
-  #place({ job }: { job: ModelJob }): number {
+  #rank({ job }: { job: ModelJob }): number {
     return this.#jobs.indexOf(job)
   }
 

@@ -3,7 +3,7 @@ import { enginePort } from '../../crds/engine-address.ts'
 import type { Pool } from '../../db/pool.ts'
 
 /** The Kubernetes objects of a fake engine. */
-export interface EnginePlace {
+export interface EngineTarget {
   kubectl: (...args: string[]) => Promise<unknown>
   namespace: string
   pool: Pool
@@ -16,10 +16,10 @@ export interface EnginePlace {
 }
 
 /** Starts a fake engine behind a ready engine pod. `answer` handles its requests. */
-export async function startFakeEngine(place: EnginePlace, answer: RequestListener): Promise<Server> {
-  const engine = await listenAsEngine(place.address, answer)
+export async function startFakeEngine(target: EngineTarget, answer: RequestListener): Promise<Server> {
+  const engine = await listenAsEngine(target.address, answer)
   try {
-    await announceEngine(place)
+    await announceEngine(target)
     return engine
   } catch (error) {
     engine.close()
@@ -38,9 +38,9 @@ export async function listenAsEngine(address: string, answer: RequestListener): 
 }
 
 /** Creates a ready engine pod and its base model. The caller must answer at its address. */
-export async function announceEngine(place: EnginePlace): Promise<void> {
-  await addEnginePod(place)
-  await addBaseModel(place)
+export async function announceEngine(target: EngineTarget): Promise<void> {
+  await addEnginePod(target)
+  await addBaseModel(target)
 }
 
 /** A row of the base model, as the operator writes it. */
@@ -48,7 +48,7 @@ export async function addBaseModel({
   pool,
   baseModel,
   namespace,
-}: Pick<EnginePlace, 'pool' | 'baseModel' | 'namespace'>): Promise<void> {
+}: Pick<EngineTarget, 'pool' | 'baseModel' | 'namespace'>): Promise<void> {
   await pool.query(
     'INSERT INTO training.base_models (name, names, namespace, cr_name) VALUES ($1, ARRAY[$1], $2, $1)',
     [baseModel, namespace],
@@ -56,19 +56,19 @@ export async function addBaseModel({
 }
 
 /** A pod that Kubernetes calls Ready. */
-export async function addEnginePod(place: Omit<EnginePlace, 'pool'>): Promise<void> {
-  const { kubectl, namespace, baseModel, podName = 'engine' } = place
+export async function addEnginePod(target: Omit<EngineTarget, 'pool'>): Promise<void> {
+  const { kubectl, namespace, baseModel, podName = 'engine' } = target
   const labels = `trainyard.dev/component=engine,trainyard.dev/base-model=${baseModel}`
   // No scheduler of this name exists, so that no node runs the pod.
   const overrides = JSON.stringify({ spec: { schedulerName: 'nobody' } })
   const args = ['run', podName, '--image=none', `--labels=${labels}`, `--overrides=${overrides}`, '--restart=Never']
   await kubectl('-n', namespace, ...args)
-  await setEngineReady(place, true)
+  await setEngineReady(target, true)
 }
 
 /** Has Kubernetes call an engine pod Ready or not. */
-export async function setEngineReady(place: Omit<EnginePlace, 'pool'>, isReady: boolean): Promise<void> {
-  const { kubectl, namespace, address, podName = 'engine' } = place
+export async function setEngineReady(target: Omit<EngineTarget, 'pool'>, isReady: boolean): Promise<void> {
+  const { kubectl, namespace, address, podName = 'engine' } = target
   const conditions = [{ type: 'Ready', status: isReady ? 'True' : 'False' }]
   const status = JSON.stringify({ status: { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions } })
   await kubectl('-n', namespace, 'patch', 'pod', podName, '--subresource=status', '--type=merge', '-p', status)

@@ -68,9 +68,9 @@ const extras = [
 function mutate(random: Random, body: unknown, project: string): unknown {
   const copy = cloneValue(body) as Record<string, unknown>
   for (let count = 1 + random.int(3); count > 0; count--) {
-    const places = listPlaces(copy)
-    if (places.length === 0) return copy
-    const { holder, key } = random.pick(places)
+    const members = listMembers(copy)
+    if (members.length === 0) return copy
+    const { holder, key } = random.pick(members)
     const chance = random.int(10)
     const target = holder as Record<string, unknown>
     if (chance === 0) delete target[key]
@@ -92,10 +92,10 @@ function cloneValue(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, cloneValue(member)]))
 }
 
-function listPlaces(value: object): { holder: object; key: string }[] {
+function listMembers(value: object): { holder: object; key: string }[] {
   return Object.entries(value).flatMap(([key, member]) => [
     { holder: value, key },
-    ...(typeof member === 'object' && member !== null && !(member instanceof Raw) ? listPlaces(member as object) : []),
+    ...(typeof member === 'object' && member !== null && !(member instanceof Raw) ? listMembers(member as object) : []),
   ])
 }
 
@@ -122,10 +122,10 @@ export function makeHostile(random: Random, asked: Asked, project: string): Host
 
 function spoilPath(random: Random, path: string): string {
   const parts = path.split('/')
-  const place = 1 + random.int(parts.length - 1)
+  const index = 1 + random.int(parts.length - 1)
   if (path.includes('?'))
     return `${path.split('?')[0]}?${random.pick(['', 'project_id=', 'project_id=%', 'project_id=%00', 'project_id=a&project_id=b', 'project_id[a]=b', '__proto__=1'])}`
-  return parts.with(place, random.pick(segments)).join('/')
+  return parts.with(index, random.pick(segments)).join('/')
 }
 
 function spoilBody(random: Random, hostile: Required<Hostile>): Hostile {
@@ -177,11 +177,11 @@ function makeForm(random: Random, project: string): Pick<Hostile, 'headers' | 'b
     '__proto__',
   ]
   const parts = Array.from({ length: random.int(4) }, () => [random.pick(names), text()])
-  const usual = [
+  const defaults = [
     ['project_id', random.chance(0.7) ? project : random.pick(projects)],
     ['file"; filename="blob', text()],
   ].filter(() => random.chance(0.9))
-  const written = [...usual, ...parts].map(
+  const written = [...defaults, ...parts].map(
     ([name, value]) =>
       `--x\r\nContent-Disposition: form-data; name="${name}"\r\n${random.pick(['', 'Content-Type: x\r\n', 'x\r\n'])}\r\n${value}\r\n`,
   )

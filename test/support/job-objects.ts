@@ -67,7 +67,7 @@ export function makeJob(changes: Partial<OperatorJob> = {}): OperatorJob {
     isUndecided: false,
     ahead: 0,
     firstAhead: null,
-    place: 1,
+    position: 1,
     hasBaseModel: true,
     block: null,
     ...changes,

@@ -52,8 +52,8 @@ function useGateway<Api extends ServedApi>(
   beforeAll(async () => {
     await createNamespace(stack, namespace)
     const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
-    const place = { kubectl, namespace, pool: own.database.pool, address, baseModel: model }
-    engine = await startFakeEngine(place, (request, response) => void answer(request, response))
+    const target = { kubectl, namespace, pool: own.database.pool, address, baseModel: model }
+    engine = await startFakeEngine(target, (request, response) => void answer(request, response))
     own.servers = await Promise.all(
       Array.from({ length: count }, () => start(stack, own.database.databaseUrl, { ...variables, ...env })),
     )

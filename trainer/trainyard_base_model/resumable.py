@@ -4,6 +4,7 @@ The hub's client writes each file under a name of its own process, because some 
 a download that another process has begun continues. The digest shows whether two processes have written at once.
 """
 
+import os
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -67,14 +68,15 @@ def resume(file: RemoteFile, progress: DownloadProgress) -> None:
     partial = file.blob.with_name(f"{file.digest}.partial")
     partial.parent.mkdir(parents=True, exist_ok=True)
     with partial.open("ab") as output:
-        if output.tell() > file.size:
+        offset = output.seek(0, os.SEEK_END)
+        if offset > file.size:
             output.truncate(0)
-            output.seek(0)
-        progress.add(output.tell())
+            offset = output.seek(0)
+        progress.add(offset)
         http_get(
             file.found.location,
             output,
-            resume_size=output.tell(),
+            resume_size=offset,
             headers=build_headers(file),
             expected_size=file.size,
             tqdm_class=make_file_bar(progress),

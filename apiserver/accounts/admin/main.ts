@@ -12,8 +12,8 @@ try {
   if (help === undefined) await runOnDatabase()
   else process.stdout.write(help)
 } catch (error) {
-  const told = error instanceof CommandError || error instanceof ConfigError
-  process.stderr.write(`${told ? error.message : String((error as Error).stack ?? error)}\n`)
+  const isExplained = error instanceof CommandError || error instanceof ConfigError
+  process.stderr.write(`${isExplained ? error.message : String((error as Error).stack ?? error)}\n`)
   process.exit(1)
 }
 

@@ -20,8 +20,8 @@ import {
   type MadeKey,
 } from './service.ts'
 
-const usual = { tag: 'Keys', role: 'admin' } as const
-const making = { ...usual, idempotent: 'handler', idParameter: 'key_id', answer: newKeySchema } as const
+const defaults = { tag: 'Keys', role: 'admin' } as const
+const creation = { ...defaults, idempotent: 'handler', idParameter: 'key_id', answer: newKeySchema } as const
 
 interface KeyDeps extends Pick<AuthDeps, 'findPublicBase'> {
   pool: Pool
@@ -31,7 +31,7 @@ export function routeKeys(api: RestApi, deps: KeyDeps): void {
   const { pool } = deps
   api.post(
     '/v1/preview/keys',
-    { ...making, summary: 'Create a key', body: keyCreateSchema, bodyOptional: true },
+    { ...creation, summary: 'Create a key', body: keyCreateSchema, bodyOptional: true },
     async ({ ctx, caller, body, newId, answerOnce }) => {
       const expiresAt = readExpiry(body?.expires_at, body?.expires_in_seconds)
       const [role, name, traceProject] = [body?.role ?? 'member', body?.name ?? undefined, body?.trace_project]
@@ -46,7 +46,7 @@ export function routeKeys(api: RestApi, deps: KeyDeps): void {
   api.get(
     '/v1/preview/keys',
     {
-      ...usual,
+      ...defaults,
       summary: "List the entity's keys, oldest first",
       query: countedPageQuery,
       answer: countedListOf(keySchema),
@@ -59,13 +59,13 @@ export function routeKeys(api: RestApi, deps: KeyDeps): void {
 
   api.get(
     '/v1/preview/keys/{key_id}',
-    { ...usual, summary: 'Get a key', answer: keySchema },
+    { ...defaults, summary: 'Get a key', answer: keySchema },
     async ({ caller, params }) => presentKey(await getKey(pool, caller.entity, params.key_id)),
   )
 
   api.delete(
     '/v1/preview/keys/{key_id}',
-    { ...usual, summary: 'Revoke a key immediately and permanently', answer: keySchema, errorStatuses: [409] },
+    { ...defaults, summary: 'Revoke a key immediately and permanently', answer: keySchema, errorStatuses: [409] },
     async ({ caller, params }) =>
       presentKey(
         await revokeKey(pool, { entity: caller.entity, id: params.key_id, keepAdmin: true, by: caller.keyId }),
@@ -75,7 +75,7 @@ export function routeKeys(api: RestApi, deps: KeyDeps): void {
   api.put(
     '/v1/preview/keys/{key_id}/trace-project',
     {
-      ...usual,
+      ...defaults,
       summary: 'Set which project records the chats of a key',
       description: 'Applies to chats that begin after the answer. null means the setting of the entity.',
       body: keyTraceProjectSchema,
@@ -90,7 +90,7 @@ export function routeKeys(api: RestApi, deps: KeyDeps): void {
 
   api.post(
     '/v1/preview/keys/{key_id}/rotate',
-    { ...making, summary: 'Rotate a key', body: keyRotateSchema, bodyOptional: true },
+    { ...creation, summary: 'Rotate a key', body: keyRotateSchema, bodyOptional: true },
     async ({ ctx, caller, params, body, newId, answerOnce }) => {
       const overlapSeconds = body?.overlap_seconds ?? defaultOverlapSeconds
       const { entity, keyId: by } = caller

@@ -57,8 +57,8 @@ export async function listKeys(
   entity: string,
   { after, limit, max_total: maxTotal }: CountedPageQuery,
 ): Promise<{ rows: ApiKeyRow[]; total: number | undefined }> {
-  const place = await resolveCursor(after, (id) => findApiKey(pool, entity, id))
-  const rows = await listApiKeys(pool, entity, { after: place?.id, limit: limit + 1 })
+  const position = await resolveCursor(after, (id) => findApiKey(pool, entity, id))
+  const rows = await listApiKeys(pool, entity, { after: position?.id, limit: limit + 1 })
   return { rows, total: await countTotal(maxTotal, (max) => countApiKeys(pool, entity, max)) }
 }
 

@@ -41,20 +41,20 @@ type JobOwner = Pick<Caller, 'entity' | 'queuedJobs'>
 
 /**
  * Checks that the entity has no more unfinished jobs than it may. Call it after the insert of a job, in its
- * transaction. Of concurrent jobs, exactly as many succeed as there are places.
+ * transaction. Of concurrent jobs, exactly as many succeed as there are slots.
  *
  * @throws {HttpError} 429, which rolls the insert back
  */
-export async function requireJobPlace(connection: Connection, { entity, queuedJobs: limit }: JobOwner): Promise<void> {
-  if (limit !== Infinity && !(await fitsJobLimit(connection, entity, limit))) throw noJobPlace(entity, limit)
+export async function requireJobSlot(connection: Connection, { entity, queuedJobs: limit }: JobOwner): Promise<void> {
+  if (limit !== Infinity && !(await fitsJobLimit(connection, entity, limit))) throw noJobSlot(entity, limit)
 }
 
 /** Checks the same limit before anything is stored for the job. @throws {HttpError} 429 */
-export async function requireFreeJobPlace(pool: Pool, { entity, queuedJobs: limit }: JobOwner): Promise<void> {
-  if (limit !== Infinity && (await countUnfinishedJobs(pool, entity)) >= limit) throw noJobPlace(entity, limit)
+export async function requireFreeJobSlot(pool: Pool, { entity, queuedJobs: limit }: JobOwner): Promise<void> {
+  if (limit !== Infinity && (await countUnfinishedJobs(pool, entity)) >= limit) throw noJobSlot(entity, limit)
 }
 
-function noJobPlace(entity: string, limit: number): LimitError {
+function noJobSlot(entity: string, limit: number): LimitError {
   const detail = `${entity} has reached its limit queued_jobs (${limit} unfinished training jobs). Send this job again when another one has ended.`
   return new LimitError('queued_jobs', detail)
 }

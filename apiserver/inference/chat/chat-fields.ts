@@ -4,7 +4,7 @@ export const runsCode = 'it would run your code in an engine that others use too
 export const movesMemory = "it moves the engine's own memory between machines"
 export const changesMedia = 'it changes how the engine reads media for everybody who uses it'
 export const sizesPrompts = 'it changes the length of the prompt: use truncate_prompt_tokens'
-const takesPlace = 'use the fields messages and tools of the chat itself'
+const useChatFields = 'use the fields messages and tools of the chat itself'
 const changesKind = 'it changes how the engine applies the template'
 export const isGone =
   'engines ignore it and would answer without the constraint: use structured_outputs or response_format'
@@ -145,8 +145,8 @@ export const templateFields: Fields = {
   padding: sizesPrompts,
   max_length: sizesPrompts,
   truncation: sizesPrompts,
-  conversation: takesPlace,
-  tools: takesPlace,
+  conversation: useChatFields,
+  tools: useChatFields,
   tokenize: changesKind,
   return_tensors: changesKind,
   return_dict: changesKind,

@@ -65,13 +65,13 @@ function convertMessages(messages: readonly ChatMessage[]): ChatMessage[] {
   })
 }
 
-interface MessagePlace {
+interface MessageContext {
   index: number
   /** The ids of the last calls, by the names of their functions. */
   ids: ReadonlyMap<unknown, unknown>
 }
 
-function convertMessage(message: ChatMessage, { index, ids }: MessagePlace): ChatMessage {
+function convertMessage(message: ChatMessage, { index, ids }: MessageContext): ChatMessage {
   const { function_call: call, ...rest } = message
   // Mistral's templates accept only ids of nine letters and digits.
   const id = `call${String(index).padStart(5, '0')}`

@@ -77,6 +77,6 @@ function isForeign(name: string, given: unknown): boolean {
   return typeof given !== 'string' || !dataScheme.test(given)
 }
 
-function issueOf(place: string[], msg: string): ValidationIssue {
-  return { loc: ['body', ...place], msg, type: 'value_error' }
+function issueOf(path: string[], msg: string): ValidationIssue {
+  return { loc: ['body', ...path], msg, type: 'value_error' }
 }

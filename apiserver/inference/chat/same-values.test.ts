@@ -73,8 +73,8 @@ const body = fc.array(member, { maxLength: 8 }).map((members) => `{${members.joi
 const broken = fc
   .tuple(body, fc.nat(), fc.oneof(plain, fc.constantFrom(...pieces, '"', '\u0000', '\uFEFF')))
   .map(([whole, at, inserted]) => {
-    const place = at % (whole.length + 1)
-    return whole.slice(0, place) + inserted + whole.slice(place)
+    const index = at % (whole.length + 1)
+    return whole.slice(0, index) + inserted + whole.slice(index)
   })
 
 interface Case {

@@ -15,15 +15,15 @@ export function findUnsupportedFields(chat: ChatRequest): ValidationIssue[] {
   ]
 }
 
-/** Returns the issues of the members of a request, or of the part of a request at `place`. */
-export function findUnsupported(value: unknown, fields: Fields, place: string[]): ValidationIssue[] {
+/** Returns the issues of the members of a request, or of the part of a request at `path`. */
+export function findUnsupported(value: unknown, fields: Fields, path: string[]): ValidationIssue[] {
   if (typeof value !== 'object' || value === null) return []
   const issues: ValidationIssue[] = []
   // This runs for every request, so it creates no list for each member.
   for (const name of Object.keys(value)) {
     const reason = Object.hasOwn(fields, name) ? fields[name] : null
     if (!reason || isEmpty((value as Record<string, unknown>)[name])) continue
-    issues.push({ loc: ['body', ...place, name], msg: `${name} is not accepted: ${reason}`, type: 'value_error' })
+    issues.push({ loc: ['body', ...path, name], msg: `${name} is not accepted: ${reason}`, type: 'value_error' })
   }
   return issues
 }

@@ -61,8 +61,8 @@ test.each<[string, object, string]>([
   ],
   ['a priority', { priority: 1 }, 'priority'],
   ['a large grammar', { structured_outputs: { regex: 'a'.repeat(70_000) } }, 'structured_outputs'],
-])('%s is rejected', (_, more, place) => {
-  expect(() => check(more)).toThrow(`body.${place}: `)
+])('%s is rejected', (_, more, path) => {
+  expect(() => check(more)).toThrow(`body.${path}: `)
 })
 
 test('a complete reply is at most 256 MiB, and a stream is not bounded', () => {

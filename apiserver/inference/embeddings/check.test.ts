@@ -20,6 +20,6 @@ test.each<[string, object, string]>([
   ['too many inputs', { input: Array.from({ length: 2_049 }, () => 'a') }, 'input'],
   ['a padded prompt', { input: 'a', padding: 'max_length' }, 'padding'],
   ['a priority', { input: 'a', priority: 1 }, 'priority'],
-])('%s is rejected', (_, body, place) => {
-  expect(() => check(body)).toThrow(`body.${place}: `)
+])('%s is rejected', (_, body, path) => {
+  expect(() => check(body)).toThrow(`body.${path}: `)
 })

@@ -40,7 +40,7 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
   if (status === 400 && type === 'GrammarError') return new HttpError(errors.unusable_grammar, message)
   if (status === 400 || status === 413 || status === 422) {
     if (noToolParser.test(message)) return unprocessable(missingParser)
-    // Clients of OpenAI's API look for this code, and shorten the chat. The place in vLLM's error is its own name for
+    // Clients of OpenAI's API look for this code, and shorten the chat. The path in vLLM's error is its own name for
     // the prompt.
     if (tooLong.test(message)) return new HttpError(errors.context_length_exceeded, [describeIssue([], message)])
     if (notLoaded.test(message)) return new HttpError(errors.engine_unavailable, cannotLoad, later)
@@ -56,8 +56,8 @@ export function translateEngineError(status: number, body: Uint8Array): HttpErro
   return new HttpError(errors.engine_failed, 'The engine failed to answer.')
 }
 
-function describeIssue(place: string[], msg: string): ValidationIssue {
-  return { loc: ['body', ...place], msg, type: 'value_error' }
+function describeIssue(path: string[], msg: string): ValidationIssue {
+  return { loc: ['body', ...path], msg, type: 'value_error' }
 }
 
 /**

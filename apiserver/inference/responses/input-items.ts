@@ -15,10 +15,10 @@ export const inputItemsQuery = Type.Object({
  */
 export function presentInputItems(input: string, { after, limit, order }: Static<typeof inputItemsQuery>) {
   const parsed: unknown = parseText(input)
-  const items = (Array.isArray(parsed) ? parsed.filter(isObject) : []).map((item, place) => ({
+  const items = (Array.isArray(parsed) ? parsed.filter(isObject) : []).map((item, index) => ({
     type: 'message',
     ...item,
-    id: typeof item['id'] === 'string' ? item['id'] : `item_${place}`,
+    id: typeof item['id'] === 'string' ? item['id'] : `item_${index}`,
   }))
   const ordered = order === 'desc' ? items.toReversed() : items
   const found = after === undefined ? -1 : ordered.findIndex(({ id }) => id === after)

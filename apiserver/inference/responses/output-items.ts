@@ -48,13 +48,13 @@ export function makeId(prefix: string): string {
 }
 
 /** The response that an item belongs to, and the item's index in it. */
-export interface ItemPlace {
+export interface ItemPosition {
   responseId: string
   index: number
 }
 
 /** The id of an item. It contains the id of its response. */
-function makeItemId(prefix: string, { responseId, index }: ItemPlace): string {
+function makeItemId(prefix: string, { responseId, index }: ItemPosition): string {
   return `${prefix}_${responseId.replace(/^resp_/, '')}${index.toString(16)}`
 }
 
@@ -64,18 +64,18 @@ export function findResponseId(itemId: string): string | undefined {
   return digits === undefined ? undefined : `resp_${digits}`
 }
 
-export function makeMessage(place: ItemPlace): MessageItem {
-  return { id: makeItemId('msg', place), type: 'message', status: 'in_progress', role: 'assistant', content: [] }
+export function makeMessage(position: ItemPosition): MessageItem {
+  return { id: makeItemId('msg', position), type: 'message', status: 'in_progress', role: 'assistant', content: [] }
 }
 
-export function makeReasoning(place: ItemPlace): ReasoningItem {
-  const id = makeItemId('rs', place)
+export function makeReasoning(position: ItemPosition): ReasoningItem {
+  const id = makeItemId('rs', position)
   return { id, type: 'reasoning', status: 'in_progress', summary: [], content: [], encrypted_content: null }
 }
 
-export function makeCall(place: ItemPlace, { callId, name }: { callId: string; name: string }): CallItem {
+export function makeCall(position: ItemPosition, { callId, name }: { callId: string; name: string }): CallItem {
   return {
-    id: makeItemId('fc', place),
+    id: makeItemId('fc', position),
     type: 'function_call',
     status: 'in_progress',
     call_id: callId,

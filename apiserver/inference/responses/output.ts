@@ -6,7 +6,7 @@ import {
   makeReasoningPart,
   makeTextPart,
   type CallItem,
-  type ItemPlace,
+  type ItemPosition,
   type ItemStatus,
   type MessageItem,
   type OutputItem,
@@ -50,7 +50,7 @@ export class ResponseOutput {
     const item = this.#findOpen('reasoning') ?? this.#openText(makeReasoning(this.#next), makeReasoningPart())
     item.content[0]!.text += delta
     this.size += bytesPerCharacter * delta.length
-    this.#emit({ type: 'response.reasoning_text.delta', ...this.#placePart(item), delta })
+    this.#emit({ type: 'response.reasoning_text.delta', ...this.#locatePart(item), delta })
   }
 
   addText(delta: string, logprobs: unknown[]): void {
@@ -60,7 +60,7 @@ export class ResponseOutput {
     part.logprobs.push(...logprobs)
     this.size += bytesPerCharacter * delta.length
     if (logprobs.length > 0) this.size += bytesPerCharacter * JSON.stringify(logprobs).length
-    this.#emit({ type: 'response.output_text.delta', ...this.#placePart(item), delta, logprobs })
+    this.#emit({ type: 'response.output_text.delta', ...this.#locatePart(item), delta, logprobs })
   }
 
   addCall({ index, id, name, arguments: delta }: CallPiece): void {
@@ -69,7 +69,7 @@ export class ResponseOutput {
     if (delta === '') return
     item.arguments += delta
     this.size += bytesPerCharacter * delta.length
-    this.#emit({ type: 'response.function_call_arguments.delta', ...this.#place(item), delta })
+    this.#emit({ type: 'response.function_call_arguments.delta', ...this.#locate(item), delta })
   }
 
   /** Closes the open item. */
@@ -82,8 +82,8 @@ export class ResponseOutput {
     this.#emit({ type: 'response.output_item.done', output_index: this.items.length - 1, item })
   }
 
-  /** The place of the next item. */
-  get #next(): ItemPlace {
+  /** The position of the next item. */
+  get #next(): ItemPosition {
     return { responseId: this.#responseId, index: this.items.length }
   }
 
@@ -96,7 +96,7 @@ export class ResponseOutput {
   #openText<Part, Item extends OutputItem & { content: Part[] }>(item: Item, part: Part): Item {
     this.#open(item)
     item.content.push(part)
-    this.#emit({ type: 'response.content_part.added', ...this.#placePart(item), part })
+    this.#emit({ type: 'response.content_part.added', ...this.#locatePart(item), part })
     return item
   }
 
@@ -113,27 +113,27 @@ export class ResponseOutput {
   }
 
   #endPart(item: MessageItem | ReasoningItem): void {
-    const place = this.#placePart(item)
+    const position = this.#locatePart(item)
     if (item.type === 'reasoning') {
-      this.#emit({ type: 'response.reasoning_text.done', ...place, text: item.content[0]!.text })
+      this.#emit({ type: 'response.reasoning_text.done', ...position, text: item.content[0]!.text })
     } else {
       const { text, logprobs } = item.content[0]!
-      this.#emit({ type: 'response.output_text.done', ...place, text, logprobs })
+      this.#emit({ type: 'response.output_text.done', ...position, text, logprobs })
     }
-    this.#emit({ type: 'response.content_part.done', ...place, part: item.content[0] })
+    this.#emit({ type: 'response.content_part.done', ...position, part: item.content[0] })
   }
 
   #endCall(item: CallItem): void {
     const { name, arguments: whole } = item
-    this.#emit({ type: 'response.function_call_arguments.done', ...this.#place(item), name, arguments: whole })
+    this.#emit({ type: 'response.function_call_arguments.done', ...this.#locate(item), name, arguments: whole })
   }
 
-  #place({ id }: OutputItem) {
+  #locate({ id }: OutputItem) {
     return { item_id: id, output_index: this.items.length - 1 }
   }
 
-  #placePart(item: OutputItem) {
-    return { ...this.#place(item), content_index: 0 }
+  #locatePart(item: OutputItem) {
+    return { ...this.#locate(item), content_index: 0 }
   }
 }
 

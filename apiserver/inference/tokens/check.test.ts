@@ -27,8 +27,8 @@ test.each<[string, object, string]>([
     { prompt: 'a', chat_template_kwargs: { max_length: 9 } },
     'chat_template_kwargs.max_length',
   ],
-])('%s is rejected', (_, body, place) => {
-  expect(() => checkTokenize(read(body))).toThrow(`body.${place}: `)
+])('%s is rejected', (_, body, path) => {
+  expect(() => checkTokenize(read(body))).toThrow(`body.${path}: `)
 })
 
 test('a request has at most 1 MiB', () => {

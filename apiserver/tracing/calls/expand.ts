@@ -38,9 +38,9 @@ export async function* expandCalls(
     }
     const values = await resolveAll(deps, project, expanded)
     let [written, bytes]: [string[], number] = [[], 0]
-    for (const [place, call] of expanded.entries()) {
+    for (const [index, call] of expanded.entries()) {
       if (yielder.isDue()) await yielder.yield()
-      const text = wanted.present(call.write(values), part[place]!.index)
+      const text = wanted.present(call.write(values), part[index]!.index)
       if (written.length > 0 && bytes + text.length > partBytes) {
         yield written
         ;[written, bytes] = [[], 0]

@@ -22,7 +22,7 @@ export interface IngestDeps {
 }
 
 const tag = 'Calls'
-const under = (place: string, names: readonly string[]) => names.map((name) => `${place}.${name}`)
+const under = (path: string, names: readonly string[]) => names.map((name) => `${path}.${name}`)
 const writes = { stores: true, masksKeys: true }
 const startBody = { ...writes, body: startBodySchema, texts: under('start', startTexts) }
 const endBody = { ...writes, body: endBodySchema, texts: under('end', endTexts) }
@@ -40,13 +40,13 @@ export function routeIngest(api: TraceApi, deps: IngestDeps): void {
     { tag, summary: 'Store starts and ends of calls', ...writes, body: batchBodySchema, texts: batchTexts },
     async ({ caller, body: { batch } }) => {
       const parts = batch.map((item, index): CallPart & { projectId: string } => {
-        const place = ['body', 'batch', String(index), 'req', item.mode]
+        const path = ['body', 'batch', String(index), 'req', item.mode]
         if (item.mode === 'end') {
           const { end } = item.req
-          return { projectId: end.project_id, id: end.id, end: readEnd(end, place) }
+          return { projectId: end.project_id, id: end.id, end: readEnd(end, path) }
         }
         const { start } = item.req
-        return { projectId: start.project_id, ...readStart(start, caller.keyId, place) }
+        return { projectId: start.project_id, ...readStart(start, caller.keyId, path) }
       })
       await writeByProject(deps, caller, parts)
       return { res: parts.map(({ id, start }) => (start ? { id, trace_id: start.traceId } : {})) }
@@ -68,8 +68,8 @@ function routeWhole(api: TraceApi, deps: IngestDeps): void {
     async ({ caller, params, body: { batch } }) => {
       const project = await deps.projects.open(caller, `${params.entity}/${params.project}`)
       const parts = batch.map((call, index): CallPart => {
-        const place = ['body', 'batch', String(index)]
-        return { ...readStart(call, caller.keyId, place), end: readEnd(call, place) }
+        const path = ['body', 'batch', String(index)]
+        return { ...readStart(call, caller.keyId, path), end: readEnd(call, path) }
       })
       await deps.calls.write(project, parts)
       return {}

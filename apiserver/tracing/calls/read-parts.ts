@@ -8,7 +8,7 @@ import type { WireEnd, WireStart } from './schema.ts'
 const maxNameLength = 1_024
 
 /** Reads a start from a request. Creates the ids that it lacks. @throws {HttpError} 422 */
-export function readStart(wire: WireStart, wbUserId: string, place: string[]): { id: string; start: CallStart } {
+export function readStart(wire: WireStart, wbUserId: string, path: string[]): { id: string; start: CallStart } {
   return {
     id: wire.id ?? newId(),
     start: {
@@ -18,10 +18,10 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
       parentId: wire.parent_id || null,
       threadId: wire.thread_id || null,
       turnId: wire.turn_id || null,
-      startedAt: readTime(wire.started_at, place, 'started_at'),
-      attributes: readObject(wire.attributes, place, 'attributes'),
-      inputs: readObject(wire.inputs, place, 'inputs'),
-      otelDump: isNothing(wire.otel_dump) ? null : readObject(wire.otel_dump, place, 'otel_dump'),
+      startedAt: readTime(wire.started_at, path, 'started_at'),
+      attributes: readObject(wire.attributes, path, 'attributes'),
+      inputs: readObject(wire.inputs, path, 'inputs'),
+      otelDump: isNothing(wire.otel_dump) ? null : readObject(wire.otel_dump, path, 'otel_dump'),
       wbUserId,
       wbRunId: wire.wb_run_id || null,
       wbRunStep: wire.wb_run_step,
@@ -30,12 +30,12 @@ export function readStart(wire: WireStart, wbUserId: string, place: string[]): {
 }
 
 /** Reads an end from a request. @throws {HttpError} 422 */
-export function readEnd(wire: WireEnd, place: string[]): CallEnd {
+export function readEnd(wire: WireEnd, path: string[]): CallEnd {
   return {
-    endedAt: readTime(wire.ended_at, place, 'ended_at'),
+    endedAt: readTime(wire.ended_at, path, 'ended_at'),
     output: wire.output ?? null,
     exception: wire.exception,
-    summary: readObject(wire.summary, place, 'summary'),
+    summary: readObject(wire.summary, path, 'summary'),
     wbRunStepEnd: wire.wb_run_step_end,
   }
 }
@@ -49,13 +49,13 @@ function isNothing(text: JsonText | undefined): text is undefined {
   return text === undefined || text.first === 'n'
 }
 
-function readTime(text: string, place: string[], name: string): string {
+function readTime(text: string, path: string[], name: string): string {
   const time = parseInstant(text)
   if (time) return time
-  throw unprocessable({ loc: [...place, name], msg: 'Input should be a valid datetime', type: 'datetime_parsing' })
+  throw unprocessable({ loc: [...path, name], msg: 'Input should be a valid datetime', type: 'datetime_parsing' })
 }
 
-function readObject(text: JsonText, place: string[], name: string): JsonText {
+function readObject(text: JsonText, path: string[], name: string): JsonText {
   if (text.first === '{') return text
-  throw unprocessable({ loc: [...place, name], msg: 'Input should be a valid dictionary', type: 'dict_type' })
+  throw unprocessable({ loc: [...path, name], msg: 'Input should be a valid dictionary', type: 'dict_type' })
 }

@@ -39,10 +39,10 @@ export class Spill {
   /** Writes large payloads into the artifact store before the row is written. The row then has their keys. */
   async storeLarge(project: Project, row: CallRow): Promise<CallRow> {
     const payloads = Object.entries(row.payloads) as [Payload, Buffer | undefined][]
-    for (const [place, bytes] of payloads) {
+    for (const [column, bytes] of payloads) {
       if (bytes === undefined || bytes.length <= maxInRowBytes) continue
-      row.spilled = { ...row.spilled, [place]: await this.#put(project, { id: row.id, place, bytes }) }
-      row.payloads[place] = undefined
+      row.spilled = { ...row.spilled, [column]: await this.#put(project, { id: row.id, column, bytes }) }
+      row.payloads[column] = undefined
     }
     return row
   }
@@ -58,9 +58,9 @@ export class Spill {
    */
   async #put(
     project: Project,
-    { id, place, bytes }: { id: string; place: string; bytes: Buffer },
+    { id, column, bytes }: { id: string; column: string; bytes: Buffer },
   ): Promise<SpilledPart> {
-    const hash = createHash('sha256').update(`${id}\n${place}\n`)
+    const hash = createHash('sha256').update(`${id}\n${column}\n`)
     const yielder = new EventLoopYielder()
     for (const part of splitBytes(bytes)) {
       hash.update(part)
@@ -82,9 +82,9 @@ export function bytesOfSpilled({ spilled }: StoredCall): number {
 /** Reads the requested payloads from the artifact store into the calls. */
 export async function fetchSpilled(deps: SpilledDeps, calls: StoredCall[]): Promise<void> {
   for (const call of calls) {
-    for (const [place, { key }] of Object.entries(call.spilled ?? {})) {
-      if (call[place as Payload] === undefined) continue
-      call[place as Payload] = await fetchPayload(deps, key)
+    for (const [column, { key }] of Object.entries(call.spilled ?? {})) {
+      if (call[column as Payload] === undefined) continue
+      call[column as Payload] = await fetchPayload(deps, key)
     }
   }
 }

@@ -17,7 +17,7 @@ const memoryPerByte = 2
 // as memory of requests, but separately, so that traces of an entity use no memory of its chats.
 const maxBytes = memoryLimits.chat_trace_memory.bytes
 const memoryShare = 'traces of chats'
-const tellEveryMs = 10_000
+const reportIntervalMs = 10_000
 
 /** The values of a chat at its end, besides its bytes. */
 type ChatEnd = Pick<GatheredChat, 'operation' | 'outcome'>
@@ -59,7 +59,7 @@ export class ChatRecorder implements ChatTraces {
   async close(timeoutMs: number): Promise<void> {
     await Promise.race([Promise.all(this.#recording), delay(timeoutMs, undefined, { ref: false })])
     this.#dropped += this.#recording.size
-    this.#tell()
+    this.#report()
   }
 
   #start(recording: Promise<void>): void {
@@ -91,10 +91,10 @@ export class ChatRecorder implements ChatTraces {
     this.#dropped++
     if (this.#isTelling) return
     this.#isTelling = true
-    setTimeout(() => this.#tell(), tellEveryMs).unref()
+    setTimeout(() => this.#report(), reportIntervalMs).unref()
   }
 
-  #tell(): void {
+  #report(): void {
     if (this.#dropped > 0) this.#log.warn({ dropped: this.#dropped }, 'chats not traced')
     this.#dropped = 0
     this.#isTelling = false

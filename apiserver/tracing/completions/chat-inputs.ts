@@ -86,6 +86,6 @@ function dropNulls(value: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== null))
 }
 
-function issue(place: string[], msg: string, type: string) {
-  return unprocessable({ loc: ['body', 'inputs', ...place], msg, type })
+function issue(path: string[], msg: string, type: string) {
+  return unprocessable({ loc: ['body', 'inputs', ...path], msg, type })
 }

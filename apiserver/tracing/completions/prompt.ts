@@ -3,7 +3,7 @@ import type { Caller } from '../../accounts/context.ts'
 import { isObject } from '../../../lib/json/is-object.ts'
 import type { ChatReader } from '../../inference/chat/chat-reader.ts'
 import type { RequestReservation } from '../../accounts/limits/request-memory.ts'
-import { readObject, type ObjectPlace } from '../objects/read-object.ts'
+import { readObject, type ObjectLocator } from '../objects/read-object.ts'
 import type { Project, ProjectDeps } from '../projects.ts'
 import { looksLikeRef, parseRef } from '../refs/parse-ref.ts'
 import { countRead } from '../read-memory.ts'
@@ -22,10 +22,10 @@ export async function readPrompt(
   { caller, project, memory }: { caller: Caller; project: Project; memory: RequestReservation },
   { prompt, reader }: { prompt: string; reader: ChatReader },
 ): Promise<unknown[]> {
-  const { projectId, ...place } = looksLikeRef(prompt) ? readRef(prompt) : readName(prompt, project.id)
+  const { projectId, ...locator } = looksLikeRef(prompt) ? readRef(prompt) : readName(prompt, project.id)
   const reading = countRead(memory)
   const found = await deps.projects.find(caller, projectId)
-  const { val, baseObjectClass } = await readObject({ pool: deps.pool, reading }, found, place)
+  const { val, baseObjectClass } = await readObject({ pool: deps.pool, reading }, found, locator)
   if (!promptClasses.has(baseObjectClass)) throw badRequest(`${prompt} is not a prompt`)
   const { value } = reader.parse(Buffer.from(val))
   reading.next(0)
@@ -34,13 +34,13 @@ export async function readPrompt(
   return messages
 }
 
-function readRef(uri: string): ObjectPlace & { projectId: string } {
+function readRef(uri: string): ObjectLocator & { projectId: string } {
   const ref = parseRef(uri)
   if (ref.kind !== 'object') throw badRequest(`${uri} is not a reference to an object`)
   return { projectId: ref.projectId, objectId: ref.name, digest: ref.digest }
 }
 
-function readName(text: string, projectId: string): ObjectPlace & { projectId: string } {
+function readName(text: string, projectId: string): ObjectLocator & { projectId: string } {
   const [objectId = '', digest = 'latest', ...rest] = text.split(':')
   if (rest.length > 0) throw badRequest(`${text} does not have the form NAME:VERSION`)
   return { projectId, objectId, digest }

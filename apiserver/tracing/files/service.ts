@@ -1,7 +1,7 @@
 import { missing, digestMismatch } from '../errors.ts'
 import { keyOf } from '../../../artifacts/layout.ts'
 import type { Readable } from 'node:stream'
-import { addFile, findFile, hasFile, type FilePlace } from '../../../db/tracing/files.ts'
+import { addFile, findFile, hasFile, type FileStorage } from '../../../db/tracing/files.ts'
 import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { ArtifactMissing } from '../../../artifacts/store/missing.ts'
 import type { ArtifactStore } from '../../../artifacts/store/store.ts'
@@ -31,7 +31,7 @@ export async function keepFile(
     throw digestMismatch(`The digest of the file is ${digest}`)
   if (await hasFile(deps.pool, project.number, digest)) return digest
   const { pool } = deps
-  const add = (place: FilePlace) => addFile(pool, project.number, { digest, size: content.size, place })
+  const add = (storage: FileStorage) => addFile(pool, project.number, { digest, size: content.size, storage })
   if ('bytes' in content) await add({ content: content.bytes })
   else await storeLarge(deps, { project, content }, add)
   return digest
@@ -40,7 +40,7 @@ export async function keepFile(
 async function storeLarge(
   { pool, artifacts }: FileDeps,
   { project, content }: { project: Project; content: Extract<FileContent, { spooled: string }> },
-  add: (place: FilePlace) => Promise<void>,
+  add: (storage: FileStorage) => Promise<void>,
 ): Promise<void> {
   const sha256 = content.sha256.toString('hex')
   const artifactKey = keyOf('traceFile', { entity: project.entity, project: project.number, digest: sha256 })

@@ -10,7 +10,7 @@ import { readSelector } from './object-names.ts'
 const smallBytes = 64 * 1024
 
 /** Names a version: `digest` is its digest, `latest`, `v` and its index, or an alias. */
-export interface ObjectPlace {
+export interface ObjectLocator {
   objectId: string
   digest: string
 }
@@ -24,9 +24,9 @@ export interface ObjectPlace {
 export async function readObject(
   { pool, reading }: ReadDeps,
   project: Project,
-  place: ObjectPlace,
+  locator: ObjectLocator,
 ): Promise<ObjectValue> {
-  const { val, ...version } = await find(pool, project, { ...place, valueBytes: smallBytes })
+  const { val, ...version } = await find(pool, project, { ...locator, valueBytes: smallBytes })
   reading.add(version.size)
   if (val !== null) return { ...version, val }
   const { objectId, digest } = version
@@ -35,15 +35,15 @@ export async function readObject(
 }
 
 /** Reads a version without its value. @throws {HttpError} 404, with `deleted_at` when it was deleted */
-export async function readVersion(pool: Pool, project: Project, place: ObjectPlace): Promise<ObjectVersion> {
-  const { val: _, ...version } = await find(pool, project, { ...place, valueBytes: 0 })
+export async function readVersion(pool: Pool, project: Project, locator: ObjectLocator): Promise<ObjectVersion> {
+  const { val: _, ...version } = await find(pool, project, { ...locator, valueBytes: 0 })
   return version
 }
 
 async function find(
   pool: Pool,
   { number }: Project,
-  { objectId, digest, valueBytes }: ObjectPlace & { valueBytes: number },
+  { objectId, digest, valueBytes }: ObjectLocator & { valueBytes: number },
 ): Promise<ObjectVersion & { val: string | null }> {
   // A path of a request may contain NUL, which Postgres rejects.
   if (`${objectId}${digest}`.includes('\0')) throw missing('Obj not found')

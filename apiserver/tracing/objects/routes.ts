@@ -75,10 +75,10 @@ function routeRead(api: TraceApi, deps: Pick<QueryDeps, 'memory' | 'pool' | 'pro
     },
     async ({ ctx, caller, body }) => {
       const project = await deps.projects.find(caller, body.project_id)
-      const place = { objectId: body.object_id, digest: body.digest }
+      const locator = { objectId: body.object_id, digest: body.digest }
       const version = body.metadata_only
-        ? { ...(await readVersion(deps.pool, project, place)), val: '{}' }
-        : await readObject({ pool: deps.pool, reading: countRead(deps.memory.open(ctx)) }, project, place)
+        ? { ...(await readVersion(deps.pool, project, locator)), val: '{}' }
+        : await readObject({ pool: deps.pool, reading: countRead(deps.memory.open(ctx)) }, project, locator)
       const [labels] = body.include_tags_and_aliases ? await readLabels(deps.pool, project.number, [version]) : []
       return `{"obj":${presentVersion(project, version, { val: version.val, labels })}}`
     },

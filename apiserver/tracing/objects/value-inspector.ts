@@ -7,7 +7,7 @@ import type { InspectOutcome } from './inspect-worker.ts'
 
 const module = new URL('inspect-worker.ts', import.meta.url)
 // This takes about 20 ms, which other requests can wait for.
-const inPlaceUpTo = 256 * 1024
+const maxMainThreadLength = 256 * 1024
 // The largest body takes some seconds on a core of its own.
 const timeoutMs = 120_000
 
@@ -25,7 +25,7 @@ export class ValueInspector {
    * @throws {HttpError} 400 when the value has another class, 413 when it takes too much time or memory
    */
   async inspect({ val, builtinObjectClass, numbers }: GivenValue): Promise<InspectedValue> {
-    if (val.length <= inPlaceUpTo) return inspectValue({ val, builtinObjectClass, numbers })
+    if (val.length <= maxMainThreadLength) return inspectValue({ val, builtinObjectClass, numbers })
     const asked = { module, task: { val, builtinObjectClass, numbers }, timeoutMs }
     const outcome = await this.#threads.run<GivenValue, InspectOutcome>(asked)
     if (!outcome) throw tooLarge()

@@ -1,6 +1,6 @@
 import type { Source } from './read-span.ts'
 import { resourceMessage } from './span.ts'
-import type { Place, SplitRequest } from './split-json.ts'
+import type { ByteRange, SplitRequest } from './split-json.ts'
 import { readBounded, type SpanGroup } from './wire-spans.ts'
 
 /**
@@ -11,16 +11,16 @@ import { readBounded, type SpanGroup } from './wire-spans.ts'
 export function* readJsonSpans({ source, groups }: SplitRequest): Iterable<SpanGroup> {
   for (const { resource, spans } of groups) {
     yield {
-      resource: resource ? readBounded(readPlace(source, resource)) : resourceMessage.empty(),
+      resource: resource ? readBounded(readRange(source, resource)) : resourceMessage.empty(),
       spans: { [Symbol.iterator]: () => eachSpan(source, spans) },
     }
   }
 }
 
-function* eachSpan(source: Uint8Array, spans: Place[]): Iterator<Source> {
-  for (const place of spans) yield readPlace(source, place)
+function* eachSpan(source: Uint8Array, spans: ByteRange[]): Iterator<Source> {
+  for (const range of spans) yield readRange(source, range)
 }
 
-function readPlace(source: Uint8Array, [start, end]: Place): Source {
+function readRange(source: Uint8Array, [start, end]: ByteRange): Source {
   return { format: 'json', bytes: source.subarray(start, end) }
 }

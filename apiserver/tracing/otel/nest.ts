@@ -23,7 +23,7 @@ const maxTextDepth = 300
 export function nestAttributes(attributes: readonly Attribute[], budget = new ValueBudget()): Members {
   const root: Members = new Map()
   for (const { key, value } of attributes) {
-    place({ root, budget }, splitKey(key), parseJsonText(value, budget))
+    insert({ root, budget }, splitKey(key), parseJsonText(value, budget))
   }
   return new Map(Array.from(root, ([key, value]) => [key, toArrays(value)]))
 }
@@ -43,7 +43,11 @@ export function nestIfPossible(attributes: readonly Attribute[], budget: ValueBu
   }
 }
 
-function place({ root, budget }: { root: Members; budget: ValueBudget }, parts: readonly string[], value: Value): void {
+function insert(
+  { root, budget }: { root: Members; budget: ValueBudget },
+  parts: readonly string[],
+  value: Value,
+): void {
   let parent = root
   for (const part of parts.slice(0, -1)) {
     const child = parent.get(part) ?? createMembers(budget)

@@ -10,7 +10,7 @@ import { splitJson, type SplitRequest } from './split-json.ts'
 const buildModule = new URL('build-worker.ts', import.meta.url)
 const splitModule = new URL('split-worker.ts', import.meta.url)
 // Content of this size takes at most about ten milliseconds.
-const inPlaceUpTo = 64 * 1024
+const maxMainThreadBytes = 64 * 1024
 // The largest content takes some seconds on a core of its own.
 const timeoutMs = 20_000
 
@@ -26,7 +26,7 @@ export class SpanBuilder {
   }
 
   async build(task: SpanTask): Promise<BuiltCall> {
-    if (task.span.bytes.length <= inPlaceUpTo) return buildCall(task)
+    if (task.span.bytes.length <= maxMainThreadBytes) return buildCall(task)
     const { span, context } = task
     // A copy without the rest of the request, which shares the buffer. It is transferred, which saves another copy.
     const bytes = new Uint8Array(span.bytes)
@@ -44,7 +44,7 @@ export class SpanBuilder {
    * @throws {HttpError} 413 when it takes too much time or memory
    */
   async split(bytes: Buffer): Promise<SplitRequest> {
-    if (bytes.length <= inPlaceUpTo) return splitJson(bytes)
+    if (bytes.length <= maxMainThreadBytes) return splitJson(bytes)
     const own = new Uint8Array(bytes)
     const asked = { module: splitModule, task: own, timeoutMs, transfer: [own.buffer] }
     const outcome = await this.#threads.run<Uint8Array, SplitOutcome>(asked)

@@ -17,11 +17,11 @@ interface Group {
 export interface SplitRequest {
   /** The request that the ranges refer to, without characters that Postgres cannot store. */
   source: Uint8Array<ArrayBuffer>
-  groups: { resource: Place | undefined; spans: Place[] }[]
+  groups: { resource: ByteRange | undefined; spans: ByteRange[] }[]
 }
 
 /** A byte range. The end is exclusive. */
-export type Place = [start: number, end: number]
+export type ByteRange = [start: number, end: number]
 
 /** Splits a request. It takes time in proportion to the size. @throws {OtlpError} for an invalid request */
 export function splitJson(bytes: Buffer): SplitRequest {
@@ -34,13 +34,13 @@ export function splitJson(bytes: Buffer): SplitRequest {
   return {
     source: new Uint8Array((first?.bytes.buffer ?? new ArrayBuffer(0)) as ArrayBuffer),
     groups: groups.map(({ resource, spans }) => ({
-      resource: resource && placeOf(resource),
-      spans: spans.map(placeOf),
+      resource: resource && rangeOf(resource),
+      spans: spans.map(rangeOf),
     })),
   }
 }
 
-function placeOf({ bytes }: JsonText): Place {
+function rangeOf({ bytes }: JsonText): ByteRange {
   return [bytes.byteOffset, bytes.byteOffset + bytes.length]
 }
 

@@ -48,8 +48,8 @@ function planColumn(name: string, fields: Fields, params: SqlParams): AnswerColu
 
 /** Writes one object of the answer as JSON text. `row` has the values by column index. */
 export function writeAnswerRow(columns: readonly AnswerColumn[], row: Record<string, string | number | null>): string {
-  const members = columns.map(({ name, isJson }, place) => {
-    const value = row[place] ?? null
+  const members = columns.map(({ name, isJson }, index) => {
+    const value = row[index] ?? null
     return `${JSON.stringify(name)}:${isJson && value !== null ? value : JSON.stringify(value)}`
   })
   return `{${members.join(',')}}`

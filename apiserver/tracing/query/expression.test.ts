@@ -50,11 +50,11 @@ describe('the error for an invalid operation has its location', () => {
       'bool_type',
     ],
     ['a missing substring', { $contains: { input: a } }, ['$contains', 'substr'], 'dict_type'],
-  ])('%s', (_, written, place, type) => {
+  ])('%s', (_, written, path, type) => {
     expect(() => readExpression(written)).toThrow(
       expect.objectContaining({
         status: 422,
-        detail: [{ loc: [...root, ...place], msg: expect.any(String), type }],
+        detail: [{ loc: [...root, ...path], msg: expect.any(String), type }],
       }),
     )
   })

@@ -47,15 +47,15 @@ class ExpressionReader {
     const here = [...at, name]
     return readers[name]!(content, {
       at: here,
-      read: (part, ...place) => this.read(part, [...here, ...place], depth + 1),
+      read: (part, ...path) => this.read(part, [...here, ...path], depth + 1),
     })
   }
 }
 
 interface Reading {
   at: Location
-  /** Reads a nested operand. `place` is its path in this operation. */
-  read: (written: unknown, ...place: string[]) => Expression
+  /** Reads a nested operand. `path` is its path in this operation. */
+  read: (written: unknown, ...path: string[]) => Expression
 }
 
 const readers: Record<string, (content: unknown, reading: Reading) => Expression> = {

@@ -26,12 +26,12 @@ export class SqlParams {
     const before = this.values.length
     const written = write()
     const added = this.values.splice(before)
-    const places = new Map<number, string>()
-    return written.replaceAll(/\$(\d+)/g, (place, digits: string) => {
+    const renumbered = new Map<number, string>()
+    return written.replaceAll(/\$(\d+)/g, (placeholder, digits: string) => {
       const index = Number(digits) - before - 1
-      if (index < 0) return place
-      if (!places.has(index)) places.set(index, this.#push(added[index]))
-      return places.get(index)!
+      if (index < 0) return placeholder
+      if (!renumbered.has(index)) renumbered.set(index, this.#push(added[index]))
+      return renumbered.get(index)!
     })
   }
 

@@ -62,13 +62,13 @@ export function tryParseRef(uri: string): Ref | undefined {
 }
 
 function parseObjectRef(
-  place: Pick<ObjectRef, 'projectId' | 'kind'>,
+  base: Pick<ObjectRef, 'projectId' | 'kind'>,
   version: string,
   rest: string[],
 ): ObjectRef | undefined {
   const [name, digest, ...more] = version.split(':')
   const edges = parseEdges(rest.length === 1 && rest[0] === '' ? [] : rest)
-  return name && digest && more.length === 0 && edges ? { ...place, name, digest, edges } : undefined
+  return name && digest && more.length === 0 && edges ? { ...base, name, digest, edges } : undefined
 }
 
 function parseEdges(parts: string[]): RefEdge[] | undefined {

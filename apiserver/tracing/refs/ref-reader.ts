@@ -25,7 +25,7 @@ type State = Walk | HttpError
 type Stored = StoredValue | HttpError | null
 
 /** The state of one or more references with the same target. */
-interface Place {
+interface Slot {
   state: State
 }
 
@@ -57,27 +57,27 @@ export class RefReader {
   /** Returns results in the order of the references. Values that exceed the limit get a 413. */
   async resolve(refs: Pick<ObjectRef, 'name' | 'digest' | 'edges'>[]): Promise<Resolved[]> {
     // Several spellings of a reference, differently quoted, have the same target.
-    const places = new Map<string, Place>()
+    const slots = new Map<string, Slot>()
     const asked = refs.map((ref) => {
-      const place = places.get(nameRef(ref)) ?? { state: catchHttpError(() => startWalk(ref)) }
-      places.set(nameRef(ref), place)
-      return place
+      const slot = slots.get(nameRef(ref)) ?? { state: catchHttpError(() => startWalk(ref)) }
+      slots.set(nameRef(ref), slot)
+      return slot
     })
     for (let round = 0; ; round++) {
-      const unfinished = [...places.values()].filter(isUnfinished)
+      const unfinished = [...slots.values()].filter(isUnfinished)
       if (unfinished.length === 0) return asked.map(({ state }) => finish(state))
       if (round < maxRounds) await this.#advance(unfinished)
-      else for (const place of unfinished as Place[]) place.state = endless()
+      else for (const slot of unfinished as Slot[]) slot.state = endless()
     }
   }
 
-  async #advance(places: { state: Unfinished }[]): Promise<void> {
-    await this.#loadObjects(places.map(({ state }) => state))
-    await this.#loadRows(places.map(({ state }) => state))
-    for (const [stored, ofStored] of Map.groupBy(places, ({ state }) => this.#find(state))) {
-      for (const place of ofStored as Place[]) {
-        const { state } = place as { state: Unfinished }
-        place.state = catchHttpError(() => this.#go(stored, state))
+  async #advance(slots: { state: Unfinished }[]): Promise<void> {
+    await this.#loadObjects(slots.map(({ state }) => state))
+    await this.#loadRows(slots.map(({ state }) => state))
+    for (const [stored, ofStored] of Map.groupBy(slots, ({ state }) => this.#find(state))) {
+      for (const slot of ofStored as Slot[]) {
+        const { state } = slot as { state: Unfinished }
+        slot.state = catchHttpError(() => this.#go(stored, state))
         if (this.#yielder.isDue()) await this.#yielder.yield()
       }
       // The parsed value takes many times the memory of its text.
@@ -150,8 +150,8 @@ export class RefReader {
   }
 }
 
-function isUnfinished(place: Place): place is { state: Unfinished } {
-  return 'needs' in place.state
+function isUnfinished(slot: Slot): slot is { state: Unfinished } {
+  return 'needs' in slot.state
 }
 
 function finish(state: State): Resolved {

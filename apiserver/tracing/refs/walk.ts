@@ -57,8 +57,8 @@ export function startWalk({ name, digest, edges }: Pick<ObjectRef, 'name' | 'dig
  */
 export function walk(stored: StoredValue, edges: RefEdge[], projectId: string): Walk {
   let value: Value = edges.length > 0 ? stored.value : null
-  for (const [place, edge] of edges.entries()) {
-    if (typeof value === 'string' && looksLikeRef(value)) return follow(value, edges.slice(place), projectId)
+  for (const [index, edge] of edges.entries()) {
+    if (typeof value === 'string' && looksLikeRef(value)) return follow(value, edges.slice(index), projectId)
     if (edge.kind === 'id') throw badRequest('Invalid ref: only tables have row ids')
     const next = takePart(value, edge)
     if (next === undefined || next === null) return nothing

@@ -17,31 +17,31 @@ export class DigestList {
 
   /** Inserts a digest before the index, or at the end. */
   insert(index: number, digest: string): void {
-    const { place, at } = this.#find(index)
-    const piece = this.#pieces[place]!
+    const { pieceIndex, at } = this.#find(index)
+    const piece = this.#pieces[pieceIndex]!
     piece.splice(at, 0, digest)
     this.#length++
-    if (piece.length >= 2 * pieceLength) this.#pieces.splice(place + 1, 0, piece.splice(pieceLength))
+    if (piece.length >= 2 * pieceLength) this.#pieces.splice(pieceIndex + 1, 0, piece.splice(pieceLength))
   }
 
   /** Removes the digest at the index, and returns it. */
   remove(index: number): string {
     // The end of a piece and the beginning of the next piece are the same index.
-    const { place, at } = this.#find(index + 1)
+    const { pieceIndex, at } = this.#find(index + 1)
     this.#length--
-    return this.#pieces[place]!.splice(at - 1, 1)[0]!
+    return this.#pieces[pieceIndex]!.splice(at - 1, 1)[0]!
   }
 
   toArray(): string[] {
     return this.#pieces.flat()
   }
 
-  #find(index: number): { place: number; at: number } {
+  #find(index: number): { pieceIndex: number; at: number } {
     let at = index
-    for (const [place, piece] of this.#pieces.entries()) {
-      if (at <= piece.length) return { place, at }
+    for (const [pieceIndex, piece] of this.#pieces.entries()) {
+      if (at <= piece.length) return { pieceIndex, at }
       at -= piece.length
     }
-    throw new Error('a place behind the end')
+    throw new Error('an index behind the end')
   }
 }

@@ -26,12 +26,12 @@ const maxRows = 200_000
  *
  * @throws {HttpError} 422 for a row that is not an object, 413 for too many rows
  */
-export async function digestRows(deps: RowDeps, rows: JsonText, place: string[]): Promise<string[]> {
-  if (rows.first !== '[') throw unprocessable({ loc: place, msg: 'Input should be a valid list', type: 'list_type' })
+export async function digestRows(deps: RowDeps, rows: JsonText, path: string[]): Promise<string[]> {
+  if (rows.first !== '[') throw unprocessable({ loc: path, msg: 'Input should be a valid list', type: 'list_type' })
   const digests: string[] = []
   const yielder = new EventLoopYielder()
   for (const row of splitItems(rows.bytes)) {
-    digests.push(await digestRow(deps, row, [...place, String(digests.length)]))
+    digests.push(await digestRow(deps, row, [...path, String(digests.length)]))
     if (digests.length > maxRows) throw tooLarge()
     if (yielder.isDue()) await yielder.yield()
   }
@@ -39,7 +39,7 @@ export async function digestRows(deps: RowDeps, rows: JsonText, place: string[])
 }
 
 /** @throws {HttpError} 422 for a row that is not an object */
-export async function digestRow({ inspector, numbers }: RowDeps, row: string, place: string[]): Promise<string> {
+export async function digestRow({ inspector, numbers }: RowDeps, row: string, path: string[]): Promise<string> {
   if (row.startsWith('{')) return (await inspector.inspect({ val: row, numbers })).digest
-  throw unprocessable({ loc: place, msg: 'Input should be a valid dictionary', type: 'dict_type' })
+  throw unprocessable({ loc: path, msg: 'Input should be a valid dictionary', type: 'dict_type' })
 }

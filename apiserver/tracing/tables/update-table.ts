@@ -59,16 +59,16 @@ class TableUpdate {
     this.rows = rows
   }
 
-  async apply({ append, pop, insert }: Update, place: string[]): Promise<string> {
-    if (append) return this.#add(this.rows.length, append.row, [...place, 'append', 'row'])
-    if (insert) return this.#add(insert.index, insert.row, [...place, 'insert', 'row'])
+  async apply({ append, pop, insert }: Update, path: string[]): Promise<string> {
+    if (append) return this.#add(this.rows.length, append.row, [...path, 'append', 'row'])
+    if (insert) return this.#add(insert.index, insert.row, [...path, 'insert', 'row'])
     if (pop) return this.rows.remove(checkIndex(pop.index, this.rows.length - 1))
-    throw unprocessable({ loc: place, msg: 'Send one of append, pop and insert', type: 'missing' })
+    throw unprocessable({ loc: path, msg: 'Send one of append, pop and insert', type: 'missing' })
   }
 
-  async #add(index: number, row: { toString(): string }, place: string[]): Promise<string> {
+  async #add(index: number, row: { toString(): string }, path: string[]): Promise<string> {
     const text = String(row)
-    const digest = await digestRow(this.#deps, text, place)
+    const digest = await digestRow(this.#deps, text, path)
     this.rows.insert(checkIndex(index, this.rows.length), digest)
     this.added.set(digest, text)
     return digest

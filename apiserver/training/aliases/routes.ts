@@ -5,7 +5,7 @@ import { isRetry } from '../../../lib/http/retry.ts'
 import { listOf } from '../../../lib/http/page.ts'
 import { presentAlias, presentAliasList } from './present.ts'
 import { aliasBodySchema, aliasDeletionSchema, aliasSchema } from './schema.ts'
-import { deleteModelAlias, listModelAliases, putAlias, type AliasPlace } from './service.ts'
+import { deleteModelAlias, listModelAliases, putAlias, type AliasKey } from './service.ts'
 
 const tag = 'Models'
 const path = '/v1/preview/models/{model_id}/aliases'
@@ -24,16 +24,16 @@ export function routeAliases(api: RestApi, pool: Pool): void {
       body: aliasBodySchema,
       answer: aliasSchema,
     },
-    async ({ caller, params, body }) => presentAlias(await putAlias(pool, placeOf(caller.entity, params), body.step)),
+    async ({ caller, params, body }) => presentAlias(await putAlias(pool, keyOf(caller.entity, params), body.step)),
   )
 
   api.delete(
     `${path}/{alias}`,
     { tag, summary: 'Delete an alias', answer: aliasDeletionSchema },
-    ({ ctx, caller, params }) => deleteModelAlias(pool, placeOf(caller.entity, params), isRetry(ctx)),
+    ({ ctx, caller, params }) => deleteModelAlias(pool, keyOf(caller.entity, params), isRetry(ctx)),
   )
 }
 
-function placeOf(entity: string, params: PathParams<`${typeof path}/{alias}`>): AliasPlace {
+function keyOf(entity: string, params: PathParams<`${typeof path}/{alias}`>): AliasKey {
   return { entity, modelId: params.model_id, alias: params.alias }
 }

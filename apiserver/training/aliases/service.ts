@@ -8,7 +8,7 @@ import { getModel } from '../models/service.ts'
 import type { AliasDeletion } from './schema.ts'
 
 /** An alias of a model. */
-export interface AliasPlace {
+export interface AliasKey {
   entity: string
   modelId: string
   alias: string
@@ -21,7 +21,7 @@ export async function listModelAliases(pool: Pool, entity: string, modelId: stri
 }
 
 /** Creates or moves an alias. Every chat that names it after the answer uses the new step. */
-export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasPlace, step: number): Promise<AliasRow> {
+export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasKey, step: number): Promise<AliasRow> {
   const { id } = await getModel(pool, entity, modelId)
   requireAlias(alias)
   const row = await withInvalidation(pool, (connection) => setAlias(connection, id, alias, step))
@@ -32,7 +32,7 @@ export async function putAlias(pool: Pool, { entity, modelId, alias }: AliasPlac
 /** Deletes an alias; its step stays. */
 export async function deleteModelAlias(
   pool: Pool,
-  { entity, modelId, alias }: AliasPlace,
+  { entity, modelId, alias }: AliasKey,
   repeated: boolean,
 ): Promise<AliasDeletion> {
   const { id } = await getModel(pool, entity, modelId)

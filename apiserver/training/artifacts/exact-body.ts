@@ -10,7 +10,7 @@ import type { BlobDeps } from './store-files.ts'
 import { truncatedBody } from './upload.ts'
 
 /** Where bytes go in the store, and what is known about them. */
-export interface ExactPlace {
+export interface ExactTarget {
   key: string
   size: number
   /** In hex. */
@@ -25,10 +25,10 @@ export interface ExactPlace {
 export async function storeBody(
   { artifacts, log }: Pick<BlobDeps, 'artifacts' | 'log'>,
   { body, incoming }: { body: Readable; incoming: IncomingBytes },
-  place: ExactPlace,
+  target: ExactTarget,
 ): Promise<StoredArtifact> {
   const source = new CountedBody(body, incoming)
-  return writeToStore(log, 'upload', () => putExact(artifacts, source.stream, place)).catch((error: unknown) => {
+  return writeToStore(log, 'upload', () => putExact(artifacts, source.stream, target)).catch((error: unknown) => {
     throw source.error ?? error
   })
 }
@@ -37,7 +37,7 @@ export async function storeBody(
 export async function putExact(
   artifacts: BlobDeps['artifacts'],
   source: AsyncIterable<Uint8Array>,
-  { key, size, md5 }: ExactPlace,
+  { key, size, md5 }: ExactTarget,
 ): Promise<StoredArtifact> {
   try {
     return await artifacts.putExact(key, source, { size, md5 })

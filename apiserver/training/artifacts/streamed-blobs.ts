@@ -11,7 +11,7 @@ import { whileHoldingKey } from '../../../db/store/held-keys.ts'
 import { isDatabaseUnavailable } from '../../../db/unavailable.ts'
 import { requireStorage } from '../../accounts/limits/service.ts'
 import { writeToStore } from '../../errors/write-to-store.ts'
-import type { ExactPlace } from './exact-body.ts'
+import type { ExactTarget } from './exact-body.ts'
 import type { BlobDeps } from './store-files.ts'
 
 /** What is known of a file before its bytes arrive. Its digest is not. */
@@ -31,7 +31,7 @@ export interface ExpectedFile {
 export async function keepStreamed(
   deps: BlobDeps,
   { entity, size, md5 }: ExpectedFile,
-  put: (place: ExactPlace) => Promise<{ digest: string }>,
+  put: (target: ExactTarget) => Promise<{ digest: string }>,
 ): Promise<Blob> {
   const object = randomUUID()
   const key = keyOf('blob', { entity, object })

@@ -9,7 +9,7 @@ import {
   type ArtifactName,
   type ArtifactVersion,
 } from '../../../db/artifacts/versions.ts'
-import { findDataSetPlace, listDataSets, type DataSetRow } from '../../../db/artifacts/data-sets.ts'
+import { findDataSetPosition, listDataSets, type DataSetRow } from '../../../db/artifacts/data-sets.ts'
 import type { Pool } from '../../../db/pool.ts'
 import type { Caller } from '../../accounts/context.ts'
 import { resolveCursor, type OrderedPageQuery } from '../../../lib/http/page.ts'
@@ -64,8 +64,8 @@ export async function listOwnDataSets(
   { project, type, after, limit, order }: DataSetListQuery,
 ): Promise<DataSetRow[]> {
   const filter = { entity, project, type }
-  const place = await resolveCursor(after, (cursor) => findDataSetPlace(pool, filter, cursor))
-  return listDataSets(pool, filter, { after: place, order, limit: limit + 1 })
+  const position = await resolveCursor(after, (cursor) => findDataSetPosition(pool, filter, cursor))
+  return listDataSets(pool, filter, { after: position, order, limit: limit + 1 })
 }
 
 /** @throws {HttpError} 422 for paths that lead out of the version, and for duplicates */

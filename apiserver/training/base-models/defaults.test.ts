@@ -38,9 +38,9 @@ test.each([
   ['a pattern without an organisation', JSON.stringify({ ...setting, allow: ['*'] }), '/allow/0'],
   ['no maximum', JSON.stringify({ ...setting, maximum: undefined }), 'maximum'],
   ['a source of its own', JSON.stringify({ ...setting, baseModel: { source: { path: 'a' } } }), '/baseModel'],
-])('%s is bad configuration, with its place', (_, text, place) => {
+])('%s is bad configuration, with its path', (_, text, path) => {
   expect(() => readDefaults(text)).toThrow(ConfigError)
-  expect(() => readDefaults(text)).toThrow(place)
+  expect(() => readDefaults(text)).toThrow(path)
 })
 
 test('the resource of an id has a name of at most 40 characters, another one for each id', () => {

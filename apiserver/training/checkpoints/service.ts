@@ -69,8 +69,8 @@ export async function deleteModelCheckpoints(
   const { id } = await getModel(pool, entity, modelId)
   const target = `checkpoints/${id}/${digestSteps(steps)}`
   return withInvalidation(pool, async (connection) => {
-    const told = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(connection, entity, target) : undefined
-    if (told) return told
+    const recorded = repeated ? await findDeletionAnswer<StepsDeletionAnswer>(connection, entity, target) : undefined
+    if (recorded) return recorded
     const outcome = await deleteCheckpoints(connection, id, steps)
     if ('aliased' in outcome) throw stepHasAlias(outcome.aliased[0]!)
     const answer = { deleted_count: outcome.deleted.length, not_found_steps: without(steps, outcome.deleted) }

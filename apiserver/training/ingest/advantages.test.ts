@@ -3,9 +3,9 @@ import { fillAdvantages } from './advantages.ts'
 import { indexTrajectory, type TrajectoryIndexRow } from './index-row.ts'
 
 function advantagesOf(rewards: number[], scaleRewards: boolean) {
-  const place = { group_index: 0, trajectory_index: 0, group_exceptions: 0, payload_offset: 0, payload_length: 0 }
+  const position = { group_index: 0, trajectory_index: 0, group_exceptions: 0, payload_offset: 0, payload_length: 0 }
   const rows = rewards.map((reward): TrajectoryIndexRow => ({
-    ...place,
+    ...position,
     advantage: null,
     ...indexTrajectory({ reward }, 'team/demo/agent'),
   }))

@@ -11,7 +11,7 @@ import type { BodyKind } from './shapes.ts'
 
 const module = new URL('check-worker.ts', import.meta.url)
 // Checked in a few milliseconds. Waiting behind a large body could take longer.
-const inPlaceUpToBytes = 256 * 1024
+const maxMainThreadBytes = 256 * 1024
 // Checked in a fraction of a second. They do not wait for bodies that take many seconds.
 const smallUpToBytes = 4 * 1024 * 1024
 // 256 MiB take about three seconds on an idle core, and a minute on a busy one. No body takes this long.
@@ -37,13 +37,13 @@ export class BodyChecker {
 
   /** @throws {HttpError} 422 with the issues, 413 for a body that needs too much memory or time */
   async check<Kind extends BodyKind>({ file, size, ...reading }: BodyToCheck<Kind>): Promise<CheckedBody<Kind>> {
-    if (size <= inPlaceUpToBytes) return checkBody(readBytes(await readFile(file)), reading, size + 1)
+    if (size <= maxMainThreadBytes) return checkBody(readBytes(await readFile(file)), reading, size + 1)
     return (await this.#ask<Kind>({ file, ...reading }, size))!
   }
 
   /** Checks a file of SFT data. `path` is its name in messages. @throws {HttpError} as `check` does */
   async checkSft({ file, size, path }: Omit<BodyToCheck, keyof BodyReading> & { path: string }): Promise<void> {
-    if (size <= inPlaceUpToBytes) checkDataSet(readBytes(await readFile(file)), path)
+    if (size <= maxMainThreadBytes) checkDataSet(readBytes(await readFile(file)), path)
     else await this.#ask({ file, kind: 'sft', path }, size)
   }
 

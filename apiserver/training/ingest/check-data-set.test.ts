@@ -64,9 +64,9 @@ test.each([
 })
 
 test('of many invalid lines the first ten are reported', () => {
-  const told = check(`${row}\n`.repeat(3) + '{}\n'.repeat(50))
-  expect(told).toHaveLength(10)
-  expect(told[9]).toMatch(/^Value error, train\.jsonl, line 13 has no messages/)
+  const issues = check(`${row}\n`.repeat(3) + '{}\n'.repeat(50))
+  expect(issues).toHaveLength(10)
+  expect(issues[9]).toMatch(/^Value error, train\.jsonl, line 13 has no messages/)
 })
 
 test.each([

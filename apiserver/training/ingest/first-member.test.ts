@@ -2,10 +2,10 @@ import { expect, test } from 'vitest'
 import { watchForModelId } from './first-member.ts'
 
 async function look(...chunks: string[]): Promise<string[]> {
-  const told: string[] = []
-  const watch = watchForModelId(async (modelId) => void told.push(modelId))
+  const found: string[] = []
+  const watch = watchForModelId(async (modelId) => void found.push(modelId))
   for (const chunk of chunks) await watch(Buffer.from(chunk))
-  return told
+  return found
 }
 
 test.each<[string, string[], string[]]>([

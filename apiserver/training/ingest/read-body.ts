@@ -68,7 +68,7 @@ class BodyWalk {
   readonly #model: string
   #trajectories = 0
   #needsModel = false
-  /** The place of the trajectory that is being read. */
+  /** The path of the trajectory that is being read. */
   trajectory: string[] | undefined
   #surrogate: string[] | undefined
 
@@ -104,11 +104,11 @@ class BodyWalk {
   }
 
   #readGroup(index: number): ListContent {
-    const place = ['trajectory_groups', String(index)]
-    const { members, list, issues } = this.#readOutline(place, 'trajectories', {
+    const path = ['trajectory_groups', String(index)]
+    const { members, list, issues } = this.#readOutline(path, 'trajectories', {
       known: knownGroupMembers,
       find: findIssues.group,
-      readList: () => this.#readTrajectories(place),
+      readList: () => this.#readTrajectories(path),
     })
     addIssues(list, issues)
     if (list.issues.length > 0) return { ...list, rows: [] }
@@ -127,11 +127,11 @@ class BodyWalk {
     const list = emptyList()
     this.#reader.readArray((index) => {
       if (++this.#trajectories > maxTrajectories) throw tooMany('trajectories', maxTrajectories)
-      const place = [...group, 'trajectories', String(index)]
-      this.trajectory = place
-      const piece = this.#readPiece(place)
+      const path = [...group, 'trajectories', String(index)]
+      this.trajectory = path
+      const piece = this.#readPiece(path)
       this.trajectory = undefined
-      if (list.issues.length < maxIssues) addIssues(list, findTrajectoryIssues(piece, place))
+      if (list.issues.length < maxIssues) addIssues(list, findTrajectoryIssues(piece, path))
       if (list.issues.length > 0) return
       list.rows.push(describeTrajectory(piece, index, this.#model))
       this.#needsModel ||= isCaptured(piece.value as Trajectory)
@@ -143,51 +143,51 @@ class BodyWalk {
    * Reads an object whose list `listName` is read separately; its other members are small. Any other value is an issue.
    */
   #readOutline(
-    place: string[],
+    path: string[],
     listName: string,
     how: {
       known: Set<string>
-      find: (value: unknown, sizeBytes: number, place?: string[]) => ValidationIssue[]
+      find: (value: unknown, sizeBytes: number, path?: string[]) => ValidationIssue[]
       readList: () => ListContent
     },
   ) {
     let list = emptyList()
     if (this.#reader.next() !== 'object') {
-      const { value, size } = this.#readPiece(place)
-      return { members: {}, list, issues: how.find(value, size, place) }
+      const { value, size } = this.#readPiece(path)
+      return { members: {}, list, issues: how.find(value, size, path) }
     }
     const members = new Map<string, unknown>()
     let sizeBytes = 0
     this.#reader.readObject((key) => {
-      if (!key.isWellFormed()) this.#surrogate ??= place
+      if (!key.isWellFormed()) this.#surrogate ??= path
       const isList = key === listName && this.#reader.next() === 'array'
       if (key === listName) list = isList ? how.readList() : emptyList()
-      const piece = isList ? { value: [], size: 0 } : this.#readPiece([...place, key])
+      const piece = isList ? { value: [], size: 0 } : this.#readPiece([...path, key])
       if (how.known.has(key)) members.set(key, piece.value)
       if (how.known.has(key)) sizeBytes += piece.size
     })
     const outline = Object.fromEntries(members)
-    return { members: outline, list, issues: how.find(outline, sizeBytes, place) }
+    return { members: outline, list, issues: how.find(outline, sizeBytes, path) }
   }
 
-  #readPiece(place: string[]): JsonPiece {
+  #readPiece(path: string[]): JsonPiece {
     const piece = this.#reader.readPiece()
     if (piece.hasSurrogates && !this.#surrogate) {
-      const path = searchLoneSurrogate(piece.value)
-      if (path) this.#surrogate = [...place, ...path]
+      const inPiece = searchLoneSurrogate(piece.value)
+      if (inPiece) this.#surrogate = [...path, ...inPiece]
     }
     return piece
   }
 }
 
 /** The schema cannot say that a trajectory is either written or captured. */
-function findTrajectoryIssues({ value, size }: JsonPiece, place: string[]): ValidationIssue[] {
-  const issues = findIssues.trajectory(value, size, place)
+function findTrajectoryIssues({ value, size }: JsonPiece, path: string[]): ValidationIssue[] {
+  const issues = findIssues.trajectory(value, size, path)
   if (issues.length > 0) return issues
   const { messages_and_choices: items, additional_histories: others, ...rest } = value as Trajectory
   if (!isCaptured(rest) || ((items ?? []).length === 0 && (others ?? []).length === 0)) return []
   const reason = 'a trajectory has either exchanges, or messages_and_choices with additional_histories'
-  return [valueError(['body', ...place, 'exchanges'], reason)]
+  return [valueError(['body', ...path, 'exchanges'], reason)]
 }
 
 function describeTrajectory({ value, start, size }: JsonPiece, index: number, model: string): TrajectoryIndexRow {

@@ -21,9 +21,9 @@ export async function deleteOwnModel(
   return withInvalidation(pool, async (connection) => {
     const deletedCheckpoints = await deleteModel(connection, { id, entity })
     if (deletedCheckpoints === undefined) {
-      const told = repeated ? await findDeletionAnswer<ModelDeletion>(connection, entity, target) : undefined
-      if (!told) throw notFound('Model', reference)
-      return told
+      const recorded = repeated ? await findDeletionAnswer<ModelDeletion>(connection, entity, target) : undefined
+      if (!recorded) throw notFound('Model', reference)
+      return recorded
     }
     const answer = { model_id: id, deleted_checkpoints: deletedCheckpoints, deleted_run: true } as const
     await recordDeletion(connection, entity, target, answer)

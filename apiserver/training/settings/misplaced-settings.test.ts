@@ -18,7 +18,7 @@ test.each([
   expect(() => rejectMisplacedSettings(body, 'RL', 'config')).not.toThrow()
 })
 
-test('each misplaced setting is rejected with the right place', () => {
+test('each misplaced setting is rejected with the right path', () => {
   const body = { ppo: false, config: { learning_rate: 0, lr: 1 } }
   const detail = [
     issue(['body', 'ppo'], 'ppo'),

@@ -7,7 +7,7 @@ import { settingNames } from './generated.ts'
  * Rejects settings that would be ignored: those outside of the member that contains them, and those in `other`, a
  * member that the method does not have. Nulls count as absent.
  *
- * @throws {HttpError} 422 that names the right place
+ * @throws {HttpError} 422 that names the right path
  */
 export function rejectMisplacedSettings(body: object, method: Method, other?: string): void {
   const beside = listGiven(body).filter((name) => settingNames[method].includes(name))

@@ -11,7 +11,7 @@ import { lockModel } from '../../../db/models/lock.ts'
 import { withTransaction, type Connection, type Pool } from '../../../db/pool.ts'
 import type { Kube } from '../../kube.ts'
 import type { Logger } from '../../../lib/log.ts'
-import { requireJobPlace } from '../../accounts/limits/service.ts'
+import { requireJobSlot } from '../../accounts/limits/service.ts'
 import type { Caller } from '../../accounts/context.ts'
 import type { RequestedFields } from '../settings/request.ts'
 
@@ -50,7 +50,7 @@ export async function admitJob(
     if (!(await insertJob(connection, job))) return
     await alsoInsert?.(connection)
     // Last, because jobs of one entity wait here for each other.
-    await requireJobPlace(connection, admission.caller)
+    await requireJobSlot(connection, admission.caller)
   })
   await makeResource(deps, job, { ...admission.model, baseModelCrName: baseModel?.crName })
 }

@@ -5,8 +5,8 @@ export interface WaitingJob {
   mode: 'Warm' | 'Dedicated'
   /** How many unfinished jobs of its model are before it. */
   ahead: number
-  /** The place of the first job of its model among those that wait for a trainer; null if that does not wait for one. */
-  place: number | null
+  /** The position of the first job of its model among those that wait for a trainer; null if that does not wait for one. */
+  position: number | null
   /** How many jobs of other models wait for a trainer. Not needed for the first job of a model. */
   others: number
 }
@@ -26,12 +26,12 @@ export function estimateStart(job: WaitingJob, evidence: StartEvidence): number 
 }
 
 /** What is not known is NaN, and so is all that depends on it. */
-function estimate({ mode, ahead, place, others }: WaitingJob, evidence: StartEvidence): number {
+function estimate({ mode, ahead, position, others }: WaitingJob, evidence: StartEvidence): number {
   const ofBaseModel = evidence.ofBaseModel.length < minPast ? [] : evidence.ofBaseModel
   const ofModel = evidence.ofModel.length < minPast ? ofBaseModel : evidence.ofModel
   const wait =
     mode === 'Warm'
-      ? waitForTrainer(ofBaseModel, evidence.running, { place: place ?? Number.NaN, others })
+      ? waitForTrainer(ofBaseModel, evidence.running, { position: position ?? Number.NaN, others })
       : waitForOwnPods(ofModel, evidence.firstSeconds)
   if (ahead === 0) return wait.first
   const totals = ofModel.map(({ total }) => total)
@@ -47,14 +47,14 @@ interface Wait {
 }
 
 /** Each trainer takes the next job when one of its own ends. One that takes longer than all past jobs is not counted on. */
-function waitForTrainer(past: PastJob[], running: number[], line: { place: number; others: number }): Wait {
+function waitForTrainer(past: PastJob[], running: number[], line: { position: number; others: number }): Wait {
   const each = past.map(({ training }) => training)
   const one = median(each)
   const rests = running
     .map((spent) => findRest(each, spent))
     .filter(Number.isFinite)
     .toSorted((a, b) => a - b)
-  const earlier = line.place - 1
+  const earlier = line.position - 1
   const round = Math.floor(earlier / rests.length)
   return {
     first: (rests[earlier % rests.length] ?? Number.NaN) + round * one,

@@ -16,8 +16,8 @@ export async function findStart(deps: QueueDeps, job: JobView, { reason, holder 
   return seconds === undefined ? null : new Date(Date.now() + seconds * 1000)
 }
 
-async function readLine(deps: QueueDeps, { id, mode }: JobView, { ahead, place }: NonNullable<JobView['queue']>) {
-  if (ahead === 0 || mode === 'Dedicated') return { mode, ahead, place, others: 0 }
+async function readLine(deps: QueueDeps, { id, mode }: JobView, { ahead, position }: NonNullable<JobView['queue']>) {
+  if (ahead === 0 || mode === 'Dedicated') return { mode, ahead, position, others: 0 }
   const line = await readTrainerLine(deps, id)
-  return { mode, ahead, place: line.ofModel, others: line.length - (line.ofModel === null ? 0 : 1) }
+  return { mode, ahead, position: line.ofModel, others: line.length - (line.ofModel === null ? 0 : 1) }
 }

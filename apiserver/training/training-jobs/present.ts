@@ -41,22 +41,22 @@ export function presentJobDetail({ job, waiting, startsAt, loads }: Awaited<Retu
   }
 }
 
-function presentQueue({ ahead, place, hasBaseModel, block }: NonNullable<JobView['queue']>, mode: JobView['mode']) {
+function presentQueue({ ahead, position, hasBaseModel, block }: NonNullable<JobView['queue']>, mode: JobView['mode']) {
   if (!hasBaseModel) {
     const message = 'No base model serves its model now. It waits until the base model is there again.'
-    return { position: ahead === 0 ? place : ahead + 1, reason: reasons.baseModelNotFound, message }
+    return { position: ahead === 0 ? position : ahead + 1, reason: reasons.baseModelNotFound, message }
   }
   if (block) {
-    return { position: ahead === 0 ? place : ahead + 1, ...explainBlock(block, new Date()) }
+    return { position: ahead === 0 ? position : ahead + 1, ...explainBlock(block, new Date()) }
   }
   if (ahead === 0 && mode === 'Dedicated') {
-    return { position: place, reason: reasons.waitingForPod, message: 'Waits for a pod of its own.' }
+    return { position: position, reason: reasons.waitingForPod, message: 'Waits for a pod of its own.' }
   }
   if (ahead === 0) {
     return {
-      position: place,
+      position: position,
       reason: reasons.waitingForTrainer,
-      message: `Position ${place} in the queue for a trainer.`,
+      message: `Position ${position} in the queue for a trainer.`,
     }
   }
   const message = `Waits for ${ahead} job${ahead === 1 ? '' : 's'} of its model before it.`

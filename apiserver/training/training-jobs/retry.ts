@@ -8,7 +8,7 @@ import type { Pool } from '../../../db/pool.ts'
 import { repeatTrajectories } from '../../../db/trajectories/trajectories.ts'
 import { HttpError } from '../../../lib/http/http-error.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
+import { requireFreeJobSlot } from '../../accounts/limits/service.ts'
 import { errors } from '../../errors/table.ts'
 import { getModel } from '../models/service.ts'
 import { hasPenalty } from '../settings/rl-config.ts'
@@ -30,7 +30,7 @@ export async function retryTrainingJob(
   if (!isTerminal(ended.state)) throw new HttpError(errors.conflict, explainUnfinished(ended.state))
   const model = await getModel(deps.pool, caller.entity, ended.modelId)
   await requireKeptReference(deps.pool, ended)
-  await requireFreeJobPlace(deps.pool, caller)
+  await requireFreeJobSlot(deps.pool, caller)
   const again = { ...(await readNewJob(deps.pool, ended.id)), id: newId(), retryOf: ended.id, suspend: false }
   await rejectGoneInput(() =>
     whileHoldingInput(deps, again.inputUri, () =>

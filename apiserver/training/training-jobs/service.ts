@@ -13,7 +13,7 @@ import { isUuid } from '../../../lib/http/validation/compile.ts'
 import { parseTime } from '../../../lib/http/validation/time.ts'
 import { countTotal, resolveCursor } from '../../../lib/http/page.ts'
 import type { Caller } from '../../accounts/context.ts'
-import { requireFreeJobPlace } from '../../accounts/limits/service.ts'
+import { requireFreeJobSlot } from '../../accounts/limits/service.ts'
 import { requireModelId } from '../../accounts/model-references.ts'
 import type { ReceivedBody } from '../ingest/receive.ts'
 import { storeBody, type PayloadDeps } from '../ingest/store-body.ts'
@@ -47,7 +47,7 @@ export async function createRlJob(
   rejectMisplacedSettings(body.members, 'RL', 'config')
   requirePossibleConfig(experimental_config)
   await requireReferenceStep(deps.pool, model.id, experimental_config)
-  await requireFreeJobPlace(deps.pool, caller)
+  await requireFreeJobSlot(deps.pool, caller)
   const id = request.newId()
   const job = { ...extractRlFields(body.members), id, caller, model, inputBytes: body.size }
   await storeBody(deps, { entity: caller.entity, body }, ({ uri, digest }) =>

@@ -4,7 +4,7 @@ import type { QueueBlock } from '../../../db/jobs/queue-blocks.ts'
 import { describeWaiting } from './waiting.ts'
 
 const nobody = { ofModel: null, training: 0, own: null, trainerTrouble: null }
-const queue = { ahead: 0, firstAhead: null, place: 2, hasBaseModel: true, block: null as QueueBlock | null }
+const queue = { ahead: 0, firstAhead: null, position: 2, hasBaseModel: true, block: null as QueueBlock | null }
 const job = { state: 'Queued', mode: 'Warm', queue, waitingReason: null, queueName: null, progressStep: 0 } as const
 const describe = (changes: Partial<typeof queue>, holders: Partial<Holders> = {}) =>
   describeWaiting({ ...job, queue: { ...queue, ...changes } }, { ...nobody, ...holders })
@@ -41,7 +41,7 @@ test.each<[Partial<Holders>, string, string | null]>([
   [{}, 'it begins when one has started', null],
   [{ training: 1 }, 'have 1 job, all of other entities', null],
   [{ training: 3, own: { id: 'own', state: 'Running' } }, 'have 3 jobs, at least one of them of your entity', 'own'],
-])('for a trainer it has a place, and hears of other entities only how many: %j', (holders, words, id) => {
+])('for a trainer it has a position, and hears of other entities only how many: %j', (holders, words, id) => {
   const waiting = describe({}, holders)
   expect(waiting).toMatchObject({ reason: 'WaitingForTrainer', position: 2, ahead: 1 })
   expect([waiting?.sentence.includes(words), waiting?.holder?.job_id ?? null]).toEqual([true, id])
@@ -95,9 +95,9 @@ test.each([
 
 test('a suspended job says how it goes on', () => {
   const suspended = { ...job, mode: 'Dedicated', queue: null } as const
-  const told = describeWaiting({ ...suspended, state: 'Suspended', progressStep: 7 }, nobody)
-  expect(told).toMatchObject({ reason: 'Suspended', position: null, ahead: null, holder: null })
-  expect(told?.sentence).toContain('after its last save, up to gradient step 7, when it is resumed')
+  const described = describeWaiting({ ...suspended, state: 'Suspended', progressStep: 7 }, nobody)
+  expect(described).toMatchObject({ reason: 'Suspended', position: null, ahead: null, holder: null })
+  expect(described?.sentence).toContain('after its last save, up to gradient step 7, when it is resumed')
   expect(describeWaiting({ ...suspended, state: 'Suspended' }, nobody)?.sentence).toContain('It begins when')
   expect(describeWaiting({ ...suspended, state: 'Suspending' }, nobody)?.reason).toBe('Suspending')
 })

@@ -17,13 +17,13 @@ type WaitingJob = Pick<JobView, 'state' | 'queue' | 'mode' | 'waitingReason' | '
 
 type Cause = Pick<Waiting, 'reason' | 'sentence'> & Partial<Pick<Waiting, 'holder'>>
 
-/** Says why a job waits, with its place and what would let it begin. Null for a job that does not wait. */
+/** Says why a job waits, with its position and what would let it begin. Null for a job that does not wait. */
 export function describeWaiting(job: WaitingJob, holders: Holders): Waiting | null {
   const early = explainUnqueued(job)
   if (early) return { ...early, position: null, ahead: null, holder: null }
   const { queue } = job
   if (!queue) return null
-  const position = queue.ahead === 0 ? queue.place : queue.ahead + 1
+  const position = queue.ahead === 0 ? queue.position : queue.ahead + 1
   return { position, ahead: position - 1, holder: null, ...explainQueued(job, queue, holders) }
 }
 
@@ -44,7 +44,7 @@ function explainUnqueued(job: WaitingJob): Cause | undefined {
 }
 
 function explainQueued(job: WaitingJob, queue: NonNullable<JobView['queue']>, holders: Holders): Cause {
-  const { ahead, place, hasBaseModel, block } = queue
+  const { ahead, position, hasBaseModel, block } = queue
   if (!hasBaseModel) {
     const sentence = 'No base model serves its model now. It begins when an administrator adds the base model again.'
     return { reason: reasons.baseModelNotFound, sentence }
@@ -59,7 +59,7 @@ function explainQueued(job: WaitingJob, queue: NonNullable<JobView['queue']>, ho
   }
   if (job.mode === 'Dedicated') return { reason: job.waitingReason ?? reasons.waitingForPod, sentence: sayOwnPods(job) }
   const reason = holders.trainerTrouble ?? reasons.waitingForTrainer
-  return { reason, sentence: sayTrainer(place, holders), holder: presentHolder(holders.own) }
+  return { reason, sentence: sayTrainer(position, holders), holder: presentHolder(holders.own) }
 }
 
 function sayModel(ahead: number, { ofModel }: Holders): string {
@@ -100,8 +100,8 @@ function sayTrouble(reason: string, resource: string): string {
   return troubles[reason] ?? `an administrator sees more in the status of ${resource}`
 }
 
-function sayTrainer(place: number, { training, own, trainerTrouble }: Holders): string {
-  const line = `It has place ${place} in the queue for a trainer of its base model.`
+function sayTrainer(position: number, { training, own, trainerTrouble }: Holders): string {
+  const line = `It has position ${position} in the queue for a trainer of its base model.`
   if (trainerTrouble !== null) {
     const why = sayTrouble(trainerTrouble, 'the base model')
     return `${line} No trainer can start (${trainerTrouble}): ${why}. It begins when one has started.`

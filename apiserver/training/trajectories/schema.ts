@@ -129,7 +129,7 @@ export const matchesSchema = Type.Object({
   data: Type.Array(
     Type.Object({
       ...trajectoryRowSchema.properties,
-      matches: Type.Array(matchSchema, { description: 'Its first three places.' }),
+      matches: Type.Array(matchSchema, { description: 'Its first three matches.' }),
     }),
   ),
   searched: { ...count, description: 'How many trajectories were searched for this page.' },

@@ -3,7 +3,7 @@ import { errors } from '../../errors/table.ts'
 import type { Readable } from 'node:stream'
 import {
   findTrajectory,
-  findTrajectoryPlace,
+  findTrajectoryPosition,
   countTrajectories,
   listTrajectories,
   type TrajectoryFilter,
@@ -38,7 +38,7 @@ export async function listModelTrajectories(
   const { id } = await getModel(pool, entity, modelId)
   const { sort, order, limit, max_total: maxTotal } = query
   requireBound(query)
-  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, id, cursor, sort))
+  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPosition(pool, id, cursor, sort))
   const filter = readFilter(query)
   const rows = await listTrajectories(pool, id, filter, { sort, after, order, limit: limit + 1 })
   return { rows, total: await countTotal(maxTotal, (max) => countTrajectories(pool, id, filter, max)) }

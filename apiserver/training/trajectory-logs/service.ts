@@ -94,8 +94,8 @@ export async function listModelLogStatistics(
 
 async function resolveSplitStep(pool: Pool, modelId: string, cursor: string): Promise<SplitStep> {
   const [, split, digits] = /^([\w./-]{1,64}):(0|[1-9]\d{0,8})$/.exec(cursor) ?? []
-  const place = split === undefined ? undefined : { split, step: Number(digits) }
-  if (place && (await hasLogs(pool, modelId, place))) return place
+  const position = split === undefined ? undefined : { split, step: Number(digits) }
+  if (position && (await hasLogs(pool, modelId, position))) return position
   throw invalidCursor()
 }
 

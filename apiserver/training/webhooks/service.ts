@@ -14,7 +14,7 @@ import {
 import {
   deleteWebhook,
   findWebhook,
-  findWebhookPlace,
+  findWebhookPosition,
   insertWebhook,
   listWebhooks,
   rotateWebhookSecret,
@@ -66,9 +66,9 @@ export async function createWebhook(
   const { entity, keyId } = caller
   const { url, project = null, description = null } = wanted
   const events = [...new Set(wanted.events ?? defaultEvents)]
-  const place = { id: newId(), entity }
-  const sealedSecret = sealSecret(sealingKeys, formatSecret(randomBytes(32)), place)
-  const webhook = { ...place, keyId, url, events, project, description, sealedSecret }
+  const context = { id: newId(), entity }
+  const sealedSecret = sealSecret(sealingKeys, formatSecret(randomBytes(32)), context)
+  const webhook = { ...context, keyId, url, events, project, description, sealedSecret }
   const made = await insertWebhook(pool, webhook, maxWebhooks)
   if (made) return made
   throw new HttpError(errors.conflict, `An entity has at most ${maxWebhooks} webhooks; delete one first.`)
@@ -86,8 +86,8 @@ export async function listEntityWebhooks(
   entity: string,
   { after, limit }: PageQuery,
 ): Promise<WebhookRow[]> {
-  const place = await resolveCursor(after, (id) => findWebhookPlace(pool, entity, id))
-  return listWebhooks(pool, entity, { after: place, limit: limit + 1 })
+  const position = await resolveCursor(after, (id) => findWebhookPosition(pool, entity, id))
+  return listWebhooks(pool, entity, { after: position, limit: limit + 1 })
 }
 
 export async function removeWebhook(pool: Pool, webhook: WebhookChange): Promise<void> {

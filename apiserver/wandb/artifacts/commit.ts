@@ -71,7 +71,7 @@ async function readManifest({ deps, context }: Presenter, pending: PendingArtifa
   )
 }
 
-/** The files with their places in the store. @throws {HttpError} 400 if some are not there */
+/** The files with their keys in the store. @throws {HttpError} 400 if some are not there */
 async function findStored({ deps, context }: Presenter, listed: ManifestFile[]): Promise<VersionFile[]> {
   const md5s = [...new Set(listed.map(({ md5 }) => md5).filter((md5) => md5 !== undefined))]
   const blobs = await renewBlobsByMd5(deps.pool, context.caller.entity, md5s)

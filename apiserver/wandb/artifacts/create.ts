@@ -49,7 +49,7 @@ export async function createArtifact(presenter: Presenter, input: Arguments): Pr
     await giveAliases(deps, known, aliases)
     return { artifact: presentVersion(presenter, known) }
   }
-  await requirePlace(presenter)
+  await requireSlot(presenter)
   // A link that refuses an upload tells the SDK's user nothing.
   await requireStorage(deps, context.caller.entity, 1)
   const id = randomUUID()
@@ -80,7 +80,7 @@ export function otherType(name: string, type: string): HttpError {
   )
 }
 
-async function requirePlace({ deps, context }: Presenter): Promise<void> {
+async function requireSlot({ deps, context }: Presenter): Promise<void> {
   if ((await countPending(deps.pool, context.caller.entity)) < maxPending) return
   const detail = `More than ${maxPending} artifacts are being uploaded. Those that are not committed within a day are removed.`
   throw new LimitError('pending_artifacts', detail)

@@ -113,8 +113,8 @@ async function storeJoined(
 ): Promise<void> {
   const size = parts.reduce((sum, part) => sum + part.size, 0)
   if (size > deps.uploadLimitBytes) throw uploadTooLarge(deps.uploadLimitBytes)
-  const { digest } = await keepStreamed(deps, { entity, md5, size }, (place) =>
-    writeToStore(deps.log, 'upload', () => putExact(deps.artifacts, readParts(deps, parts), place)),
+  const { digest } = await keepStreamed(deps, { entity, md5, size }, (target) =>
+    writeToStore(deps.log, 'upload', () => putExact(deps.artifacts, readParts(deps, parts), target)),
   )
   await recordMd5(deps.pool, entity, digest, md5)
 }

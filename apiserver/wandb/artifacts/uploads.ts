@@ -93,8 +93,8 @@ function receiveStreamed(
   file: Upload & { size: number },
 ): Promise<string> {
   return withUpload(deps, ctx, async (incoming) => {
-    const { digest } = await keepStreamed(deps, file, async (place) => {
-      const stored = await storeBody(deps, { body: ctx.req, incoming }, place)
+    const { digest } = await keepStreamed(deps, file, async (target) => {
+      const stored = await storeBody(deps, { body: ctx.req, incoming }, target)
       return stored
     })
     return digest

@@ -16,7 +16,7 @@ const streams: Readonly<Record<string, RunStream>> = {
 const summaryFile = 'wandb-summary.json'
 const maxLine = 2 ** 31 - 1
 
-// Measured: a key with its type, and with its place in an object. Lines of a run mostly have the same keys.
+// Measured: a key with its type, and with its index in an object. Lines of a run mostly have the same keys.
 const bytesPerKey = 150
 // The values of a shorter line are few.
 const largeLine = 256 * 1024

@@ -111,18 +111,18 @@ class Planner {
     return fields
   }
 
-  #collect(fields: PlannedField[], { selections }: SelectionSetNode, place: { depth: number; types: string[] }): void {
-    if (place.depth > maxDepth) throw tooDeep()
+  #collect(fields: PlannedField[], { selections }: SelectionSetNode, level: { depth: number; types: string[] }): void {
+    if (level.depth > maxDepth) throw tooDeep()
     for (const selection of selections) {
       // Spreads count too: fragments without fields of their own may still double.
       this.#count += 1
       if (this.#count > maxFields) throw invalidQuery(`The query selects more than ${maxFields} fields`)
       if (!this.#isIncluded(selection.directives)) continue
-      if (selection.kind === 'Field') fields.push(this.#planField(selection, place))
+      if (selection.kind === 'Field') fields.push(this.#planField(selection, level))
       else if (selection.kind === 'InlineFragment') {
-        const types = [...place.types, ...listTypes(selection.typeCondition?.name.value)]
-        this.#collect(fields, selection.selectionSet, { depth: place.depth + 1, types })
-      } else this.#spread(fields, selection.name.value, place)
+        const types = [...level.types, ...listTypes(selection.typeCondition?.name.value)]
+        this.#collect(fields, selection.selectionSet, { depth: level.depth + 1, types })
+      } else this.#spread(fields, selection.name.value, level)
     }
   }
 
@@ -131,8 +131,8 @@ class Planner {
     if (!fragment) throw invalidQuery(`The fragment ${name} does not exist`)
     if (this.#open.has(name)) throw invalidQuery(`The fragment ${name} contains itself`)
     this.#open.add(name)
-    const place = { depth: depth + 1, types: [...types, fragment.typeCondition.name.value] }
-    this.#collect(fields, fragment.selectionSet, place)
+    const level = { depth: depth + 1, types: [...types, fragment.typeCondition.name.value] }
+    this.#collect(fields, fragment.selectionSet, level)
     this.#open.delete(name)
   }
 

@@ -20,7 +20,7 @@ export const envelopeSchema = Type.Object(
   },
   {
     description:
-      'columns of equal length, one place for each bucket, in order. The least and the greatest value of the range are ' +
+      'columns of equal length, one value for each bucket, in order. The least and the greatest value of the range are ' +
       'always in `min` and `max`',
   },
 )

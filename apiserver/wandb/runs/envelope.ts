@@ -3,7 +3,7 @@ import type { MetricBucket, MetricValues } from '../../../db/model-metrics/read-
 /** What the x of a chart is. */
 export type EnvelopeAxis = 'index' | 'step' | 'time'
 
-/** Columns of equal length, one place for each bucket. */
+/** Columns of equal length, one value for each bucket. */
 export interface Envelope {
   x: EnvelopeAxis
   /** Whether each bucket is one value. */

@@ -177,7 +177,7 @@ interface RowProps {
 const maxIndent = 16
 
 function Row({ span, index, row, start, durationMs, decidesMs, isOpen, isSelected, isTabStop }: RowProps) {
-  const { level, siblings, place, name, hasError, leadsToError, isRunning } = span
+  const { level, siblings, position, name, hasError, leadsToError, isRunning } = span
   const [left, width] = [span.startMs, span.durationMs].map((ms) => (100 * ms) / Math.max(durationMs, 1e-3))
   return (
     <div
@@ -185,7 +185,7 @@ function Row({ span, index, row, start, durationMs, decidesMs, isOpen, isSelecte
       aria-rowindex={row + 1}
       aria-level={level}
       aria-setsize={siblings}
-      aria-posinset={place}
+      aria-posinset={position}
       aria-expanded={isOpen}
       aria-selected={isSelected}
       tabIndex={isTabStop ? 0 : -1}

@@ -155,7 +155,7 @@ function Verdict({ job: { state, waiting, failure, warnings } }: { job: JobDetai
     <div className={classes.verdicts}>
       {waiting && (
         <div className={classes.verdict} role="status">
-          <h2>Why it waits{waiting.position !== null && `: place ${waiting.position}`}</h2>
+          <h2>Why it waits{waiting.position !== null && `: position ${waiting.position}`}</h2>
           <p>{waiting.sentence}</p>
           {waiting.estimated_start_at !== null && <ProbableStart time={waiting.estimated_start_at} />}
           {waiting.reason === 'Paused' && <PauseJobs resumeOnly />}

@@ -28,11 +28,11 @@ export function PlaygroundScreen() {
   const models = useQuery(apiQuery('GET /v1/preview/models', { query: { project, order: 'desc', limit: 1 } }))
   const names = useQuery(apiQuery('GET /v1/models'))
   const chosen = readPanes(search.m)
-  const usual = models.data && names.data && listUsual(models.data.data[0], names.data.data[0]?.id)
+  const defaults = models.data && names.data && listDefaults(models.data.data[0], names.data.data[0]?.id)
   const refetch = () => Promise.all([models.refetch(), names.refetch()])
   if (chosen.length > 0) return <Playground panes={chosen} />
   return (
-    <Answered result={{ data: usual, error: models.error ?? names.error, refetch }}>
+    <Answered result={{ data: defaults, error: models.error ?? names.error, refetch }}>
       {(panes) =>
         panes.length > 0 ? (
           <Playground panes={panes} />
@@ -49,7 +49,7 @@ export function PlaygroundScreen() {
 }
 
 /** The newest run beside what it was before training, else a base model. */
-function listUsual(newest: Model | undefined, other: string | undefined): string[] {
+function listDefaults(newest: Model | undefined, other: string | undefined): string[] {
   if (!newest) return other === undefined ? [] : [other]
   const name = `${newest.entity}/${newest.project}/${newest.name}`
   return newest.latest_step === 0 ? [name] : [name, joinModelName(name, 'step0')]

@@ -12,7 +12,7 @@ import {
   axisOf,
   bandOf,
   deviationsOf,
-  placeMarkers,
+  positionMarkers,
   stepAt,
   type Axis,
   type Curve,
@@ -22,7 +22,7 @@ import { leaveOutCopies } from '../../logic/metric-names.ts'
 import { countOf } from '../../logic/numbers.ts'
 import { readChoice, readInteger } from '../../logic/search.ts'
 import { arrangeCharts } from '../../logic/series.ts'
-import { Chart, writePlace, type Series } from '../../parts/chart.tsx'
+import { Chart, formatPosition, type Series } from '../../parts/chart.tsx'
 import { FilterField, Segments } from '../../parts/controls.tsx'
 import controls from '../../parts/controls.module.css'
 import { Download } from '../../parts/download.tsx'
@@ -87,7 +87,7 @@ function Charts({ modelId, metrics }: { modelId: string; metrics: readonly Metri
         />
         {range && (
           <button type="button" className={controls.button} onClick={() => change({ from: undefined, to: undefined })}>
-            {writePlace(range.from, axis)} to {writePlace(range.to, axis)} ✕
+            {formatPosition(range.from, axis)} to {formatPosition(range.to, axis)} ✕
           </button>
         )}
         <p role="status">{countOf(charts.length, 'chart')}</p>
@@ -135,7 +135,7 @@ function useMarkers(axis: Axis, metrics: readonly Metric[]): Marker[] {
     refetchInterval: usePolling(),
   })
   const total = Math.max(0, ...metrics.filter(({ source }) => source === 'gradient').map(({ count }) => count))
-  return useMemo(() => placeMarkers(axis, { jobs: data?.items ?? [], aliases, total }), [axis, data, aliases, total])
+  return useMemo(() => positionMarkers(axis, { jobs: data?.items ?? [], aliases, total }), [axis, data, aliases, total])
 }
 
 /** The metrics of a chart, with those that its bands are made of. */
@@ -158,12 +158,12 @@ function RunChart({ modelId, keys, axis, markers, range, onZoom }: RunChartProps
   const { data } = useQuery({
     ...chartQuery(modelId, keys, { axis, ...range }),
     refetchInterval: usePolling(),
-    // Values of one axis have other places on another.
+    // Values of one axis have other positions on another.
     placeholderData: (before, query) => (query?.queryKey[1].query?.x === axis ? before : undefined),
   })
   const series = useMemo(() => keys.map((key) => readSeries(key, data ?? {})), [keys, data])
-  const openStep = (place: number) => {
-    const step = stepAt(place, axis, markers)
+  const openStep = (position: number) => {
+    const step = stepAt(position, axis, markers)
     if (step === undefined) return
     void navigate({
       to: '/$entity/$project/runs/$run/trajectories',

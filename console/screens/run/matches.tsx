@@ -76,7 +76,7 @@ function MatchRow({ match, isSelected, onOpen }: { match: Match; isSelected: boo
         {trajectory_index} · reward {formatMetric(reward)}
       </span>
       {matches.map(({ role, before, text, after }, index) => (
-        <span key={index} className={classes.place}>
+        <span key={index} className={classes.position}>
           <small>{revealHidden(role)}</small> {revealHidden(before)}
           <mark>{revealHidden(text)}</mark>
           {revealHidden(after)}

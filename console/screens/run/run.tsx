@@ -77,7 +77,7 @@ function Marks({ modelId, step, aliases }: { modelId: string; step: number; alia
   )
 }
 
-const places = [
+const pages = [
   ['Charts', '/$entity/$project/runs/$run'],
   ['Trajectories', '/$entity/$project/runs/$run/trajectories'],
   ['Checkpoints', '/$entity/$project/runs/$run/checkpoints'],
@@ -88,7 +88,7 @@ function Tabs() {
   const params = useParams({ from: '/inside/$entity/$project/runs/$run' })
   return (
     <nav aria-label="Run" className={tabs.tabs}>
-      {places.map(([name, to]) => (
+      {pages.map(([name, to]) => (
         <Link key={to} to={to} params={params} activeOptions={{ exact: true, includeSearch: false }}>
           {name}
         </Link>

@@ -3,7 +3,7 @@ import { AsCommand } from '../../parts/command.tsx'
 import { Page } from '../../parts/page.tsx'
 import tabs from '../../parts/tabs.module.css'
 
-const places = [
+const pages = [
   ['Keys', '/$entity/settings/keys'],
   ['Limits', '/$entity/settings/limits'],
   ['Webhooks', '/$entity/settings/webhooks'],
@@ -25,7 +25,7 @@ export function SettingsScreen() {
       actions={<AsCommand requests={requests} />}
       tabs={
         <nav aria-label="Settings" className={tabs.tabs}>
-          {places.map(([name, to]) => (
+          {pages.map(([name, to]) => (
             <Link key={to} to={to} params={{ entity }} activeOptions={{ includeSearch: false }}>
               {name}
             </Link>

@@ -15,7 +15,7 @@ const [width, height] = [1_000, 56]
 /** How many calls began when. A range that a person draws over it becomes the filter. */
 export function TimeHistogram({ histogram, isRange, onRange }: TimeHistogramProps) {
   const [chosen, setChosen] = useState<{ a: number; b: number }>()
-  const placeOf = (event: PointerEvent<SVGSVGElement>) => {
+  const fractionOf = (event: PointerEvent<SVGSVGElement>) => {
     const box = event.currentTarget.getBoundingClientRect()
     return Math.max(0, Math.min(1, (event.clientX - box.left) / box.width))
   }
@@ -24,7 +24,7 @@ export function TimeHistogram({ histogram, isRange, onRange }: TimeHistogramProp
     setChosen(undefined)
     onRange(brush(histogram, chosen.a, chosen.b))
   }
-  const when = (place: number) => formatTime(timeAt(histogram, place))
+  const when = (fraction: number) => formatTime(timeAt(histogram, fraction))
   return (
     <div className={classes.histogram}>
       <svg
@@ -34,10 +34,10 @@ export function TimeHistogram({ histogram, isRange, onRange }: TimeHistogramProp
         preserveAspectRatio="none"
         onPointerDown={(event) => {
           event.currentTarget.setPointerCapture(event.pointerId)
-          const place = placeOf(event)
-          setChosen({ a: place, b: place })
+          const fraction = fractionOf(event)
+          setChosen({ a: fraction, b: fraction })
         }}
-        onPointerMove={(event) => chosen && setChosen({ a: chosen.a, b: placeOf(event) })}
+        onPointerMove={(event) => chosen && setChosen({ a: chosen.a, b: fractionOf(event) })}
         onPointerUp={end}
         onPointerCancel={() => setChosen(undefined)}
       >

@@ -136,12 +136,12 @@ function Rows({ state, pages: { rows, move }, newest }: RowsProps) {
   useRowKeys(rows, search.peek, open)
   const columns = useMemo(() => listColumns({ paths, hidden, onOpen: open }), [paths, hidden, open])
   if (rows.length === 0) return <Nothing state={state} newest={newest} isFiltered={isFiltered(filters)} />
-  const place = rows.findIndex(({ id }) => id === search.peek)
+  const index = rows.findIndex(({ id }) => id === search.peek)
   const peek = search.peek !== undefined && (
     <CallPeek
       state={state}
       id={search.peek}
-      endedAt={place < 0 ? undefined : rows.at(place)?.ended_at}
+      endedAt={index < 0 ? undefined : rows.at(index)?.ended_at}
       onClose={() => open(undefined)}
     />
   )

@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { otherPlace } from '../../logic/call-search.ts'
+import { findSubstitute } from '../../logic/call-search.ts'
 import { Page } from '../../parts/page.tsx'
 import { ProjectLink } from '../../parts/project-link.tsx'
 import { Empty } from '../../parts/state.tsx'
@@ -7,7 +7,7 @@ import { Empty } from '../../parts/state.tsx'
 /** Where links of tracing clients lead that have no screen of their own: it leads on to the calls that they mean. */
 export function UnsupportedPathScreen() {
   const { _splat: path = '', ...params } = useParams({ from: '/inside/$entity/$project/weave/$' })
-  const { label, search } = otherPlace(path)
+  const { label, search } = findSubstitute(path)
   return (
     <Page title="Traces" trail={<ProjectLink />}>
       <Empty title="The console has no screen for this">

@@ -12,7 +12,7 @@ const overscan = 20
 
 interface Wanted {
   body: CallsQuery
-  /** The places of pages, with commas. */
+  /** The indexes of pages, with commas. */
   pages: string
 }
 
@@ -34,7 +34,7 @@ export function useCallPages(body: CallsQuery, { counted, minCost }: Options) {
   const others = first.data && wanted.body === body ? readPages(wanted.pages) : []
   const answers = useQueries({ queries: others.map((index) => callsPageQuery(body, index, newest)) })
   const pages = new Map<number, readonly Call[]>(first.data ? [[0, first.data]] : [])
-  for (const [place, { data }] of answers.entries()) if (data) pages.set(others[place]!, data)
+  for (const [index, { data }] of answers.entries()) if (data) pages.set(others[index]!, data)
   const all = new PagedRows(pages, callsPageSize, counted)
   const loaded = [...pages.values()].flat()
   const ofCost = minCost > 0 ? loaded.filter((call) => (costOf(call) ?? 0) >= minCost) : undefined

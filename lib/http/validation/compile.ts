@@ -47,18 +47,18 @@ export function compileBody<S extends TSchema>(schema: S): (document: JsonDocume
   }
 }
 
-/** Compiles a schema of a body, or of its part at `place`, into a function that finds the issues of a value. */
+/** Compiles a schema of a body, or of its part at `path`, into a function that finds the issues of a value. */
 export function compileIssues(
   schema: TSchema,
-): (value: unknown, sizeBytes: number, place?: string[]) => ValidationIssue[] {
+): (value: unknown, sizeBytes: number, path?: string[]) => ValidationIssue[] {
   const quick = compileLater(quickBody, schema)
   const thorough = compileLater(thoroughBody, schema)
-  return (value, sizeBytes, place = []) => {
+  return (value, sizeBytes, path = []) => {
     if (quick()(value)) return []
     const validate = sizeBytes > thoroughUpToBytes ? quick() : thorough()
     validate(value)
     return presentIssues('body', validate.errors).map(({ loc, ...issue }) => ({
-      loc: ['body', ...place, ...loc.slice(1)],
+      loc: ['body', ...path, ...loc.slice(1)],
       ...issue,
     }))
   }

@@ -67,12 +67,12 @@ export const trace: Part = async ({ browser, cookie, data }, slowdown) => {
 export const payload: Part = async ({ browser, cookie, data }, slowdown) => {
   const address = await data.payload()
   const at = address.lastIndexOf('/')
-  const measure = (place: string, selector: string) =>
+  const measure = (target: string, selector: string) =>
     visit(browser, { slowdown, cookie }, async (page) => {
       await page.open(address.slice(0, at), { selector: '[role=cell] button', text: 'large' })
       await page.ask('probe.forget()')
       // As a link in the page does it.
-      const go = `history.pushState({}, '', ${JSON.stringify(place)})`
+      const go = `history.pushState({}, '', ${JSON.stringify(target)})`
       await page.act(go, { selector, text: 'a row of a large answer' })
       return page.ask<number>('probe.readMaxFrame()')
     })

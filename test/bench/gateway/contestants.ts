@@ -77,10 +77,10 @@ export async function withLitellm<T>(engine: Contestant, work: Work<T>): Promise
   }
   // JSON is valid YAML.
   await writeFile(file, JSON.stringify(config))
-  const place = ['--host', '127.0.0.1', '--port', String(port), '--num_workers', '1', '--telemetry', 'False']
+  const addressArgs = ['--host', '127.0.0.1', '--port', String(port), '--num_workers', '1', '--telemetry', 'False']
   const how = {
     command: python,
-    args: [path.join(path.dirname(python), 'litellm'), '--config', file, ...place],
+    args: [path.join(path.dirname(python), 'litellm'), '--config', file, ...addressArgs],
     env: childEnvironment({ ...litellmSettings, HOME: folder }),
     url,
     healthPath: '/health/liveliness',

@@ -7,7 +7,7 @@ import { podPath } from '../../../lib/kube/paths.ts'
 import { eventually } from '../../support/eventually.ts'
 import type { TrainerAccess, TrainersMessage } from './played-trainers.ts'
 
-interface Place {
+interface Cluster {
   client: KubeClient
   namespace: string
   statusUrl: string
@@ -27,21 +27,21 @@ export class Trainers {
   }
 
   /** Starts it when all pods are Ready. The trainers wait. */
-  static async start(place: Place): Promise<Trainers> {
-    const pods = await eventually(() => listReadyPods(place), 120_000)
+  static async start(cluster: Cluster): Promise<Trainers> {
+    const pods = await eventually(() => listReadyPods(cluster), 120_000)
     const trainers = new Trainers(fork(path.join(import.meta.dirname, 'played-trainers.ts')))
-    trainers.#tell({ access: await Promise.all(pods.map((pod) => openAccess(place, pod))) })
+    trainers.#send({ access: await Promise.all(pods.map((pod) => openAccess(cluster, pod))) })
     return trainers
   }
 
   /** Claims this many jobs and trains none of them. */
   hold(count: number): void {
-    this.#tell({ change: { toHold: count, isReleased: false, isTraining: false } })
+    this.#send({ change: { toHold: count, isReleased: false, isTraining: false } })
   }
 
   /** Trains all jobs, those that are held if they are released. */
   train({ isReleased }: { isReleased: boolean }): void {
-    this.#tell({ change: { toHold: 0, isReleased, isTraining: true } })
+    this.#send({ change: { toHold: 0, isReleased, isTraining: true } })
   }
 
   async stop(): Promise<void> {
@@ -49,12 +49,12 @@ export class Trainers {
     if (this.#child.exitCode === null && this.#child.signalCode === null) await once(this.#child, 'exit')
   }
 
-  #tell(message: TrainersMessage): void {
+  #send(message: TrainersMessage): void {
     this.#child.send(message)
   }
 }
 
-async function listReadyPods({ client, namespace, count }: Place): Promise<Pod[]> {
+async function listReadyPods({ client, namespace, count }: Cluster): Promise<Pod[]> {
   const query = { labelSelector: 'trainyard.dev/component=trainer' }
   const { items } = await client.request<{ items: Pod[] }>({ path: podPath(namespace), query })
   const ready = items.filter(({ status }) => status?.phase === 'Running')
@@ -63,8 +63,8 @@ async function listReadyPods({ client, namespace, count }: Place): Promise<Pod[]
 }
 
 /** Gets a token as the kubelet would for the pod. */
-async function openAccess(place: Place, { metadata }: Pod): Promise<TrainerAccess> {
-  const { client, namespace, statusUrl: url, baseModel } = place
+async function openAccess(cluster: Cluster, { metadata }: Pod): Promise<TrainerAccess> {
+  const { client, namespace, statusUrl: url, baseModel } = cluster
   const boundObjectRef = { apiVersion: 'v1', kind: 'Pod', name: metadata.name, uid: metadata.uid }
   const { status } = await client.request<{ status: { token: string } }>({
     method: 'POST',

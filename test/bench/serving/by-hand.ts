@@ -59,6 +59,6 @@ export async function startByHand(port: number, adapterFolder: string): Promise<
 function listArguments(port: number, adapterFolder: string): string[] {
   const server = ['-m', 'vllm.entrypoints.openai.api_server', '--model', 'models/tiny-chat', '--dtype', 'float32']
   const adapters = ['--enable-lora', '--max-loras', '4', '--max-cpu-loras', '32', '--max-lora-rank', '16']
-  const place = ['--host', '127.0.0.1', '--port', String(port)]
-  return [...server, ...adapters, '--lora-modules', `${adapterName}=${adapterFolder}`, ...place]
+  const addressArgs = ['--host', '127.0.0.1', '--port', String(port)]
+  return [...server, ...adapters, '--lora-modules', `${adapterName}=${adapterFolder}`, ...addressArgs]
 }

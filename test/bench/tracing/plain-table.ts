@@ -10,7 +10,14 @@ const columns =
 const names = columns.split(', ').map((column) => column.split(' ')[0]!)
 
 /** The column values of ordinary calls. */
-const usual = { week: '2960', project: '1', renamed: 'f', input_refs: '{}', output_refs: '{}', descendant_errors: 'f' }
+const defaults = {
+  week: '2960',
+  project: '1',
+  renamed: 'f',
+  input_refs: '{}',
+  output_refs: '{}',
+  descendant_errors: 'f',
+}
 
 type Value = string | null
 
@@ -25,7 +32,7 @@ export function toRow(call: BenchCall): Value[] {
   const texts = [call.attributes, call.inputs, call.output, call.summary].map((payload) => JSON.stringify(payload))
   const [attributes, inputs, output, summary] = texts
   const size = String(texts.join('').length)
-  const stored: Record<string, unknown> = { ...call, ...usual, attributes, inputs, output, summary, size }
+  const stored: Record<string, unknown> = { ...call, ...defaults, attributes, inputs, output, summary, size }
   return names.map((name) => (stored[name] ?? null) as Value)
 }
 
@@ -49,6 +56,6 @@ export async function copyRows(connection: Connection, table: string, rows: Buff
 
 /** The INSERT of one row. Its values are those of `toRow(call)`. */
 export function insertStatement(table: string): string {
-  const places = names.map((_, index) => `$${index + 1}`)
-  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${places.join(', ')})`
+  const placeholders = names.map((_, index) => `$${index + 1}`)
+  return `INSERT INTO ${table} (${names.join(', ')}) VALUES (${placeholders.join(', ')})`
 }

@@ -98,22 +98,22 @@ async function settle(pool: Pool): Promise<void> {
   while (performance.now() < limitMs && (await isBusy())) await delay(200)
 }
 
-type Place = Pick<BenchServer, 'url' | 'apiKey'>
+type Target = Pick<BenchServer, 'url' | 'apiKey'>
 
 /** The requests that store these calls in a project, so many calls in each. */
-export function writeComplete({ url, apiKey }: Place, project: string, calls: BenchCall[], size = callsPerRequest) {
+export function writeComplete({ url, apiKey }: Target, project: string, calls: BenchCall[], size = callsPerRequest) {
   const headers = { ...basic(apiKey), 'content-type': 'application/json' }
   return split(calls, size).map((batch) =>
     writeRequest({ url, path: `/v2/${project}/calls/complete`, headers }, JSON.stringify({ batch })),
   )
 }
 
-function sendComplete(place: Place, name: string, size: number): Prepare {
+function sendComplete(target: Target, name: string, size: number): Prepare {
   const project = `bench/${name}`
   return async (calls) => {
     const own = calls.map((call) => ({ ...call, project_id: project }))
-    const requests = writeComplete(place, project, own, size)
-    return () => sendAll(place.url, requests, { connections: size === 1 ? concurrency : connections })
+    const requests = writeComplete(target, project, own, size)
+    return () => sendAll(target.url, requests, { connections: size === 1 ? concurrency : connections })
   }
 }
 

@@ -1,21 +1,21 @@
 import { hash } from 'node:crypto'
-import { create, list, type Place, post, type Probe, readObject, see, start } from './probes.ts'
+import { create, list, type Scope, post, type Probe, readObject, see, start } from './probes.ts'
 
 const digestOf = (text: string) => hash('sha256', text, 'base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
 const one = digestOf('{"n": 1}')
 
 /** Probes of objects' versions and of references. */
-export const objectProbes = (place: Place): Probe[] => {
-  const version = (name: string, n: number) => create(place, name, { n })
+export const objectProbes = (scope: Scope): Probe[] => {
+  const version = (name: string, n: number) => create(scope, name, { n })
   const remove = (name: string, wanted: string[]) =>
-    post('/obj/delete', { project_id: place.project, object_id: name, digests: wanted })
-  const ref = (name: string, digest: string, path = '') => `weave:///${place.project}/object/${name}:${digest}${path}`
+    post('/obj/delete', { project_id: scope.project, object_id: name, digests: wanted })
+  const ref = (name: string, digest: string, path = '') => `weave:///${scope.project}/object/${name}:${digest}${path}`
   const refs = (uri: string) => post('/refs/read_batch', { refs: [uri] })
   return [
     {
       shows: 'publishing an earlier version again',
       before: [version('again', 1), version('again', 2), version('again', 1)],
-      request: readObject(place, 'again', 'latest'),
+      request: readObject(scope, 'again', 'latest'),
       see: see.member('obj', 'val'),
       ours: { n: 1 },
       reference: { n: 2 },
@@ -23,7 +23,7 @@ export const objectProbes = (place: Place): Probe[] => {
     {
       shows: 'the latest version after a deletion',
       before: [version('newest', 1), version('newest', 2), remove('newest', ['v1'])],
-      request: readObject(place, 'newest', 'latest'),
+      request: readObject(scope, 'newest', 'latest'),
       see: see.member('obj', 'val'),
       ours: { n: 1 },
       reference: undefined,
@@ -31,15 +31,15 @@ export const objectProbes = (place: Place): Probe[] => {
     {
       shows: 'publishing a deleted version again',
       before: [version('back', 1), version('back', 2), remove('back', ['v0']), version('back', 1)],
-      request: readObject(place, 'back', one),
+      request: readObject(scope, 'back', one),
       see: see.member('obj', 'version_index'),
       ours: 0,
       reference: 2,
     },
     {
       shows: 'ops and objects with the same name',
-      before: [version('both', 1), create(place, 'both', { _type: 'Op', n: 2 })],
-      request: readObject(place, 'both', digestOf('{"_type": "Op", "n": 2}')),
+      before: [version('both', 1), create(scope, 'both', { _type: 'Op', n: 2 })],
+      request: readObject(scope, 'both', digestOf('{"_type": "Op", "n": 2}')),
       see: see.member('obj', 'version_index'),
       ours: 0,
       reference: 1,
@@ -54,7 +54,7 @@ export const objectProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'nested references',
-      before: [version('inner', 1), create(place, 'outer', { inner: ref('inner', one) })],
+      before: [version('inner', 1), create(scope, 'outer', { inner: ref('inner', one) })],
       // The digest contains the project's number.
       request: ([, outer]) => refs(ref('outer', (outer!.body as { digest: string }).digest, '/attr/inner/attr/n')),
       see: see.body,
@@ -85,7 +85,7 @@ export const objectProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'values of a class of the server',
-      request: create(place, 'spec', { field_schema: { type: 7 } }, { builtin_object_class: 'AnnotationSpec' }),
+      request: create(scope, 'spec', { field_schema: { type: 7 } }, { builtin_object_class: 'AnnotationSpec' }),
       see: see.status,
       ours: 200,
       reference: 500,
@@ -94,7 +94,7 @@ export const objectProbes = (place: Place): Probe[] => {
       shows: 'sizes of objects',
       before: [version('sized', 1)],
       request: post('/objs/query', {
-        project_id: place.project,
+        project_id: scope.project,
         filter: { object_ids: ['sized'] },
         include_storage_size: true,
       }),
@@ -106,16 +106,16 @@ export const objectProbes = (place: Place): Probe[] => {
 }
 
 /** Probes of references that lists of calls expand. */
-export const expansionProbes = (place: Place): Probe[] => {
-  const ref = (name: string, digest: string) => `weave:///${place.project}/object/${name}:${digest}`
+export const expansionProbes = (scope: Scope): Probe[] => {
+  const ref = (name: string, digest: string) => `weave:///${scope.project}/object/${name}:${digest}`
   const expand = (number: number, more: object = {}) =>
-    list(place, { filter: { call_ids: [place.id(number)] }, expand_columns: ['inputs.model'], ...more })
+    list(scope, { filter: { call_ids: [scope.id(number)] }, expand_columns: ['inputs.model'], ...more })
   const text = ref('text', digestOf('"plain"'))
   const record = ref('record', one)
   return [
     {
       shows: 'references to values other than objects',
-      before: [create(place, 'text', 'plain'), start(place, 801, { inputs: { model: text } })],
+      before: [create(scope, 'text', 'plain'), start(scope, 801, { inputs: { model: text } })],
       request: expand(801),
       see: see.member('0', 'inputs', 'model'),
       ours: 'plain',
@@ -123,7 +123,7 @@ export const expansionProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'references to missing objects in lists of calls',
-      before: [start(place, 802, { inputs: { model: ref('nothing', one) } })],
+      before: [start(scope, 802, { inputs: { model: ref('nothing', one) } })],
       request: expand(802),
       see: see.status,
       ours: 200,
@@ -132,9 +132,9 @@ export const expansionProbes = (place: Place): Probe[] => {
     {
       shows: 'references to deleted objects in lists of calls',
       before: [
-        create(place, 'gone', { n: 1 }),
-        start(place, 804, { inputs: { model: ref('gone', one) } }),
-        post('/obj/delete', { project_id: place.project, object_id: 'gone' }),
+        create(scope, 'gone', { n: 1 }),
+        start(scope, 804, { inputs: { model: ref('gone', one) } }),
+        post('/obj/delete', { project_id: scope.project, object_id: 'gone' }),
       ],
       request: expand(804),
       see: see.member('0', 'inputs', 'model'),
@@ -143,7 +143,7 @@ export const expansionProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'expansion for conditions only',
-      before: [create(place, 'record', { n: 1 }), start(place, 803, { inputs: { model: record } })],
+      before: [create(scope, 'record', { n: 1 }), start(scope, 803, { inputs: { model: record } })],
       request: expand(803, { return_expanded_column_values: false }),
       see: see.member('0', 'inputs', 'model'),
       ours: record,

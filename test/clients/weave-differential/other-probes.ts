@@ -1,33 +1,33 @@
 import { hash } from 'node:crypto'
 import { convert, field, literal } from './expressions.ts'
-import { end, equal, type Place, post, type Probe, see, start } from './probes.ts'
+import { end, equal, type Scope, post, type Probe, see, start } from './probes.ts'
 
 /** Probes of tables. */
-export const tableProbes = (place: Place): Probe[] => {
-  const other = `${place.project}-other`
+export const tableProbes = (scope: Scope): Probe[] => {
+  const other = `${scope.project}-other`
   const table = (project: string, row: object) => post('/table/create', { table: { project_id: project, rows: [row] } })
-  const shared = { shared: place.project }
-  const row = hash('sha256', `{"shared": "${place.project}"}`, 'base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
+  const shared = { shared: scope.project }
+  const row = hash('sha256', `{"shared": "${scope.project}"}`, 'base64url').replaceAll('-', 'X').replaceAll('_', 'Y')
   const nothing = '0'.repeat(64)
   return [
     {
       shows: 'equal tables in two projects',
-      before: [table(other, shared), table(place.project, shared)],
-      request: post('/table/query', { project_id: place.project, digest: hash('sha256', row) }),
+      before: [table(other, shared), table(scope.project, shared)],
+      request: post('/table/query', { project_id: scope.project, digest: hash('sha256', row) }),
       see: ({ body }) => (body as { rows: unknown[] }).rows.length,
       ours: 1,
       reference: 0,
     },
     {
       shows: 'the size of a missing table',
-      request: post('/table/query_stats', { project_id: place.project, digest: nothing }),
+      request: post('/table/query_stats', { project_id: scope.project, digest: nothing }),
       see: see.status,
       ours: 200,
       reference: 500,
     },
     {
       shows: 'changes to a missing table',
-      request: post('/table/update', { project_id: place.project, base_digest: nothing, updates: [] }),
+      request: post('/table/update', { project_id: scope.project, base_digest: nothing, updates: [] }),
       see: see.status,
       ours: 404,
       reference: 500,
@@ -36,17 +36,17 @@ export const tableProbes = (place: Place): Probe[] => {
 }
 
 /** Probes of feedback. */
-export const feedbackProbes = (place: Place): Probe[] => {
-  const target = `weave:///${place.project}/call/x`
+export const feedbackProbes = (scope: Scope): Probe[] => {
+  const target = `weave:///${scope.project}/call/x`
   const give = (number: number, payload: object) =>
     post('/feedback/create', {
-      project_id: place.project,
-      id: place.id(number),
+      project_id: scope.project,
+      id: scope.id(number),
       weave_ref: target,
       feedback_type: 'probe',
       payload,
     })
-  const find = (more: object) => post('/feedback/query', { project_id: place.project, ...more })
+  const find = (more: object) => post('/feedback/query', { project_id: scope.project, ...more })
   const found = ({ body }: { body: unknown }) => (body as { result: object[] }).result?.length
   return [
     {
@@ -60,7 +60,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
     {
       shows: 'feedback with the same id',
       before: [give(902, {}), give(902, {})],
-      request: find({ query: { $expr: equal(field('id'), place.id(902)) } }),
+      request: find({ query: { $expr: equal(field('id'), scope.id(902)) } }),
       see: found,
       ours: 1,
       reference: 2,
@@ -68,7 +68,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
     {
       shows: 'batches with an invalid item',
       request: post('/feedback/batch/create', {
-        batch: [{ project_id: place.project, weave_ref: target, feedback_type: 'wandb.note.1', payload: {} }],
+        batch: [{ project_id: scope.project, weave_ref: target, feedback_type: 'wandb.note.1', payload: {} }],
       }),
       see: see.status,
       ours: 422,
@@ -90,7 +90,7 @@ export const feedbackProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'null in feedback',
-      request: find({ query: { $expr: { $and: [equal(field('id'), place.id(901)), equal(field('creator'), null)] } } }),
+      request: find({ query: { $expr: { $and: [equal(field('id'), scope.id(901)), equal(field('creator'), null)] } } }),
       see: found,
       ours: 1,
       reference: 0,
@@ -113,14 +113,14 @@ export const feedbackProbes = (place: Place): Probe[] => {
 }
 
 /** Probes of threads, costs and project statistics. */
-export const otherProbes = (place: Place): Probe[] => {
+export const otherProbes = (scope: Scope): Probe[] => {
   const turn = (number: number, thread_id: string, started_at = '2026-03-02T08:00:00Z') =>
-    start(place, number, { thread_id, turn_id: place.id(number), started_at })
-  const threads = (more: object) => post('/threads/stream_query', { project_id: place.project, ...more })
+    start(scope, number, { thread_id, turn_id: scope.id(number), started_at })
+  const threads = (more: object) => post('/threads/stream_query', { project_id: scope.project, ...more })
   return [
     {
       shows: 'durations of turns',
-      before: [turn(951, 'a'), end(place, 951)],
+      before: [turn(951, 'a'), end(scope, 951)],
       request: threads({ filter: { thread_ids: ['a'] } }),
       see: see.member('0', 'p50_turn_duration_ms'),
       ours: 10_000,
@@ -128,18 +128,18 @@ export const otherProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'turns outside of the requested times',
-      before: [turn(953, 'c'), turn(954, 'c', '2026-03-02T09:00:00Z'), end(place, 954)],
+      before: [turn(953, 'c'), turn(954, 'c', '2026-03-02T09:00:00Z'), end(scope, 954)],
       request: threads({ filter: { thread_ids: ['c'], after_datetime: '2026-03-02T08:30:00Z' } }),
       see: see.member('0', 'first_turn_id'),
-      ours: place.id(954),
-      reference: place.id(953),
+      ours: scope.id(954),
+      reference: scope.id(953),
     },
     {
       shows: 'deleted turns',
       before: [
         turn(952, 'b'),
-        end(place, 952),
-        post('/calls/delete', { project_id: place.project, call_ids: [place.id(952)] }),
+        end(scope, 952),
+        post('/calls/delete', { project_id: scope.project, call_ids: [scope.id(952)] }),
       ],
       request: threads({ filter: { thread_ids: ['b'] } }),
       see: ({ body }) => (body as unknown[]).length,
@@ -148,7 +148,7 @@ export const otherProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'pages of threads',
-      before: [turn(955, 'd'), turn(956, 'e'), end(place, 956)],
+      before: [turn(955, 'd'), turn(956, 'e'), end(scope, 956)],
       request: threads({
         filter: { thread_ids: ['d', 'e'] },
         sort_by: [{ field: 'thread_id', direction: 'asc' }],
@@ -168,7 +168,7 @@ export const otherProbes = (place: Place): Probe[] => {
     {
       shows: 'costs',
       request: post('/cost/create', {
-        project_id: place.project,
+        project_id: scope.project,
         costs: { model: { prompt_token_cost: 1, completion_token_cost: 2 } },
       }),
       see: see.status,
@@ -177,7 +177,7 @@ export const otherProbes = (place: Place): Probe[] => {
     },
     {
       shows: 'sizes of projects',
-      request: post('/project/stats', { project_id: place.project }),
+      request: post('/project/stats', { project_id: scope.project }),
       see: see.status,
       ours: 200,
       reference: 500,

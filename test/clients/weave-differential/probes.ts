@@ -16,7 +16,7 @@ export interface Probe {
 }
 
 /** The data of probes: their own project, and ids of calls. */
-export interface Place {
+export interface Scope {
   project: string
   /** The id with this number. The same number gives the same id. */
   id: (number: number) => string
@@ -39,7 +39,7 @@ export const see = {
 export const post = (path: string, body: unknown): Request => ({ path, body })
 
 /** A start with as few members as possible. */
-export function makeStart({ project, id }: Place, number: number, more: object = {}) {
+export function makeStart({ project, id }: Scope, number: number, more: object = {}) {
   return {
     project_id: project,
     id: id(number),
@@ -52,33 +52,33 @@ export function makeStart({ project, id }: Place, number: number, more: object =
   }
 }
 
-export const start = (place: Place, number: number, more: object = {}): Request =>
-  post('/call/start', { start: makeStart(place, number, more) })
+export const start = (scope: Scope, number: number, more: object = {}): Request =>
+  post('/call/start', { start: makeStart(scope, number, more) })
 
-export const end = ({ project, id }: Place, number: number, more: object = {}): Request =>
+export const end = ({ project, id }: Scope, number: number, more: object = {}): Request =>
   post('/call/end', {
     end: { project_id: project, id: id(number), ended_at: '2026-03-02T08:00:10Z', summary: {}, output: null, ...more },
   })
 
-export const read = ({ project, id }: Place, number: number): Request =>
+export const read = ({ project, id }: Scope, number: number): Request =>
   post('/call/read', { project_id: project, id: id(number) })
 
-export const count = ({ project }: Place, $expr: Expression): Request =>
+export const count = ({ project }: Scope, $expr: Expression): Request =>
   post('/calls/query_stats', { project_id: project, query: { $expr } })
 
-export const list = ({ project }: Place, more: object): Request =>
+export const list = ({ project }: Scope, more: object): Request =>
   post('/calls/stream_query', { project_id: project, ...more })
 
 export const equal = (left: Expression, value: unknown): Expression => ({ $eq: [left, literal(value)] })
 
-export const create = ({ project }: Place, object_id: string, val: unknown, more: object = {}): Request =>
+export const create = ({ project }: Scope, object_id: string, val: unknown, more: object = {}): Request =>
   post('/obj/create', { obj: { project_id: project, object_id, val, ...more } })
 
-export const readObject = ({ project }: Place, object_id: string, digest: string): Request =>
+export const readObject = ({ project }: Scope, object_id: string, digest: string): Request =>
   post('/obj/read', { project_id: project, object_id, digest })
 
 /** Creates a new project name, and ids in it. */
-export function makePlace(entity: string, name: string): Place {
+export function makeScope(entity: string, name: string): Scope {
   const project = `${entity}/probes-${name}`
   return {
     project,

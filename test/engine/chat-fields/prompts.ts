@@ -34,11 +34,11 @@ export const promptRows = {
       { role: 'narrator', content: 'Time passes.' },
     ]
     const prompt = await render(chat, { messages })
-    const places = ['Be brief.', 'Be kind.', 'Look.', '"at": "sea"', 'blue', 'green', 'Time passes.'].map((text) =>
+    const positions = ['Be brief.', 'Be kind.', 'Look.', '"at": "sea"', 'blue', 'green', 'Time passes.'].map((text) =>
       prompt.indexOf(text),
     )
-    expect(places).toEqual(places.toSorted((one, other) => one - other))
-    expect(places[0]).toBeGreaterThan(0)
+    expect(positions).toEqual(positions.toSorted((one, other) => one - other))
+    expect(positions[0]).toBeGreaterThan(0)
     await rejects({ messages: [] }, 'messages', 'at least 1 item')(chat)
   },
   model: async (chat) => {

@@ -1,7 +1,7 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { realpath } from 'node:fs/promises'
 import path from 'node:path'
-import { isComplete, putInPlace } from '../../../local/install/stamp.ts'
+import { isComplete, moveWithStamp } from '../../../local/install/stamp.ts'
 import { runChild } from '../../../local/install/run-child.ts'
 import { readBake } from './bake.ts'
 import { buildImage, imagesFolder, runWithBuildah } from './buildah.ts'
@@ -61,7 +61,7 @@ async function makeDebianArchive(): Promise<void> {
   const options = ['--variant=minbase', '--mode=root', '--format=tar', ...left]
   const { code, tail } = await runWithBuildah(['mmdebstrap', ...options, release, temporary])
   if (code !== 0) throw new Error(`mmdebstrap failed: ${tail}`)
-  await putInPlace(temporary, archive, 'made by mmdebstrap')
+  await moveWithStamp(temporary, archive, 'made by mmdebstrap')
 }
 
 interface Folder {

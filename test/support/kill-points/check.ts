@@ -62,8 +62,8 @@ export async function checkHistory(world: FragileWorld): Promise<void> {
 const isErased = ({ history }: FragileWorld, project: string) => history.erasedProjects.includes(project)
 
 function checkJobs(world: FragileWorld, jobs: Job[]): void {
-  const told = world.history.jobs.filter(({ project }) => !isErased(world, project)).map(({ id }) => id)
-  expect(jobs.map(({ id }) => id).toSorted()).toEqual(told.toSorted())
+  const reported = world.history.jobs.filter(({ project }) => !isErased(world, project)).map(({ id }) => id)
+  expect(jobs.map(({ id }) => id).toSorted()).toEqual(reported.toSorted())
   for (const { id, events, ends, state } of jobs.filter(({ cleared }) => !cleared)) {
     const last = events.filter(({ type }) => type === 'training_ended' || type === 'training_failed')
     expect([id, ends, last, state !== 'Failed']).toEqual([id, 1, [events.at(-1)], true])
@@ -122,13 +122,13 @@ async function checkResources({ kube, namespace, history }: FragileWorld, jobs: 
 
 /** The end of each job is told at least once, and always as the same event. */
 function checkDeliveries({ receiver }: FragileWorld, jobs: Job[]): void {
-  const told = new Map<string, Set<string>>()
+  const reported = new Map<string, Set<string>>()
   for (const { body } of receiver.received) {
     const { id, data } = JSON.parse(body) as { id: string; data: { training_job: { id: string } } }
-    const ids = told.get(data.training_job.id) ?? new Set()
-    told.set(data.training_job.id, ids.add(id))
+    const ids = reported.get(data.training_job.id) ?? new Set()
+    reported.set(data.training_job.id, ids.add(id))
   }
-  for (const { id } of jobs) expect([id, told.get(id)?.size]).toEqual([id, 1])
+  for (const { id } of jobs) expect([id, reported.get(id)?.size]).toEqual([id, 1])
 }
 
 /** Of what was deleted, no file is left, and of the rest all are. */

@@ -56,8 +56,8 @@ export async function waitForErasures({ pool }: Pick<FragileWorld, 'pool'>): Pro
  */
 export function choosePoints(part: WatchedPart, { seed, number, most, earlier = new Map() }: Round): string[] {
   const own = watchedPoints.filter((point) => point.part === part).map(({ name }) => name)
-  const place = (name: string) => createHash('sha256').update(`${seed} ${number} ${name}`).digest('hex')
+  const rank = (name: string) => createHash('sha256').update(`${seed} ${number} ${name}`).digest('hex')
   const countOf = (name: string) => earlier.get(name) ?? 0
-  const compare = (a: string, b: string) => countOf(a) - countOf(b) || (place(a) < place(b) ? -1 : 1)
+  const compare = (a: string, b: string) => countOf(a) - countOf(b) || (rank(a) < rank(b) ? -1 : 1)
   return own.toSorted(compare).slice(0, number % 3 === 2 ? most : Math.ceil(most * 1.3))
 }

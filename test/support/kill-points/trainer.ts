@@ -47,14 +47,14 @@ async function work({ history, artifacts }: Deps, ask: ReturnType<typeof createP
     const { status } = await ask('POST', `/v1/jobs/${job}/attempts/${attempt}/${name}`, { body, accept: [404, 409] })
     return status === 200
   }
-  const tell = async (seq: number, type: string, data: object) => {
+  const reportEvent = async (seq: number, type: string, data: object) => {
     if (!(await report('events', { events: [{ seq, type, data }] }))) return false
     history.events.push({ job, seq, type })
     return true
   }
-  if (!(await tell(0, 'training_started', { num_sequences: 2 }))) return
+  if (!(await reportEvent(0, 'training_started', { num_sequences: 2 }))) return
   await report('log', { lines: [{ seq: 0, time: new Date().toISOString(), level: 'info', text: 'one' }] })
-  if (!(await tell(1, 'gradient_step', { loss: 1 }))) return
+  if (!(await reportEvent(1, 'gradient_step', { loss: 1 }))) return
   await report('heartbeat', {})
   if (chance < failsAt) {
     await report('failure', { category: 'Internal', reason: 'Told', message: 'told to', retryable: true })
@@ -65,7 +65,7 @@ async function work({ history, artifacts }: Deps, ask: ReturnType<typeof createP
     await report('release', {})
     return
   }
-  if (!(await tell(2, 'gradient_step', { loss: 0.5 }))) return
+  if (!(await reportEvent(2, 'gradient_step', { loss: 0.5 }))) return
   const folder = path.join(artifacts, 'checkpoints', checkpoint)
   await mkdir(folder, { recursive: true })
   await writeFile(path.join(folder, 'manifest.json'), '{}')

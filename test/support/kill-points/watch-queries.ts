@@ -61,7 +61,7 @@ function finish(query: Query, client: pg.Client, args: unknown[], after: () => v
       return result
     })
   }
-  const told: Callback = (error, result) => {
+  const reported: Callback = (error, result) => {
     try {
       if (!error) after()
     } catch (lost) {
@@ -69,7 +69,7 @@ function finish(query: Query, client: pg.Client, args: unknown[], after: () => v
     }
     return (callback as Callback)(error, result)
   }
-  return query.apply(client, [...args.slice(0, -1), told])
+  return query.apply(client, [...args.slice(0, -1), reported])
 }
 
 function breakConnection(client: pg.Client): void {

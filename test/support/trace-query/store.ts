@@ -53,9 +53,9 @@ async function storeCall(pool: Pool, project: number, row: CallRow): Promise<voi
     summary: toJson(row.summary),
     input_refs: row.inputRefs,
   }
-  const places = Object.keys(values).map((_, index) => `$${index + 1}`)
+  const placeholders = Object.keys(values).map((_, index) => `$${index + 1}`)
   const columns = Object.keys(values).join(', ')
-  await pool.query(`INSERT INTO tracing.calls (${columns}) VALUES (${places.join(', ')})`, Object.values(values))
+  await pool.query(`INSERT INTO tracing.calls (${columns}) VALUES (${placeholders.join(', ')})`, Object.values(values))
 }
 
 function toJson(tree: Tree | undefined): string | null {

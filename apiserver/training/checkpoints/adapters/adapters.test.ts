@@ -97,9 +97,9 @@ test.each<[string, object, string, number?]>([
   ['a gap', { [a]: tensor([2, 3], 0, 24), [b]: tensor([5, 2], 28, 68) }, 'not where it should be', 68],
   ['an overlap', { [a]: tensor([2, 3], 0, 24), [b]: tensor([5, 2], 20, 60) }, 'not where it should be', 60],
   ['bytes at the end', matrices, 'its tensors have 64 bytes, and the file has 99', 99],
-  ['a negative place', { ...matrices, [a]: tensor([2, 3], -24, 0) }, 'no type, shape and place'],
-  ['a shape of text', { ...matrices, [a]: tensor(['2', 3], 0, 24) }, 'no type, shape and place'],
-  ['no object', { ...matrices, [a]: null }, 'no type, shape and place'],
+  ['a negative offset', { ...matrices, [a]: tensor([2, 3], -24, 0) }, 'no type, shape and offsets'],
+  ['a shape of text', { ...matrices, [a]: tensor(['2', 3], 0, 24) }, 'no type, shape and offsets'],
+  ['no object', { ...matrices, [a]: null }, 'no type, shape and offsets'],
   ['integers', { ...matrices, [a]: tensor([2, 12], 0, 24, 'I8') }, 'Supported are F32, F16 and BF16'],
   ['the base model', { ...matrices, 'model.embed.weight': tensor([0], 64, 64) }, 'belongs to no layer'],
   [

@@ -28,7 +28,7 @@ const headerModule = new URL('header-worker.ts', import.meta.url)
 const weightsModule = new URL('weights-worker.ts', import.meta.url)
 const maxConfigBytes = 1024 * 1024
 // Parsed in a few milliseconds.
-const inPlaceUpToBytes = 256 * 1024
+const maxMainThreadBytes = 256 * 1024
 const timeoutMs = 60_000
 
 /**
@@ -69,7 +69,7 @@ export async function checkAdapter(
 const tooHeavy = () => invalidAdapter(`Checking ${weightsFile} needs too much memory or time`)
 
 async function askWorker({ heavyThreads }: AdapterDeps, task: HeaderTask): Promise<HeaderOutcome> {
-  if (task.header.length + (task.known?.length ?? 0) <= inPlaceUpToBytes) return checkHeader(task)
+  if (task.header.length + (task.known?.length ?? 0) <= maxMainThreadBytes) return checkHeader(task)
   const outcome = await heavyThreads.run<HeaderTask, HeaderOutcome>({ module: headerModule, task, timeoutMs })
   return outcome ?? { detail: tooHeavy().detail }
 }

@@ -67,7 +67,7 @@ function parse(header: string): Tensor[] {
 function readTensor(name: string, value: unknown): Tensor {
   const { dtype, shape, data_offsets: offsets } = isObject(value) ? value : {}
   if (typeof dtype !== 'string' || !isCounts(shape) || !isCounts(offsets) || offsets.length !== 2)
-    throw invalidWeights(`the tensor ${show(name)} has no type, shape and place`)
+    throw invalidWeights(`the tensor ${show(name)} has no type, shape and offsets`)
   return { name, dtype, shape, start: offsets[0]!, end: offsets[1]! }
 }
 

@@ -61,20 +61,20 @@ describe('a follower', () => {
     const { hub, fault, add } = makeHub()
     fault.lagMs = 2
     const follower = follow(hub, 'a')
-    const told: number[] = []
+    const received: number[] = []
     const feed = (async () => {
       for (let seq = 0; seq < 200; seq++) {
         add('a', seq)
         if (seq % 3 === 0) await delay(1)
       }
     })()
-    while (told.length < 200) {
-      told.push(...seqs(await follower.next(4 * Math.random())))
+    while (received.length < 200) {
+      received.push(...seqs(await follower.next(4 * Math.random())))
       // Handles the events, as a stream does. It does not wait for new ones meanwhile.
       await delay(3 * Math.random())
     }
     await feed
-    expect(told).toEqual(Array.from({ length: 200 }, (_, seq) => seq))
+    expect(received).toEqual(Array.from({ length: 200 }, (_, seq) => seq))
   })
 
   test('gets many events in pages', async () => {

@@ -8,7 +8,7 @@ import { Type } from 'typebox'
 import { unprocessable, valueError } from '../../../../lib/http/http-error.ts'
 import { listOf, presentPage } from '../../../../lib/http/page.ts'
 import { streamEvents } from './stream.ts'
-import { findEvents, listJobEvents, type EventPlace, type EventDeps } from './service.ts'
+import { findEvents, listJobEvents, type EventPosition, type EventDeps } from './service.ts'
 import { presentEvent } from '../present.ts'
 import { eventListQuery, eventSchema } from '../schema.ts'
 
@@ -41,10 +41,10 @@ export function routeJobEvents(api: RestApi, deps: EventStreamDeps): void {
       if (query.order === 'desc' && (wantsStream || query.wait))
         throw unprocessable(valueError(['query', 'order'], 'events that are waited for come in the order asc'))
       const wanted = { jobId: params.training_job_id, after: lastEventId || query.after, order: query.order }
-      const place = await findEvents(deps.pool, currentTurn(), wanted)
+      const position = await findEvents(deps.pool, currentTurn(), wanted)
       const left = AbortSignal.any([whenClientLeaves(ctx), deps.responses.track(caller, ctx.res)])
-      if (wantsStream) return answerStream(ctx, deps.events, { place, left })
-      return presentPage(await listJobEvents(deps, place, { ...query, left }), query.limit, presentEvent)
+      if (wantsStream) return answerStream(ctx, deps.events, { position, left })
+      return presentPage(await listJobEvents(deps, position, { ...query, left }), query.limit, presentEvent)
     },
   )
 }
@@ -56,13 +56,13 @@ function acceptsStream(ctx: RequestContext): boolean {
 function answerStream(
   ctx: RequestContext,
   events: EventHub,
-  { place, left }: { place: EventPlace; left: AbortSignal },
+  { position, left }: { position: EventPosition; left: AbortSignal },
 ): void {
   // Each part that must know the end of the response adds a listener. Node warns of a leak from eleven listeners on.
   ctx.res.setMaxListeners(20)
   ctx.type = eventStream
   ctx.set({ 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' })
-  ctx.body = Readable.from(streamEvents(events, place, left))
+  ctx.body = Readable.from(streamEvents(events, position, left))
 }
 
 function whenClientLeaves(ctx: RequestContext): AbortSignal {

@@ -2,7 +2,7 @@ import { notFound } from '../../../../lib/http/http-error.ts'
 import {
   afterAllEvents,
   beforeAllEvents,
-  findEventPlace,
+  findEventPosition,
   listEvents,
   type EventRow,
 } from '../../../../db/jobs/events.ts'
@@ -21,7 +21,7 @@ export interface EventDeps {
 }
 
 /** A position in a job's events. */
-export interface EventPlace {
+export interface EventPosition {
   jobId: string
   turn: Turn
   /** A seq, or what comes before all. */
@@ -45,11 +45,11 @@ export async function findEvents(
   pool: Pool,
   turn: Turn,
   { jobId, after, order }: { jobId: string; after: string | undefined; order: 'asc' | 'desc' },
-): Promise<EventPlace> {
+): Promise<EventPosition> {
   if (!isUuid(jobId) || !(await hasJob(pool, turn.key, jobId))) throw notFound('Training job', jobId)
-  const place = await resolveCursor(after, (id) => findEventPlace(pool, jobId, id))
+  const position = await resolveCursor(after, (id) => findEventPosition(pool, jobId, id))
   const start = order === 'asc' ? beforeAllEvents : afterAllEvents
-  return { jobId, turn, after: place?.seq ?? start, order, ended: place !== undefined && isTerminal(place) }
+  return { jobId, turn, after: position?.seq ?? start, order, ended: position !== undefined && isTerminal(position) }
 }
 
 /**
@@ -58,7 +58,7 @@ export async function findEvents(
  */
 export async function listJobEvents(
   deps: EventDeps,
-  { jobId, turn, after, order, ended }: EventPlace,
+  { jobId, turn, after, order, ended }: EventPosition,
   { limit, wait = 0, left }: Pick<EventListQuery, 'limit' | 'wait'> & { left: AbortSignal },
 ): Promise<EventRow[]> {
   const read = () => listEvents(deps.pool, jobId, { after, order, limit: limit + 1 })

@@ -1,6 +1,6 @@
 import type { EventRow } from '../../../../db/jobs/events.ts'
 import type { EventHub } from './hub.ts'
-import { isTerminal, type EventPlace } from './service.ts'
+import { isTerminal, type EventPosition } from './service.ts'
 import { presentEvent } from '../present.ts'
 
 // Proxies close silent connections after a minute, many after 30 s.
@@ -16,7 +16,7 @@ const retrySpreadMs = 1_000
  */
 export async function* streamEvents(
   hub: EventHub,
-  { jobId, turn, after, ended }: EventPlace,
+  { jobId, turn, after, ended }: EventPosition,
   left: AbortSignal,
 ): AsyncGenerator<string> {
   const follower = hub.follow({ jobId, turn, after, patient: true, left })

@@ -1,4 +1,4 @@
-import { hasLogLine, listJobLog, type LinePlace, type LogLine } from '../../../../db/jobs/logs.ts'
+import { hasLogLine, listJobLog, type LinePosition, type LogLine } from '../../../../db/jobs/logs.ts'
 import type { QueueDeps } from '../../../../db/jobs/queue-blocks.ts'
 import { invalidCursor } from '../../../../lib/http/page.ts'
 import { getTrainingJob } from '../service.ts'
@@ -21,7 +21,7 @@ export async function listLogOfJob(
   return listJobLog(deps.pool, job.id, { attempt, after, order: query.order, limit: query.limit + 1 })
 }
 
-function parseId(id: string, attempt: number): LinePlace {
+function parseId(id: string, attempt: number): LinePosition {
   const [, ofAttempt, seq] = idPattern.exec(id) ?? []
   if (Number(ofAttempt) !== attempt || Number(seq) > maxInteger) throw invalidCursor()
   return { attempt, seq: Number(seq) }

@@ -9,22 +9,22 @@ const find = (text: string, ...items: unknown[]) =>
     model: 'team/demo/agent',
     text,
   })[0]!
-const placesOf = (text: string, ...items: unknown[]) => find(text, ...items).map(({ turn, role }) => `${turn} ${role}`)
+const turnsOf = (text: string, ...items: unknown[]) => find(text, ...items).map(({ turn, role }) => `${turn} ${role}`)
 
 test('a text is found in messages, answers, reasoning and tool calls', () => {
   const called = { role: 'assistant', tool_calls: [{ function: { name: 'look_up', arguments: '{"city":"Oslo"}' } }] }
-  expect(placesOf('oslo', { role: 'user', content: 'Where is OSLO?' }, { message: called }, called)).toEqual([
+  expect(turnsOf('oslo', { role: 'user', content: 'Where is OSLO?' }, { message: called }, called)).toEqual([
     '0 user',
     '1 assistant',
     '2 assistant',
   ])
-  expect(placesOf('thought', { message: { content: null, reasoning_content: 'a thought' } })).toEqual(['0 assistant'])
-  expect(
-    placesOf('part', { role: 'user', content: [{ type: 'text', text: 'a part' }, { type: 'image_url' }] }),
-  ).toEqual(['0 user'])
+  expect(turnsOf('thought', { message: { content: null, reasoning_content: 'a thought' } })).toEqual(['0 assistant'])
+  expect(turnsOf('part', { role: 'user', content: [{ type: 'text', text: 'a part' }, { type: 'image_url' }] })).toEqual(
+    ['0 user'],
+  )
 })
 
-test('a place has what is around it, as it is written', () => {
+test('a match has what is around it, as it is written', () => {
   const [match] = find('Straße', { role: 'user', content: `${'a'.repeat(100)} die straße ${'b'.repeat(100)}` })
   expect(match).toEqual({
     turn: 0,

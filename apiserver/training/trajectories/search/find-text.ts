@@ -10,7 +10,7 @@ export interface TextTask {
   text: string
 }
 
-/** A place of the text. */
+/** A match of the text. */
 export interface Match {
   /** The index in the messages and choices of all its histories, one after the other. */
   turn: number
@@ -25,7 +25,7 @@ type Item = Record<string, unknown>
 const maxMatches = 3
 const aroundCharacters = 60
 
-/** The first places of a text in each trajectory. Upper and lower case are equal. */
+/** The first matches of a text in each trajectory. Upper and lower case are equal. */
 export function findText({ payloads, model, text }: TextTask): Match[][] {
   const pattern = new RegExp(text.replaceAll(/[\^$\\.*+?()[\]{}|/]/g, '\\$&'), 'giu')
   return payloads.map((payload) => listMatches(parseText(Buffer.from(payload).toString()) as Item, model, pattern))

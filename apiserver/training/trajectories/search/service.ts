@@ -1,7 +1,11 @@
 import { buffer } from 'node:stream/consumers'
 import { artifactKey } from '../../../../artifacts/store/keys.ts'
 import { ArtifactMissing } from '../../../../artifacts/store/missing.ts'
-import { findTrajectoryPlace, listTrajectories, type TrajectoryRow } from '../../../../db/trajectories/trajectories.ts'
+import {
+  findTrajectoryPosition,
+  listTrajectories,
+  type TrajectoryRow,
+} from '../../../../db/trajectories/trajectories.ts'
 import { HttpError } from '../../../../lib/http/http-error.ts'
 import { resolveCursor } from '../../../../lib/http/page.ts'
 import type { WorkerPool } from '../../../../lib/worker-threads/pool.ts'
@@ -29,7 +33,7 @@ const timeoutMs = 30_000
 export async function searchTrajectories(deps: SearchDeps, caller: Caller, modelId: string, query: MatchesQuery) {
   const { pool } = deps
   const model = await getModel(pool, caller.entity, modelId)
-  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPlace(pool, model.id, cursor))
+  const after = await resolveCursor(query.after, (cursor) => findTrajectoryPosition(pool, model.id, cursor))
   const { order, limit, text } = query
   const rows = await listTrajectories(pool, model.id, readFilter(query), { after, order, limit: limit + 1 })
   const { reads, planned } = planReads(rows.slice(0, limit), pageBytes)
@@ -51,7 +55,7 @@ export async function searchTrajectories(deps: SearchDeps, caller: Caller, model
   }
 }
 
-/** The places in the trajectories of a read; undefined if they are not stored any more. */
+/** The matches in the trajectories of a read; undefined if they are not stored any more. */
 async function searchOne(
   { artifacts, heavyThreads, log }: SearchDeps,
   { uri, start, end, rows }: PlannedRead,

@@ -26,7 +26,7 @@ export const tokensSchema = Type.Object({
       ...byName(numberColumns, columnOf(nullable(Type.Number()))),
       ...byName(flags, columnOf(Type.Boolean())),
     },
-    { description: 'Columns of equal length, one place for each trained token, as in the file of token statistics.' },
+    { description: 'Columns of equal length, one value for each trained token, as in the file of token statistics.' },
   ),
   missing: nullable(
     Type.Object(

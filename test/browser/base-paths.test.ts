@@ -15,7 +15,7 @@ import { pipeline } from 'node:stream/promises'
 const stack = useStack()
 const world = useWorld(stack)
 const browser = useBrowser()
-// Whoever is not logged in is told so with this status.
+// Whoever is not logged in is reported so with this status.
 const statuses = [401]
 const run = 'placed-run'
 
@@ -31,7 +31,7 @@ describe('below the path of a proxy', () => {
   })
   afterAll(() => proxy.close())
 
-  const placeOf = (page: Page) => page.url().slice(proxy.url.length)
+  const pathOf = (page: Page) => page.url().slice(proxy.url.length)
 
   test('a printed link logs in, and pages, their files, requests, streams and links stay below it', async () => {
     const { entity, database } = world
@@ -41,7 +41,7 @@ describe('below the path of a proxy', () => {
     const page = await browser.open({ url, path: link.slice(url.length), statuses })
     page.on('request', (sent) => asked.push(sent.url()))
     await page.getByRole('link', { name: 'demo' }).click()
-    expect(placeOf(page)).toBe(`/${entity}/demo`)
+    expect(pathOf(page)).toBe(`/${entity}/demo`)
     const home = `${path}/${entity}/demo`
     await page.getByText('Live', { exact: true }).waitFor()
     await page.getByRole('link', { name: run }).click()
@@ -64,12 +64,12 @@ describe('below the path of a proxy', () => {
 
   test('the login leads back to the page that was asked for', async () => {
     const { entity, key } = world
-    const place = `/${entity}/demo/runs?q=placed`
-    const page = await browser.open({ url: new URL(proxy.url).origin, path: path + place, statuses })
+    const address = `/${entity}/demo/runs?q=placed`
+    const page = await browser.open({ url: new URL(proxy.url).origin, path: path + address, statuses })
     await page.getByLabel('API key').fill(key)
     await page.keyboard.press('Enter')
     await page.getByRole('link', { name: run }).waitFor()
-    expect(placeOf(page)).toBe(place)
+    expect(pathOf(page)).toBe(address)
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.waitForURL(`${proxy.url}/login`)
   })
