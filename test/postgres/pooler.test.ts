@@ -19,7 +19,7 @@ let pooler: PgBouncer
 const database = () => ({ url: pooler.databaseUrl, directUrl: postgres.databaseUrl })
 
 beforeAll(async () => {
-  postgres = await makeOwnPostgres(async () => ['timezone=Asia/Tokyo'])
+  postgres = await makeOwnPostgres({ settings: async () => ['timezone=Asia/Tokyo'] })
   await postgres.start()
   pooler = await startPgBouncer(postgres.databaseUrl)
   const pool = createPool(database(), log, 1)

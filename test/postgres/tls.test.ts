@@ -17,7 +17,7 @@ const { authority, apiserver, apiserverKey, kubelet } = certificatesOf(layoutOf(
 let postgres: OwnPostgres
 
 beforeAll(async () => {
-  postgres = await makeOwnPostgres(async (folder) => {
+  const settings = async (folder: string) => {
     const [certificate, key] = [path.join(folder, 'server.crt'), path.join(folder, 'server.key')]
     await copyFile(apiserver, certificate)
     await copyFile(apiserverKey, key)
@@ -25,7 +25,8 @@ beforeAll(async () => {
     for (const file of [certificate, key]) if (owner) await chown(file, owner.uid, owner.gid)
     await chmod(key, 0o600)
     return ['ssl=on', `ssl_cert_file=${certificate}`, `ssl_key_file=${key}`]
-  })
+  }
+  postgres = await makeOwnPostgres({ settings })
   await postgres.start()
 })
 afterAll(() => postgres?.remove())

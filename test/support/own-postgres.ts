@@ -25,28 +25,32 @@ export interface OwnPostgres {
   remove: () => Promise<void>
 }
 
-/**
- * Prepares a Postgres that does not run yet. Without a port, it gets a free one. `fill` makes its data folder; without it,
- * the database is empty.
- */
-export async function makeOwnPostgres(
-  settingsOf: (folder: string) => Promise<string[]> = async () => [],
-  port?: number,
-  fill?: (dataFolder: string) => Promise<void>,
-): Promise<OwnPostgres> {
-  const root = await mkdtemp(path.join(tmpdir(), 'trainyard-postgres-'))
+interface Wanted {
+  settings?: (folder: string) => Promise<string[]>
+  /** Without it, a free one. */
+  port?: number
+  /** The folder of its folder. */
+  parent?: string
+  /** Makes its data folder. Without it, the database is empty. */
+  fill?: (dataFolder: string) => Promise<void>
+}
+
+/** Prepares a Postgres that does not run yet. */
+export async function makeOwnPostgres(wanted: Wanted = {}): Promise<OwnPostgres> {
+  const { port = await findFreePort(), parent = tmpdir(), fill } = wanted
+  const root = await mkdtemp(path.join(parent, 'trainyard-postgres-'))
   // Postgres runs as another user than root.
   await chmod(root, 0o755)
   const folder = path.join(root, 'postgres')
   const settings = {
-    ports: { postgres: port ?? (await findFreePort()) },
+    ports: { postgres: port },
     secrets: { postgres: 'own' },
   } as StackSettings
   const data = dataFolder(folder)
   if (fill) await mkdir(folder).then(() => fill(data))
   await preparePostgres(folder, settings, new AbortController().signal)
   const url = databaseUrl(settings)
-  const more = await settingsOf(root)
+  const more = (await wanted.settings?.(root)) ?? []
   let server: ChildProcess | undefined
   const kill = async () => {
     if (server?.exitCode !== null || server.signalCode !== null) return

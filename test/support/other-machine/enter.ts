@@ -11,7 +11,7 @@ const defaultPort = 5432
 /** A Postgres where everybody expects one, with a password that no test has. Perhaps the machine has one already. */
 async function startPostgres(): Promise<() => Promise<void>> {
   if ((await probePort(defaultPort)) !== undefined) return async () => {}
-  const postgres = await makeOwnPostgres(async () => [], defaultPort)
+  const postgres = await makeOwnPostgres({ port: defaultPort })
   await postgres.start()
   return postgres.remove
 }
