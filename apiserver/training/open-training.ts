@@ -21,6 +21,8 @@ import { routeErasures } from './erasures/routes.ts'
 import type { ErasureDeps } from './erasures/service.ts'
 import { BodyChecker } from './ingest/body-checker.ts'
 import type { ForkDeps } from './models/fork.ts'
+import { routeModelMetrics } from './models/metrics/routes.ts'
+import type { MetricsDeps } from './models/metrics/service.ts'
 import { routeRetention } from './models/retention-routes.ts'
 import { routeModels } from './models/routes.ts'
 import type { ModelDeps } from './models/service.ts'
@@ -46,6 +48,7 @@ interface TrainingDeps
     CheckpointDeps,
     ErasureDeps,
     ForkDeps,
+    MetricsDeps,
     ModelDeps,
     SearchDeps,
     RowsJobDeps,
@@ -134,6 +137,7 @@ function openBaseModelCreator(config: Config, shared: SharedParts, hub: ModelHub
 
 function routeTraining(api: RestApi, deps: TrainingDeps): void {
   routeModels(api, deps)
+  routeModelMetrics(api, deps)
   routeRetention(api, deps.pool)
   routeAliases(api, deps.pool)
   routeCheckpoints(api, deps)

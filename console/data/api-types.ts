@@ -32,6 +32,18 @@ export interface Operations {
     body: { "project"?: string | null; "name"?: string | null; "step"?: number | null }
     answer: { "id": string; "entity": string; "project": string; "name": string; "base_model": string; "run_id": string; "created_at": string; "latest_step": number; "loaded_engines": number; "aliases": Record<string, number>; "retention": { "keep_last"?: number; "keep_best"?: { "metric": string; "mode": "max" | "min"; "count": number }; "ttl_seconds"?: number } | null; "forked_from": { "model_id": string; "step": number; "checkpoint_id": string | null } | null }
   }
+  "GET /v1/preview/models/{model_id}/metrics": {
+    path: { "model_id": string }
+    query: { "keys"?: string; "samples"?: number; "points"?: number; "x"?: "step" | "index" | "time"; "from"?: number; "to"?: number }
+    body: undefined
+    answer: { "metrics": { "key": string; "source": "training" | "gradient" | "logged"; "count": number; "points": { "step": number; "value": number }[]; "envelope"?: { "x": "index" | "step" | "time"; "exact": boolean; "width": number; "first": number[]; "last_x": number[]; "min": number[]; "max": number[]; "mean": number[]; "last": number[]; "count": number[] } }[] }
+  }
+  "GET /v1/preview/models/{model_id}/metric-keys": {
+    path: { "model_id": string }
+    query: Record<never, never>
+    body: undefined
+    answer: { "keys": { "key": string; "source": "training" | "gradient" | "logged"; "count": number; "last": number | null }[] }
+  }
   "PUT /v1/preview/models/{model_id}/retention": {
     path: { "model_id": string }
     query: Record<never, never>
@@ -457,18 +469,6 @@ export interface Operations {
     query: Record<never, never>
     body: undefined
     answer: undefined
-  }
-  "GET /v1/preview/models/{model_id}/metrics": {
-    path: { "model_id": string }
-    query: { "keys"?: string; "samples"?: number; "points"?: number; "x"?: "step" | "index" | "time"; "from"?: number; "to"?: number }
-    body: undefined
-    answer: { "metrics": { "key": string; "source": "training" | "gradient" | "logged"; "count": number; "points": { "step": number; "value": number }[]; "envelope"?: { "x": "index" | "step" | "time"; "exact": boolean; "width": number; "first": number[]; "last_x": number[]; "min": number[]; "max": number[]; "mean": number[]; "last": number[]; "count": number[] } }[] }
-  }
-  "GET /v1/preview/models/{model_id}/metric-keys": {
-    path: { "model_id": string }
-    query: Record<never, never>
-    body: undefined
-    answer: { "keys": { "key": string; "source": "training" | "gradient" | "logged"; "count": number; "last": number | null }[] }
   }
   "GET /v1/preview/runs/{run_id}/metrics": {
     path: { "run_id": string }

@@ -14,13 +14,6 @@ import type { Pool } from '../../../db/pool.ts'
 import type { Admission } from '../../accounts/limits/admission.ts'
 import type { RestApi } from '../../accounts/rest-api.ts'
 import { sendRunFile } from '../run-files/send.ts'
-import {
-  listModelMetricKeys,
-  metricKeysSchema,
-  modelMetricsQuery,
-  modelMetricsSchema,
-  readModelMetrics,
-} from './model-metrics.ts'
 import { readOutputLine } from './output-fields.ts'
 import { presentConfig, presentListedRun } from './present-rest.ts'
 import { readSampledHistory } from './sampled-history.ts'
@@ -82,25 +75,7 @@ export function routeRuns(api: RestApi, deps: RunRestDeps): void {
     await deleteRun(pool, { entity: caller.entity, id: params.run_id })
     ctx.status = 204
   })
-  api.get(
-    '/v1/preview/models/{model_id}/metrics',
-    {
-      tag,
-      summary: "Read a model's metrics, of its training and of its run",
-      description:
-        'Values that clients log to the run with the name of the model, as ART does for its validation, are beside those ' +
-        'of its training. With `points`, metrics of the training come as envelopes: as they are, if they have at most as ' +
-        'many values in the range, else as the least, greatest, mean and last value of each bucket.',
-      query: modelMetricsQuery,
-      answer: modelMetricsSchema,
-    },
-    ({ ctx, params, query }) => readModelMetrics(deps, ctx, { modelId: params.model_id, query }),
-  )
-  api.get(
-    '/v1/preview/models/{model_id}/metric-keys',
-    { tag, summary: "List a model's metrics, with their last values", answer: metricKeysSchema },
-    ({ ctx, params }) => listModelMetricKeys(deps, ctx, params.model_id),
-  )
+
   routeContents(api, deps)
 }
 

@@ -1,86 +1,34 @@
-import { Type, type Static } from 'typebox'
-import { unprocessable, valueError } from '../../../lib/http/http-error.ts'
-import { findRun } from '../../../db/runs/find.ts'
-import { listHistoryKeys } from '../../../db/runs/key-sets.ts'
-import { listTrainedMetrics, sampleTrainedMetric, type SeriesPoint } from '../../../db/runs/model-series.ts'
-import type { Pool } from '../../../db/pool.ts'
-import type { RequestContext } from '../../accounts/context.ts'
-import { getModel } from '../../training/models/service.ts'
-import { envelopeSchema, maxTime } from './envelope-schema.ts'
+import { unprocessable, valueError } from '../../../../lib/http/http-error.ts'
+import { findRun } from '../../../../db/runs/find.ts'
+import { listHistoryKeys } from '../../../../db/runs/key-sets.ts'
+import {
+  listTrainedMetrics,
+  sampleTrainedMetric,
+  type SeriesPoint,
+} from '../../../../db/model-metrics/trained-metrics.ts'
+import type { Pool } from '../../../../db/pool.ts'
+import type { RequestContext } from '../../../accounts/context.ts'
+import type { Admission } from '../../../accounts/limits/admission.ts'
+import { parseText } from '../../../../lib/json/parse-text.ts'
+import { sampleHistory } from '../../../../db/runs/read-lines.ts'
+import { getModel } from '../service.ts'
+import { maxPoints, type ModelMetricsQuery as Query, type Series } from './schema.ts'
 import { listGradientMetrics, readGradientEnvelopes, readTrainedEnvelopes } from './gradient-metrics.ts'
-import { sampleValues, type SampleDeps } from './sampled-history.ts'
+
+export interface MetricsDeps {
+  admission: Admission
+  pool: Pool
+}
 
 const maxKeys = 50
 const maxMetrics = 1_000
 // ART logs in any order, and puts the step of the model beside the values.
 const modelStep = 'training_step'
-const maxPoints = 4_000
-
-const bound = Type.Number({ minimum: 0, maximum: maxTime })
-
-export const modelMetricsQuery = Type.Object({
-  keys: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 8_192,
-      description: 'the metrics whose points are returned, separated by commas. Without it, metrics have no points',
-    }),
-  ),
-  samples: Type.Integer({ minimum: 2, maximum: 10_000, default: 500 }),
-  points: Type.Optional(
-    Type.Integer({
-      minimum: 2,
-      maximum: maxPoints,
-      description:
-        'asks for envelopes of at most as many buckets, also of gradient steps. Without it, metrics have points',
-    }),
-  ),
-  x: Type.Enum(['step', 'index', 'time'], {
-    default: 'step',
-    description:
-      "of envelopes: the model's step, the number of the gradient step over all jobs of the model, from 0, or the time in " +
-      'milliseconds since 1970',
-  }),
-  from: Type.Optional({ ...bound, description: 'the least x of envelopes' }),
-  to: Type.Optional({ ...bound, description: 'the greatest x of envelopes' }),
-})
-
-const sourceSchema = Type.Enum(['training', 'gradient', 'logged'], {
-  description:
-    '`training`: of the jobs, one value each. `gradient`: of their gradient steps. `logged`: by a client, in the run with ' +
-    'the name of the model',
-})
-
-const seriesSchema = Type.Object({
-  key: Type.String(),
-  source: sourceSchema,
-  count: Type.Integer({ description: 'how many values there are' }),
-  points: Type.Array(Type.Object({ step: Type.Integer(), value: Type.Number() }), {
-    description: 'at most `samples` values at equal distances, in the order of their steps',
-  }),
-  envelope: Type.Optional(envelopeSchema),
-})
-
-export const modelMetricsSchema = Type.Object({ metrics: Type.Array(seriesSchema) })
-
-export const metricKeysSchema = Type.Object({
-  keys: Type.Array(
-    Type.Object({
-      key: Type.String(),
-      source: sourceSchema,
-      count: Type.Integer(),
-      last: Type.Union([Type.Number(), Type.Null()], { description: 'the last value. Null for logged ones' }),
-    }),
-  ),
-})
-
-type Series = Static<typeof seriesSchema>
-type Query = Static<typeof modelMetricsQuery>
 type Metric = Pick<Series, 'key' | 'source' | 'count'>
 
 /** The metrics of a model: those of its training, and those that clients log to its run. @throws {HttpError} 404 */
 export async function readModelMetrics(
-  deps: SampleDeps,
+  deps: MetricsDeps,
   ctx: RequestContext,
   { modelId, query }: { modelId: string; query: Query },
 ): Promise<{ metrics: Series[] }> {
@@ -99,7 +47,7 @@ export async function readModelMetrics(
 }
 
 /** Lists all metrics of a model, without points. @throws {HttpError} 404 */
-export async function listModelMetricKeys(deps: SampleDeps, ctx: RequestContext, modelId: string) {
+export async function listModelMetricKeys(deps: MetricsDeps, ctx: RequestContext, modelId: string) {
   const model = await getModel(deps.pool, ctx.state.caller.entity, modelId)
   const logged = await listLogged(deps, ctx, model, 2)
   const gradient = (await listGradientMetrics(deps.pool, model.id)).map((metric) => ({
@@ -123,7 +71,7 @@ interface WantedEnvelopes {
 
 /** Values of a client's run have no stored buckets: they stay points. */
 async function readEnvelopes(
-  { pool }: SampleDeps,
+  { pool }: MetricsDeps,
   { modelId, query, wanted, logged }: WantedEnvelopes,
 ): Promise<Series[]> {
   const { x, from, to, points = maxPoints } = query
@@ -158,7 +106,7 @@ function readKeys({ keys }: Query): Set<string> | undefined {
 type LoggedMetric = Metric & { points: () => Promise<SeriesPoint[]> }
 
 async function listLogged(
-  deps: SampleDeps,
+  deps: MetricsDeps,
   ctx: RequestContext,
   model: Parameters<typeof findRun>[1],
   samples: number,
@@ -182,13 +130,14 @@ async function listNumbers(pool: Pool, run: number): Promise<{ key: string; line
 }
 
 async function sampleLogged(
-  deps: SampleDeps,
+  { admission, pool }: MetricsDeps,
   ctx: RequestContext,
   { run, samples, key, stepKey }: { run: number; samples: number; key: string; stepKey: string },
 ): Promise<SeriesPoint[]> {
   const [minStep, maxStep] = [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]
-  const rows = await sampleValues(deps, { run, keys: [stepKey, key], samples, minStep, maxStep })
-  const points = rows.map((row) => ({ step: row[stepKey], value: row[key] }))
+  const sample = { run, keys: [stepKey, key], samples, minStep, maxStep }
+  const rows = await admission.run('run_reads', () => sampleHistory(pool, sample))
+  const points = rows.map(([step, value]) => ({ step: parseText(step!), value: parseText(value!) }))
   // A client may log a text where it logs a number elsewhere.
   return points.filter(isPoint).toSorted((a, b) => a.step - b.step)
 }

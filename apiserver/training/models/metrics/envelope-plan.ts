@@ -1,4 +1,4 @@
-import type { BucketRange } from '../../../db/model-metrics/read-buckets.ts'
+import type { BucketRange } from '../../../../db/model-metrics/read-buckets.ts'
 
 /** Gradient steps from an index up to, and without, another one. */
 export interface IndexRange {

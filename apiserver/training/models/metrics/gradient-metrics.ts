@@ -1,6 +1,6 @@
-import { findIndex, readBuckets, readStepCount, type MetricBucket } from '../../../db/model-metrics/read-buckets.ts'
-import { readTrainedBuckets } from '../../../db/model-metrics/trained-buckets.ts'
-import type { Pool } from '../../../db/pool.ts'
+import { findIndex, readBuckets, readStepCount, type MetricBucket } from '../../../../db/model-metrics/read-buckets.ts'
+import { readTrainedBuckets } from '../../../../db/model-metrics/trained-buckets.ts'
+import type { Pool } from '../../../../db/pool.ts'
 import { buildEnvelope, type Envelope, type EnvelopeAxis } from './envelope.ts'
 import { coverRange, planEnvelope, type IndexRange } from './envelope-plan.ts'
 

@@ -1,4 +1,4 @@
-import type { MetricBucket, MetricValues } from '../../../db/model-metrics/read-buckets.ts'
+import type { MetricBucket, MetricValues } from '../../../../db/model-metrics/read-buckets.ts'
 
 /** What the x of a chart is. */
 export type EnvelopeAxis = 'index' | 'step' | 'time'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import type { MetricBucket, MetricValues } from '../../../db/model-metrics/read-buckets.ts'
+import type { MetricBucket, MetricValues } from '../../../../db/model-metrics/read-buckets.ts'
 import { buildEnvelope } from './envelope.ts'
 import { coverRange, planEnvelope } from './envelope-plan.ts'
 
