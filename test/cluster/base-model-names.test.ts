@@ -8,6 +8,7 @@ import { notForked } from '../../db/models/table.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { useStack } from '../support/stack.ts'
+import { describeBaseModel } from '../support/resources.ts'
 
 const stack = useStack()
 const namespace = 'trainyard'
@@ -89,20 +90,6 @@ test('a field that a newer schema adds does not part a base model from its model
   expect(await registerBaseModel(database.pool, { ...other, replacesSource: true })).toBeUndefined()
 })
 
-function describeBaseModel(name: string, names: string[]): BaseModel {
-  return {
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name, namespace },
-    spec: {
-      names,
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: 0 } },
-    },
-  }
-}
-
 async function readAccepted(name: string) {
   const json = await stack.kubectl('get', 'basemodels.trainyard.dev', name, '-n', namespace, '-o', 'json')
   const { status } = JSON.parse(json) as BaseModel
@@ -117,7 +104,7 @@ test('of two BaseModels with one alias the older has it, and the younger gets it
   onTestFinished(async () => {
     await remove(first, second)
   })
-  for (const name of [first, second]) await stack.apply(describeBaseModel(name, [name, prefix]))
+  for (const name of [first, second]) await stack.apply(describeBaseModel(namespace, name, { names: [name, prefix] }))
   await eventually(async () => {
     expect(await readAccepted(first)).toMatchObject({ status: 'True' })
     expect(await readAccepted(second)).toMatchObject({

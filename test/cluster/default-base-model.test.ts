@@ -6,6 +6,7 @@ import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
+import { describeBaseModel } from '../support/resources.ts'
 
 const stack = useStack()
 const rest = createRest(stack)
@@ -21,18 +22,7 @@ afterAll(async () => {
 })
 
 const applyBaseModel = (name: string, change: object) =>
-  stack.apply({
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name, namespace: 'trainyard' },
-    spec: {
-      names: [`default/${name}`],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: 0 } },
-      ...change,
-    },
-  })
+  stack.apply(describeBaseModel('trainyard', name, { names: [`default/${name}`], ...change }))
 
 async function readDefault(): Promise<string | undefined> {
   return pickDefaultBaseModel(await listBaseModels(pool))?.name

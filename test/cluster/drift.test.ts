@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
-import { apiVersion } from '../../crds/names.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
+import { describeBaseModel, describeJob, describeModel } from '../support/resources.ts'
 
 // Each difference is put right within this time.
 const repairMs = 60_000
@@ -34,15 +33,9 @@ afterAll(async () => {
 })
 
 async function applyBaseModel(name: string, trainers: number): Promise<void> {
-  const spec = {
-    names: [name],
-    source: { path: 'models/none' },
-    engine: { replicas: 0 },
-    trainer: { warm: { min: trainers } },
-    // No node runs its trainers.
-    scheduling: { nodeSelector: { 'example.com/node': 'none' } },
-  }
-  await stack.apply({ apiVersion, kind: 'BaseModel', metadata: { name, namespace }, spec } satisfies BaseModel)
+  // No node runs its trainers.
+  const scheduling = { nodeSelector: { 'example.com/node': 'none' } }
+  await stack.apply(describeBaseModel(namespace, name, { trainer: { warm: { min: trainers } }, scheduling }))
 }
 
 const read = (kind: string, name: string, path: string) =>
@@ -50,11 +43,8 @@ const read = (kind: string, name: string, path: string) =>
 
 /** Applies a model and a job, and waits until the job is queued. Returns its id. */
 async function applyBoth(name: string): Promise<string> {
-  const model = { entity: 'drift', project: 'tests', name, baseModelRef: { name: 'base' } }
-  await stack.apply({ apiVersion, kind: 'Model', metadata: { name, namespace }, spec: model } satisfies Model)
-  const inputRef = { uri: 'artifact:///payloads/drift/a.json', digest: '0'.repeat(64) }
-  const job = { modelRef: { name }, method: 'RL' as const, inputRef }
-  await stack.apply({ apiVersion, kind: 'TrainingJob', metadata: { name, namespace }, spec: job } satisfies TrainingJob)
+  await stack.apply(describeModel(namespace, name))
+  await stack.apply(describeJob(namespace, name))
   return waitForJob(name)
 }
 

@@ -12,6 +12,7 @@ import { ModelRows } from '../support/model-rows.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { describeBaseModel } from '../support/resources.ts'
 
 const stack = useStack()
 const apiVersion = 'trainyard.dev/v1alpha1'
@@ -35,17 +36,7 @@ afterAll(async () => {
 /** A base model of this test alone. */
 async function addBaseModel(maxCpuLoras: number): Promise<string> {
   const name = `base-${randomUUID().slice(0, 8)}`
-  await stack.apply({
-    apiVersion,
-    kind: 'BaseModel',
-    metadata: { name, namespace },
-    spec: {
-      names: [name],
-      source: { path: 'models/none' },
-      engine: { replicas: 0, maxLoras: 1, maxCpuLoras },
-      trainer: { warm: { min: 0 } },
-    },
-  })
+  await stack.apply(describeBaseModel(namespace, name, { engine: { replicas: 0, maxLoras: 1, maxCpuLoras } }))
   return name
 }
 

@@ -16,6 +16,7 @@ import { eventually } from '../support/eventually.ts'
 import { startOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { describeBaseModel } from '../support/resources.ts'
 
 const stack = useStack()
 
@@ -35,17 +36,7 @@ async function operate(prepare: (namespace: string) => Promise<unknown> = async 
     await removeNamespace(stack, namespace)
     await database.drop()
   })
-  await stack.apply({
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name: 'tiny', namespace },
-    spec: {
-      names: ['tiny'],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { resources: nowhere },
-    },
-  })
+  await stack.apply(describeBaseModel(namespace, 'tiny', { trainer: { resources: nowhere } }))
   return { namespace, pool: database.pool }
 }
 

@@ -9,6 +9,7 @@ import { findFreePort } from '../support/free-port.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { describeBaseModel } from '../support/resources.ts'
 
 // What operators of this kind often get wrong. Each rule has a test with its number, on a real API server:
 //  1 Finished stays finished, whatever disappears.          here, dedicated-jobs
@@ -71,17 +72,8 @@ beforeAll(async () => {
     TRAINYARD_METRICS_PORT: String(metricsPort),
   }
   operator = await startOperator(stack, { databaseUrl: database.databaseUrl, namespace, env })
-  await stack.apply({
-    apiVersion,
-    kind: 'BaseModel',
-    metadata: { name: baseName, namespace },
-    spec: {
-      names: ['rules/base'],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { resources: { limits: { 'nvidia.com/gpu': 1 } } },
-    },
-  })
+  const trainer = { resources: { limits: { 'nvidia.com/gpu': 1 } } }
+  await stack.apply(describeBaseModel(namespace, baseName, { names: ['rules/base'], trainer }))
 })
 afterAll(async () => {
   await operator?.remove()

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Model, TrainingJob } from '../../crds/generated.ts'
-import { apiVersion } from '../../crds/names.ts'
+import type { TrainingJob } from '../../crds/generated.ts'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { eventually } from '../support/eventually.ts'
-import { useBaseModel } from '../support/own-base-model.ts'
+import { describeJob, describeModel, useBaseModel } from '../support/resources.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()
@@ -17,30 +16,13 @@ beforeAll(() => {
 })
 afterAll(() => pool.end())
 
-function describeModel(crName: string, name: string): Model {
-  const baseModelRef = { name: 'reapplied-base' }
-  return {
-    apiVersion,
-    kind: 'Model',
-    metadata: { name: crName, namespace },
-    spec: { entity: 'reapplied', project: 'tests', name, baseModelRef, deletionPolicy: 'Delete' },
-  }
-}
-
-function describeJob(crName: string): TrainingJob {
-  const inputRef = { uri: 'artifact:///payloads/reapplied/a.json', digest: '0'.repeat(64) }
-  return {
-    apiVersion,
-    kind: 'TrainingJob',
-    metadata: { name: crName, namespace },
-    spec: { modelRef: { name: crName }, method: 'RL', inputRef },
-  }
-}
+const describeOwn = (crName: string, name: string) =>
+  describeModel(namespace, crName, { name, baseModelRef: { name: 'reapplied-base' }, deletionPolicy: 'Delete' })
 
 /** Applies a model and a job with the same name, and waits until the job has a row. */
 async function applyBoth(crName: string, name: string) {
-  await stack.apply(describeModel(crName, name))
-  await stack.apply(describeJob(crName))
+  await stack.apply(describeOwn(crName, name))
+  await stack.apply(describeJob(namespace, crName))
   const job = await eventually(async () => {
     const seen = await readJob(crName)
     expect(seen.status?.phase).toBe('Queued')
@@ -84,7 +66,7 @@ test('rule 11: a finished job that is applied again trains nothing, unless its r
   const first = await applyBoth(crName, crName)
   await cancelJob(crName)
   await stack.kubectl('delete', '-n', namespace, `tj/${crName}`)
-  await stack.apply(describeJob(crName))
+  await stack.apply(describeJob(namespace, crName))
   await eventually(async () =>
     expect((await readJob(crName)).status).toMatchObject({ id: first, reason: 'AlreadyRan' }),
   )

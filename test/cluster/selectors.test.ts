@@ -4,7 +4,7 @@ import type { Model, TrainingJob } from '../../crds/generated.ts'
 import { labelValue } from '../../crds/model-labels.ts'
 import { apiVersion } from '../../crds/names.ts'
 import { eventually } from '../support/eventually.ts'
-import { useBaseModel } from '../support/own-base-model.ts'
+import { useBaseModel } from '../support/resources.ts'
 import { createRest } from '../support/rest.ts'
 import { useStack } from '../support/stack.ts'
 

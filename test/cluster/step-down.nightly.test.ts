@@ -11,6 +11,8 @@ import { ModelRows } from '../support/model-rows.ts'
 import { startOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import type { BaseModel } from '../../crds/generated.ts'
+import { describeBaseModel } from '../support/resources.ts'
 
 const stack = useStack()
 
@@ -37,13 +39,12 @@ function hang(): { server: Server; asked: string[] } {
 }
 
 /** Makes a base model without engines. */
-async function applyBaseModel(namespace: string, name: string, trainer: object): Promise<void> {
-  await stack.apply({
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name, namespace },
-    spec: { names: [name], source: { path: 'models/none' }, engine: { replicas: 0 }, trainer },
-  })
+async function applyBaseModel(
+  namespace: string,
+  name: string,
+  trainer: NonNullable<BaseModel['spec']['trainer']>,
+): Promise<void> {
+  await stack.apply(describeBaseModel(namespace, name, { trainer }))
 }
 
 async function readHolder(namespace: string): Promise<string> {

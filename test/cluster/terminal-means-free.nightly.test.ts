@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Model, TrainingJob } from '../../crds/generated.ts'
-import { apiVersion } from '../../crds/names.ts'
+import type { TrainingJob } from '../../crds/generated.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { findFreePort } from '../support/free-port.ts'
@@ -9,6 +8,7 @@ import { startOperator, type RunningOperator } from '../support/operator-process
 import { useStack } from '../support/stack.ts'
 import { startStatusServer, type RunningStatusServer } from '../support/status-server.ts'
 import { postJson } from '../support/post.ts'
+import { describeBaseModel, describeJob, describeModel } from '../support/resources.ts'
 
 const stack = useStack()
 const namespace = `free-${randomUUID().slice(0, 8)}`
@@ -32,19 +32,10 @@ beforeAll(async () => {
   status = await startStatusServer(stack, database.databaseUrl, { namespace })
   metricsPort = await findFreePort()
   operator = await start()
-  await stack.apply({
-    apiVersion,
-    kind: 'BaseModel',
-    metadata: { name: 'base', namespace },
-    spec: {
-      names: [baseModel],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: 1 } },
-      // No node runs its trainer: the test is the trainer.
-      scheduling: { nodeSelector: { 'example.com/node': 'none' } },
-    },
-  })
+  // No node runs its trainer: the test is the trainer.
+  const scheduling = { nodeSelector: { 'example.com/node': 'none' } }
+  const spec = { names: [baseModel], trainer: { warm: { min: 1 } }, scheduling }
+  await stack.apply(describeBaseModel(namespace, 'base', spec))
   await findTrainer()
 })
 
@@ -75,19 +66,8 @@ const claim = (holding: string[], wait_seconds = 20) =>
 
 /** Applies a model and a job, and claims and starts it. Returns its name and the path of its attempt. */
 async function startJob(name: string) {
-  const spec = { entity: 'free', project: 'tests', name, baseModelRef: { name: 'base' } }
-  await stack.apply({ apiVersion, kind: 'Model', metadata: { name, namespace }, spec } satisfies Model)
-  const job: TrainingJob = {
-    apiVersion,
-    kind: 'TrainingJob',
-    metadata: { name, namespace },
-    spec: {
-      modelRef: { name },
-      method: 'RL',
-      inputRef: { uri: 'artifact:///payloads/free/a.json', digest: '0'.repeat(64) },
-    },
-  }
-  await stack.apply(job)
+  await stack.apply(describeModel(namespace, name))
+  await stack.apply(describeJob(namespace, name))
   const claimed = await eventually(async () => {
     const { body } = await claim([])
     expect(body.id).toBeDefined()

@@ -1,7 +1,5 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { BaseModel, Model, TrainingJob } from '../../crds/generated.ts'
-import { apiVersion } from '../../crds/names.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { openKubeFront, type KubeFront } from '../support/kube-front.ts'
@@ -9,6 +7,7 @@ import { createNamespace, removeNamespace } from '../support/namespace.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { isNightly } from '../support/random-cases.ts'
 import { useStack } from '../support/stack.ts'
+import { describeBaseModel, describeJob, describeModel } from '../support/resources.ts'
 
 const stack = useStack()
 const namespace = `kube-${randomUUID().slice(0, 8)}`
@@ -30,26 +29,9 @@ afterAll(async () => {
   await removeNamespace(stack, namespace)
 })
 
-async function applyBaseModel(name: string): Promise<void> {
-  const spec = {
-    names: [name],
-    source: { path: 'models/none' },
-    engine: { replicas: 0 },
-    trainer: { warm: { min: 0 } },
-  }
-  await stack.apply({ apiVersion, kind: 'BaseModel', metadata: { name, namespace }, spec } satisfies BaseModel)
-}
-
-async function applyModel(name: string): Promise<void> {
-  const spec = { entity: 'kube', project: 'tests', name, baseModelRef: { name: 'base' } }
-  await stack.apply({ apiVersion, kind: 'Model', metadata: { name, namespace }, spec } satisfies Model)
-}
-
-async function applyJob(name: string): Promise<void> {
-  const inputRef = { uri: 'artifact:///payloads/kube/a.json', digest: '0'.repeat(64) }
-  const spec = { modelRef: { name }, method: 'RL' as const, inputRef }
-  await stack.apply({ apiVersion, kind: 'TrainingJob', metadata: { name, namespace }, spec } satisfies TrainingJob)
-}
+const applyBaseModel = (name: string) => stack.apply(describeBaseModel(namespace, name))
+const applyModel = (name: string) => stack.apply(describeModel(namespace, name))
+const applyJob = (name: string) => stack.apply(describeJob(namespace, name))
 
 const read = (kind: string, name: string, field: string) =>
   stack.kubectl('get', kind, name, '-n', namespace, '-o', `jsonpath={.status.${field}}`)

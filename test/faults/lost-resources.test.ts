@@ -3,13 +3,13 @@ import { randomUUID } from 'node:crypto'
 import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Model, TrainingJob } from '../../crds/generated.ts'
-import { apiVersion } from '../../crds/names.ts'
 import { createTestDatabase, useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
 import { nodeEnv } from '../support/node-env.ts'
 import { startOperator, type RunningOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
 import { createNamespace, removeNamespace } from '../support/namespace.ts'
+import { describeBaseModel, describeJob, describeModel } from '../support/resources.ts'
 
 const stack = useStack()
 const database = useTestDatabase()
@@ -26,33 +26,12 @@ async function openNamespace(): Promise<string> {
 }
 
 const applyBaseModel = (namespace: string) =>
-  stack.apply({
-    apiVersion,
-    kind: 'BaseModel',
-    metadata: { name: 'tiny', namespace },
-    spec: {
-      names: ['lost/tiny'],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: 0 } },
-    },
-  })
+  stack.apply(describeBaseModel(namespace, 'base', { names: ['lost/base'] }))
 
 async function operate(namespace: string, { databaseUrl } = database): Promise<RunningOperator> {
   const operator = await startOperator(stack, { databaseUrl, namespace })
   onTestFinished(operator.remove)
   return operator
-}
-
-function describeModel(namespace: string, name: string, spec: Partial<Model['spec']> = {}): Model {
-  const defaults = { entity: 'lost', project: 'tests', name, baseModelRef: { name: 'tiny' } }
-  return { apiVersion, kind: 'Model', metadata: { name, namespace }, spec: { ...defaults, ...spec } }
-}
-
-function describeJob(namespace: string, name: string): TrainingJob {
-  const inputRef = { uri: 'artifact:///payloads/lost/a.json', digest: '0'.repeat(64) }
-  const spec = { modelRef: { name }, method: 'RL' as const, inputRef, retry: { limit: 2 } }
-  return { apiVersion, kind: 'TrainingJob', metadata: { name, namespace }, spec }
 }
 
 const readResource = async <T>(kind: string, name: string, namespace: string) =>
@@ -72,7 +51,7 @@ async function readRows(name: string) {
 /** Applies a model and a job, and waits until both have rows. Returns their ids. */
 async function applyBoth(namespace: string, name: string, spec: Partial<Model['spec']> = {}) {
   await stack.apply(describeModel(namespace, name, spec))
-  await stack.apply(describeJob(namespace, name))
+  await stack.apply(describeJob(namespace, name, { retry: { limit: 2 } }))
   return waitForBoth(namespace, name)
 }
 

@@ -8,6 +8,7 @@ import type { Stack } from './stack.ts'
 import { startStatusServer } from './status-server.ts'
 import { createNamespace } from './namespace.ts'
 import { post } from './post.ts'
+import { describeBaseModel } from './resources.ts'
 
 const message = { role: 'user', content: 'a' }
 const groups = [
@@ -110,15 +111,5 @@ export async function createBaseModel(
   { namespace, baseModel }: { namespace: string; baseModel: string },
 ) {
   await createNamespace(stack, namespace)
-  await stack.apply({
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name: 'base', namespace },
-    spec: {
-      names: [baseModel],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: 0 } },
-    },
-  })
+  await stack.apply(describeBaseModel(namespace, 'base', { names: [baseModel] }))
 }

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { expect } from 'vitest'
-import type { Model, TrainingJob } from '../../crds/generated.ts'
-import { apiVersion } from '../../crds/names.ts'
+import type { TrainingJob } from '../../crds/generated.ts'
 import { claimJob, type Claim } from '../../db/jobs/claims.ts'
 import { recordEvents } from '../../db/jobs/reports.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -13,6 +12,7 @@ import { startOperator, type RunningOperator } from './operator-process.ts'
 import { nowhere } from './scaled-base-model.ts'
 import type { Stack } from './stack.ts'
 import { started, step } from './training-rows.ts'
+import { describeBaseModel, describeJob, describeModel } from './resources.ts'
 
 const baseModel = 'dedicated/base'
 // It keeps a pod while a test looks at what happens before it is gone.
@@ -50,17 +50,8 @@ export class DedicatedJobs {
     await createNamespace(stack, namespace)
     await stack.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: 'trainyard-trainer', namespace } })
     await jobs.#startOperator()
-    await stack.apply({
-      apiVersion,
-      kind: 'BaseModel',
-      metadata: { name: 'big', namespace },
-      spec: {
-        names: [baseModel],
-        source: { path: 'models/none' },
-        engine: { replicas: 0 },
-        trainer: { gpus: 2, resources: nowhere, warm: { min: 0 } },
-      },
-    })
+    const trainer = { gpus: 2, resources: nowhere, warm: { min: 0 } }
+    await stack.apply(describeBaseModel(namespace, 'big', { names: [baseModel], trainer }))
     return jobs
   }
 
@@ -107,15 +98,11 @@ export class DedicatedJobs {
   }
 
   describe(name: string, spec: Partial<Spec> = {}): TrainingJob {
-    const inputRef = { uri: 'artifact:///payloads/team/a.json', digest: '0'.repeat(64) }
-    const metadata = { name, namespace: this.namespace }
-    return { apiVersion, kind: 'TrainingJob', metadata, spec: { modelRef: { name }, method: 'RL', inputRef, ...spec } }
+    return describeJob(this.namespace, name, spec)
   }
 
   async applyModel(name: string): Promise<void> {
-    const spec = { entity: 'team', project: 'tests', name, baseModelRef: { name: 'big' } }
-    const model: Model = { apiVersion, kind: 'Model', metadata: { name, namespace: this.namespace }, spec }
-    await this.#stack.apply(model)
+    await this.#stack.apply(describeModel(this.namespace, name, { baseModelRef: { name: 'big' } }))
   }
 
   /** Applies a model and a job, and returns the job's id. */

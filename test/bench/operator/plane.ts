@@ -11,6 +11,7 @@ import { readPostgresPid } from '../processes.ts'
 import { followEnds, type EndedJobs } from './ended-jobs.ts'
 import { playedNodes, playNodes } from './kwok.ts'
 import { Trainers } from './trainers.ts'
+import { describeBaseModel } from '../../support/resources.ts'
 
 /** The real control plane in a namespace and on a database of its own, with played nodes, pods and trainers. */
 export interface Plane {
@@ -53,7 +54,10 @@ export async function withPlane<T>(stack: StackHandle, work: (plane: Plane) => P
       const { ended, stop } = followEnds(client, namespace)
       void operator.exited.then(() => (isLost = true))
       try {
-        await cluster.apply(describeBaseModel(namespace))
+        const tolerations = Object.keys(playedNodes).map((key) => ({ key, operator: 'Exists' as const }))
+        const scheduling = { nodeSelector: playedNodes, tolerations }
+        const spec = { names: [baseModel], trainer: { warm: { min: trainerPods } }, scheduling }
+        await cluster.apply(describeBaseModel(namespace, 'base', spec))
         trainers = await Trainers.start({ client, namespace, statusUrl: status.url, baseModel, count: trainerPods })
         return await work({
           ended,
@@ -78,21 +82,5 @@ export async function withPlane<T>(stack: StackHandle, work: (plane: Plane) => P
   } finally {
     client.close()
     await stopNodes()
-  }
-}
-
-function describeBaseModel(namespace: string): object {
-  const tolerations = Object.keys(playedNodes).map((key) => ({ key, operator: 'Exists' }))
-  return {
-    apiVersion: 'trainyard.dev/v1alpha1',
-    kind: 'BaseModel',
-    metadata: { name: 'base', namespace },
-    spec: {
-      names: [baseModel],
-      source: { path: 'models/none' },
-      engine: { replicas: 0 },
-      trainer: { warm: { min: trainerPods } },
-      scheduling: { nodeSelector: playedNodes, tolerations },
-    },
   }
 }
