@@ -1,5 +1,4 @@
-import { randomInt } from 'node:crypto'
-import { startFakeEngine, type EngineTarget } from '../support/fake-engine.ts'
+import { randomAddress, startFakeEngine, type EngineTarget } from '../support/fake-engine.ts'
 
 const baseModel = 'bench-model'
 
@@ -8,9 +7,7 @@ export async function withFakeEngine<T>(
   home: Pick<EngineTarget, 'kubectl' | 'namespace' | 'pool'>,
   work: (model: string) => Promise<T>,
 ): Promise<T> {
-  // Another process on this machine is unlikely to use this address.
-  const address = `127.201.${randomInt(256)}.${1 + randomInt(254)}`
-  const engine = await startFakeEngine({ ...home, address, baseModel }, (request, response) => {
+  const engine = await startFakeEngine({ ...home, address: randomAddress(), baseModel }, (request, response) => {
     request.resume().once('end', () => response.setHeader('content-type', 'application/json').end(reply))
   })
   try {

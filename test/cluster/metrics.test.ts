@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Server } from 'node:http'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { setPaused } from '../../db/accounts/pauses.ts'
@@ -7,7 +7,7 @@ import { createLogger } from '../../lib/log.ts'
 import { addKey, startApiServer, type RunningApiServer } from '../support/api-server.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { startFakeEngine } from '../support/fake-engine.ts'
+import { startFakeEngine, randomAddress } from '../support/fake-engine.ts'
 import { findFreePort } from '../support/free-port.ts'
 import { listNames, listSeries, readMetrics, sendRaw, valueOf } from '../support/metrics.ts'
 import { listDefaultMetrics, listMetrics, metricTables } from '../../tools/metric-tables.ts'
@@ -27,7 +27,7 @@ let key: string
 
 beforeAll(async () => {
   await createNamespace(stack, namespace)
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const address = randomAddress()
   const target = { kubectl: stack.kubectl, namespace, pool: database.pool, address, baseModel: model }
   engine = await startFakeEngine(target, (_request, response) => {
     const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello.' }, finish_reason: 'stop' }]

@@ -1,10 +1,10 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { RequestListener } from 'node:http'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Model } from '../../crds/generated.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { addEnginePod, listenAsEngine } from '../support/fake-engine.ts'
+import { addEnginePod, listenAsEngine, randomAddress } from '../support/fake-engine.ts'
 import { ModelRows } from '../support/model-rows.ts'
 import { startOperator } from '../support/operator-process.ts'
 import { useStack } from '../support/stack.ts'
@@ -94,7 +94,7 @@ async function makeEnvironment() {
 }
 
 async function serveEngine(namespace: string, baseModel: string, answer: RequestListener) {
-  const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+  const address = randomAddress()
   const engine = await listenAsEngine(address, answer)
   onTestFinished(() => {
     engine.closeAllConnections()

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { readLocalConfig } from '../../local/config.ts'
 import { runChild } from '../../local/install/run-child.ts'
 
 interface DebianPackage {
@@ -10,6 +12,25 @@ interface DebianPackage {
   libraries?: RegExp
   /** More packages that are unpacked too. */
   more?: readonly string[]
+}
+
+/** A program of Debian that is not installed, and the variables with which it finds its libraries. */
+export interface DebianProgram {
+  command: string
+  env: { LD_LIBRARY_PATH: string }
+}
+
+/** Unpacks a package of Debian in the cache folder, once, and finds a program in it. @throws {Error} if apt does not have it */
+export async function findDebianProgram(
+  program: string,
+  { name, libraries }: Pick<DebianPackage, 'name' | 'libraries'>,
+): Promise<DebianProgram> {
+  const folder = path.join(readLocalConfig().cacheFolder, name)
+  const command = path.join(folder, program)
+  if (!existsSync(command)) await unpackDebianPackage({ name, folder, ...(libraries && { libraries }) })
+  const triplet = process.arch === 'arm64' ? 'aarch64-linux-gnu' : 'x86_64-linux-gnu'
+  const folders = ['usr/lib', 'lib'].map((below) => path.join(folder, below, triplet))
+  return { command, env: { LD_LIBRARY_PATH: folders.join(':') } }
 }
 
 /** Unpacks a package of Debian in a folder, without installing it. @throws {Error} if apt does not have it */

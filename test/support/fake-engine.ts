@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import { enginePort } from '../../crds/engine-address.ts'
 import type { Pool } from '../../db/pool.ts'
@@ -13,6 +14,11 @@ export interface EngineTarget {
   baseModel: string
   /** The name of the pod; `engine` where there is only one. */
   podName?: string
+}
+
+/** A loopback address that other programs are unlikely to use. */
+export function randomAddress(): string {
+  return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
 }
 
 /** Starts a fake engine behind a ready engine pod. `answer` handles its requests. */

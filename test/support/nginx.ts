@@ -4,8 +4,10 @@ import path from 'node:path'
 import { childEnvironment } from '../../local/config.ts'
 import { startChildProgram } from './child-program.ts'
 import { findFreePort } from './free-port.ts'
-import { installNginx } from './install-nginx.ts'
+import { findDebianProgram } from './debian-package.ts'
 
+/** The libraries that nginx is linked with, except the C library, which is the machine's own. */
+const libraries = /^\s*Depends: (lib(?:pcre|ssl|crypt)\S*|zlib\S*)$/gm
 const page = path.join(import.meta.dirname, '..', '..', 'docs', 'ingress.md')
 
 /** A running nginx, on loopback. */
@@ -16,7 +18,7 @@ export interface RunningNginx {
 
 /** Starts nginx with the configuration of docs/ingress.md, in front of the server at a URL. */
 export async function startNginx(server: string): Promise<RunningNginx> {
-  const { command, env } = await installNginx()
+  const { command, env } = await findDebianProgram('usr/sbin/nginx', { name: 'nginx', libraries })
   const folder = await mkdtemp(path.join(tmpdir(), 'nginx-'))
   const port = await findFreePort()
   const file = path.join(folder, 'nginx.conf')

@@ -1,9 +1,9 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { afterAll, beforeAll } from 'vitest'
 import { serveApi, startApiServer, type RunningApiServer, type ServedApi } from './api-server.ts'
 import { useTestDatabase, type TestDatabase } from './database.ts'
-import { startFakeEngine } from './fake-engine.ts'
+import { randomAddress, startFakeEngine } from './fake-engine.ts'
 import type { Stack } from './stack.ts'
 import { createNamespace, removeNamespace } from './namespace.ts'
 
@@ -51,7 +51,7 @@ function useGateway<Api extends ServedApi>(
   own.start = (more, wrap) => startApiServer(stack, own.database.databaseUrl, { ...variables, ...env, ...more }, wrap)
   beforeAll(async () => {
     await createNamespace(stack, namespace)
-    const address = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
+    const address = randomAddress()
     const target = { kubectl, namespace, pool: own.database.pool, address, baseModel: model }
     engine = await startFakeEngine(target, (request, response) => void answer(request, response))
     own.servers = await Promise.all(

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,6 +7,7 @@ import { createPool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
 import { dataFolder, databaseUrl, postgresCommand, preparePostgres } from '../../local/stack/programs/postgres.ts'
 import type { StackSettings } from '../../local/stack/settings.ts'
+import { listChildren } from './child-processes.ts'
 import { eventually } from './eventually.ts'
 import { findFreePort } from './free-port.ts'
 
@@ -55,7 +55,7 @@ export async function makeOwnPostgres(wanted: Wanted = {}): Promise<OwnPostgres>
   const kill = async () => {
     if (server?.exitCode !== null || server.signalCode !== null) return
     const ended = once(server, 'exit')
-    for (const pid of [server.pid!, ...childrenOf(server.pid!)]) killIfThere(pid)
+    for (const pid of [server.pid!, ...listChildren(server.pid!)]) killIfThere(pid)
     await ended
   }
   const stop = async () => {
@@ -86,11 +86,6 @@ async function ask(url: string): Promise<void> {
   } finally {
     await pool.end()
   }
-}
-
-function childrenOf(pid: number): number[] {
-  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
-  return text === '' ? [] : text.split(' ').map(Number)
 }
 
 function killIfThere(pid: number): void {

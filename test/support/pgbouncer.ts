@@ -1,11 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { readLocalConfig } from '../../local/config.ts'
-import { unpackDebianPackage } from './debian-package.ts'
+import { findDebianProgram } from './debian-package.ts'
 import { findFreePort } from './free-port.ts'
 
 /** How many connections a PgBouncer has to its server, which its clients share. */
@@ -20,7 +18,8 @@ export interface PgBouncer {
 
 /** Starts Debian's PgBouncer before a Postgres, with the settings that docs/postgres.md gives. */
 export async function startPgBouncer(serverUrl: string): Promise<PgBouncer> {
-  const program = await findPgBouncer()
+  const libraries = /Depends: (libc-ares2|libevent-2\.1-\S+)/g
+  const { command, env } = await findDebianProgram('usr/sbin/pgbouncer', { name: 'pgbouncer', libraries })
   const server = new URL(serverUrl)
   const folder = await mkdtemp(path.join(tmpdir(), 'trainyard-pgbouncer-'))
   const port = await findFreePort()
@@ -50,8 +49,7 @@ idle_transaction_timeout = 600
     [users, 0o644],
   ] as const)
     await chmod(file, mode)
-  const env = { LD_LIBRARY_PATH: path.join(path.dirname(path.dirname(program)), 'lib', 'x86_64-linux-gnu') }
-  const child: ChildProcess = spawn(program, [settings], { env, stdio: 'ignore', cwd: '/' })
+  const child: ChildProcess = spawn(command, [settings], { env, stdio: 'ignore', cwd: '/' })
   server.port = String(port)
   return {
     databaseUrl: server.href,
@@ -63,13 +61,4 @@ idle_transaction_timeout = 600
       await rm(folder, { recursive: true })
     },
   }
-}
-
-async function findPgBouncer(): Promise<string> {
-  const folder = path.join(readLocalConfig().cacheFolder, 'pgbouncer')
-  const program = path.join(folder, 'usr', 'sbin', 'pgbouncer')
-  if (!existsSync(program)) {
-    await unpackDebianPackage({ name: 'pgbouncer', folder, libraries: /Depends: (libc-ares2|libevent-2\.1-\S+)/g })
-  }
-  return program
 }

@@ -2,10 +2,10 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { readLocalConfig } from '../../local/config.ts'
-import { runChild } from '../../local/install/run-child.ts'
+import { findExecutable } from '../../local/install/find-programs.ts'
 import { startChildProgram } from './child-program.ts'
 import { findFreePort } from './free-port.ts'
-import { unpackDebianPackage } from './debian-package.ts'
+import { findDebianProgram } from './debian-package.ts'
 
 /** A server that is scraped, with the labels of its series. */
 export interface ScrapeTarget {
@@ -37,19 +37,10 @@ export async function startPrometheus(targets: readonly ScrapeTarget[]): Promise
   return { query: (expression) => query(url, expression), stop }
 }
 
-/** Finds a program of Prometheus in the search path, or unpacks Debian's in the cache folder. @throws {Error} without either */
+/** Finds a program of Prometheus in the search path, or unpacks Debian's. @throws {Error} without either */
 export async function installPrometheus(name: 'prometheus' | 'promtool' = 'prometheus'): Promise<string> {
-  const folder = path.join(readLocalConfig().cacheFolder, 'prometheus')
-  const unpacked = path.join(folder, 'usr', 'bin', name)
-  for (const program of [name, unpacked]) if (await works(program)) return program
-  await unpackDebianPackage({ name: 'prometheus', folder })
-  if (await works(unpacked)) return unpacked
-  throw new Error(`${unpacked} does not start. Install Prometheus, so that it is in the search path.`)
-}
-
-async function works(program: string): Promise<boolean> {
-  const started = await runChild(program, ['--version']).catch(() => undefined)
-  return started?.code === 0
+  const installed = await findExecutable(name, readLocalConfig().searchPath)
+  return installed ?? (await findDebianProgram(`usr/bin/${name}`, { name: 'prometheus' })).command
 }
 
 function describeScrapes(targets: readonly ScrapeTarget[]): object {

@@ -1,8 +1,9 @@
-import { randomInt, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import type { Deployment, Pod } from '../../lib/kube/objects.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
+import { randomAddress } from './fake-engine.ts'
 import { startOperator, type RunningOperator } from './operator-process.ts'
 import type { Stack } from './stack.ts'
 import { createNamespace, removeNamespace } from './namespace.ts'
@@ -73,8 +74,4 @@ export async function operateNamespace(stack: Stack, env: Record<string, string>
     await database.drop()
   })
   return operated
-}
-
-export function randomAddress(): string {
-  return `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`
 }

@@ -1,4 +1,3 @@
-import { randomInt } from 'node:crypto'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -6,7 +5,7 @@ import { enginePort } from '../../../crds/engine-address.ts'
 import { childEnvironment } from '../../../local/config.ts'
 import { ensureBenchPython } from '../../support/client-python.ts'
 import { setLimits } from '../../support/entity-limits.ts'
-import { announceEngine } from '../../support/fake-engine.ts'
+import { announceEngine, randomAddress } from '../../support/fake-engine.ts'
 import { findFreePort } from '../../support/free-port.ts'
 import type { StackHandle } from '../../support/global-setup.ts'
 import { withBenchServer, type BenchServer } from '../bench-server.ts'
@@ -37,7 +36,7 @@ export type Work<T> = (found: Contestant) => Promise<T>
 
 /** The mock engine in a process of its own, on an address that other programs are unlikely to use. */
 export function withMockEngine<T>(work: Work<T>): Promise<T> {
-  const host = `127.202.${randomInt(256)}.${1 + randomInt(254)}`
+  const host = randomAddress()
   const url = `http://${host}:${enginePort}`
   const args = [path.join(import.meta.dirname, 'mock-engine.ts'), host]
   const how = { command: process.execPath, args, env: childEnvironment({}), url, healthPath: '/v1/models' }
