@@ -3,7 +3,7 @@ import path from 'node:path'
 import { readLocalConfig } from '../local/config.ts'
 import { installTrainerEnvironment } from '../local/install/python-environment.ts'
 import { Board } from '../local/terminal/board.ts'
-import { describeTotal, readTotal } from './support/kill-points/total.ts'
+import { describeTotal, readTotal } from './faults/kill-points/total.ts'
 import { ensureSeed } from './support/random-cases.ts'
 import { runPytest, runSuites, runVitest, type Suite } from './support/suites.ts'
 

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest'
 import { createRandom } from '../clients/weave-differential/random.ts'
 import { addKey, useApiServer } from '../support/api-server.ts'
-import { makeHostile, type Hostile } from '../support/hostile-requests.ts'
+import { makeHostile, type Hostile } from '../hostile/hostile-requests.ts'
 import { chooseCases } from '../support/random-cases.ts'
 import { askOf, makeTraces, type Traces } from '../support/own-traces.ts'
 import { createTraceClient } from '../support/trace-client.ts'

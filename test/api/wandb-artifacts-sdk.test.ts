@@ -10,7 +10,7 @@ import { clientTimeoutMs, newProject, runPython } from '../support/client-script
 import { useTestDatabase } from '../support/database.ts'
 import { setLimits } from '../support/entity-limits.ts'
 import { eventually } from '../support/eventually.ts'
-import { openKillingProxy, type KillingProxy, type KillMoment } from '../support/killing-proxy.ts'
+import { openKillingProxy, type KillingProxy, type KillMoment } from './killing-proxy.ts'
 import { limitCases } from '../support/random-cases.ts'
 import { createRest } from '../support/rest.ts'
 import { useOwnStack } from '../support/api-server.ts'

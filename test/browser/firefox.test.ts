@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { expect, test } from 'vitest'
-import { withFirefox, type FirefoxPage } from '../support/firefox.ts'
+import { withFirefox, type FirefoxPage } from './firefox.ts'
 import { logIn } from '../support/log-in.ts'
 import { useStack } from '../support/stack.ts'
 import { makeDemo } from './demo.ts'

@@ -2,7 +2,7 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createPool, type Pool } from '../../db/pool.ts'
 import { createLogger } from '../../lib/log.ts'
-import { makeThings, type Things } from '../support/own-things.ts'
+import { makeThings, type Things } from './own-things.ts'
 import { listOperations, type DocumentedOperation } from '../support/operations.ts'
 import { useStack } from '../support/stack.ts'
 

@@ -8,12 +8,12 @@ import type { Pool } from '../../db/pool.ts'
 import { createPartitions } from '../../db/tracing/create-partitions.ts'
 import { useTestDatabase } from '../support/database.ts'
 import { chooseCases, ensureSeed } from '../support/random-cases.ts'
-import { evaluate, NoTime, readNumber } from '../support/trace-query/evaluator.ts'
-import { expandColumns, query, sortBy } from '../support/trace-query/queries.ts'
-import { matchesFilter, filter } from '../support/trace-query/filters.ts'
-import { orderRows } from '../support/trace-query/order.ts'
-import { call, projectId, type CallRow } from '../support/trace-query/rows.ts'
-import { storeCalls } from '../support/trace-query/store.ts'
+import { evaluate, NoTime, readNumber } from './trace-query/evaluator.ts'
+import { expandColumns, query, sortBy } from './trace-query/queries.ts'
+import { matchesFilter, filter } from './trace-query/filters.ts'
+import { orderRows } from './trace-query/order.ts'
+import { call, projectId, type CallRow } from './trace-query/rows.ts'
+import { storeCalls } from './trace-query/store.ts'
 
 const seed = ensureSeed()
 const project = { number: 7, entity: 'team', name: 'project', id: projectId }

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { eventually } from '../support/eventually.ts'
-import { newKey } from '../support/kill-points/client.ts'
-import { giveOrders, listReached } from '../support/kill-points/orders.ts'
-import { stories } from '../support/kill-points/stories.ts'
-import { openFragileWorld } from '../support/kill-points/world.ts'
+import { newKey } from './kill-points/client.ts'
+import { giveOrders, listReached } from './kill-points/orders.ts'
+import { stories } from './kill-points/stories.ts'
+import { openFragileWorld } from './kill-points/world.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()

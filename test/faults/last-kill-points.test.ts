@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { checkHistory } from '../support/kill-points/check.ts'
-import { nodeStories } from '../support/kill-points/node-stories.ts'
-import { openFragileNode } from '../support/kill-points/node-world.ts'
-import { giveOrders, listReached } from '../support/kill-points/orders.ts'
-import { waitForErasures } from '../support/kill-points/rounds.ts'
-import { stories } from '../support/kill-points/stories.ts'
-import { openFragileWorld } from '../support/kill-points/world.ts'
+import { checkHistory } from './kill-points/check.ts'
+import { nodeStories } from './kill-points/node-stories.ts'
+import { openFragileNode } from './kill-points/node-world.ts'
+import { giveOrders, listReached } from './kill-points/orders.ts'
+import { waitForErasures } from './kill-points/rounds.ts'
+import { stories } from './kill-points/stories.ts'
+import { openFragileWorld } from './kill-points/world.ts'
 import { useStack } from '../support/stack.ts'
 
 const stack = useStack()

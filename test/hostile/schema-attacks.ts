@@ -1,7 +1,7 @@
 import type { Random } from '../clients/weave-differential/random.ts'
 import { json, padded, type Attack, type Delivery, type Target } from './attack.ts'
 import { kib, mib, oddValues } from './bodies.ts'
-import { segments } from '../support/hostile-values.ts'
+import { segments } from './hostile-values.ts'
 
 /** The used part of an operation in an OpenAPI document. */
 interface Described {

@@ -8,7 +8,7 @@ import { addKey } from '../support/api-server.ts'
 import { createBaseModel, runMainJob, startControlPlane } from '../support/control-plane.ts'
 import { eventually } from '../support/eventually.ts'
 import { makeOwnPostgres, type OwnPostgres } from '../support/own-postgres.ts'
-import { poolerConnections, startPgBouncer, type PgBouncer } from '../support/pgbouncer.ts'
+import { poolerConnections, startPgBouncer, type PgBouncer } from './pgbouncer.ts'
 import { useStack } from '../support/stack.ts'
 import { makeTrainerToken } from '../support/status-server.ts'
 

@@ -5,7 +5,7 @@ import { expect } from 'vitest'
 import { createObject, deleteObject, readObject } from '../../../lib/kube/apply.ts'
 import { podPath } from '../../../lib/kube/paths.ts'
 import type { Pod } from '../../../local/node-agent/objects.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { FragileNode } from './node-world.ts'
 
 // An agent may die twenty times meanwhile, on a machine that does much else.

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openEventStream } from '../event-stream.ts'
-import type { Rest, TrajectoryGroup } from '../rest.ts'
+import { openEventStream } from '../support/event-stream.ts'
+import type { Rest, TrajectoryGroup } from '../support/rest.ts'
 
 interface Target {
   url: string

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect } from 'vitest'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { checkHistory } from './check.ts'
 import { giveOrders, listReached } from './orders.ts'
 import { watchedPoints, type WatchedPart } from './points.ts'

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
-import type { SessionCookie } from './log-in.ts'
+import type { SessionCookie } from '../support/log-in.ts'
 
 interface Reply {
   id?: number

@@ -2,12 +2,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { newId } from '../../apiserver/tracing/ids.ts'
 import type { Pool } from '../../db/pool.ts'
 import { insertResponse } from '../../db/responses/responses.ts'
-import { eventually } from './eventually.ts'
-import { ModelRows } from './model-rows.ts'
-import { createRest, type Rest } from './rest.ts'
-import type { ApiStack } from './services.ts'
-import { createTraceClient } from './trace-client.ts'
-import { uploadRunFile, upsertRun } from './wandb.ts'
+import { eventually } from '../support/eventually.ts'
+import { ModelRows } from '../support/model-rows.ts'
+import { createRest, type Rest } from '../support/rest.ts'
+import type { ApiStack } from '../support/services.ts'
+import { createTraceClient } from '../support/trace-client.ts'
+import { uploadRunFile, upsertRun } from '../support/wandb.ts'
 
 /** One resource of each kind, all of one entity. */
 export interface Things {

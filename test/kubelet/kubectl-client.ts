@@ -1,9 +1,9 @@
-import { apiVersion } from '../../../crds/names.ts'
-import type { StoredArtifact } from '../../../artifacts/store/store.ts'
-import { runChild } from '../../../local/install/run-child.ts'
-import { TrainyardClient, type TrajectoryGroup } from '../../../local/demo/client.ts'
-import type { KubeNode } from './node.ts'
-import { namespace } from './release.ts'
+import { apiVersion } from '../../crds/names.ts'
+import type { StoredArtifact } from '../../artifacts/store/store.ts'
+import { runChild } from '../../local/install/run-child.ts'
+import { TrainyardClient, type TrajectoryGroup } from '../../local/demo/client.ts'
+import type { KubeNode } from '../support/kubelet/node.ts'
+import { namespace } from '../support/kubelet/release.ts'
 
 // Runs in a pod of the apiserver, which has the store mounted.
 const putProgram = `

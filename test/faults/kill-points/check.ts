@@ -5,7 +5,7 @@ import type { TrainingJob } from '../../../crds/generated.ts'
 import { isTerminal, type JobState } from '../../../crds/job-states.ts'
 import { labels } from '../../../crds/names.ts'
 import { customPath } from '../../../crds/paths.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import type { FragileWorld } from './world.ts'
 
 interface Job {

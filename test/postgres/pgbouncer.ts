@@ -3,8 +3,8 @@ import { once } from 'node:events'
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { findDebianProgram } from './debian-package.ts'
-import { findFreePort } from './free-port.ts'
+import { findDebianProgram } from '../support/debian-package.ts'
+import { findFreePort } from '../support/free-port.ts'
 
 /** How many connections a PgBouncer has to its server, which its clients share. */
 export const poolerConnections = 10

@@ -5,7 +5,7 @@ import { apiVersion } from '../../../crds/names.ts'
 import { customPath } from '../../../crds/paths.ts'
 import { deleteObject, readObject, createObject, type KubeObject } from '../../../lib/kube/apply.ts'
 import type { KubeClient } from '../../../lib/kube/client.ts'
-import { eventually } from '../eventually.ts'
+import { eventually } from '../../support/eventually.ts'
 import { newKey, type Ask } from './client.ts'
 import type { History } from './history.ts'
 

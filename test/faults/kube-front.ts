@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { loadKubeAccess } from '../../lib/kube/access.ts'
 import type { UnsentOptions } from '../../lib/kube/credentials.ts'
-import { closeWithConnections, openLocally } from './local-server.ts'
-import type { ApiStack } from './services.ts'
+import { closeWithConnections, openLocally } from '../support/local-server.ts'
+import type { ApiStack } from '../support/services.ts'
 
 /** A way to the real kube-apiserver on which a test makes faults. */
 export interface KubeFront {

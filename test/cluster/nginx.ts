@@ -2,9 +2,9 @@ import { mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { childEnvironment } from '../../local/config.ts'
-import { startChildProgram } from './child-program.ts'
-import { findFreePort } from './free-port.ts'
-import { findDebianProgram } from './debian-package.ts'
+import { startChildProgram } from '../support/child-program.ts'
+import { findFreePort } from '../support/free-port.ts'
+import { findDebianProgram } from '../support/debian-package.ts'
 
 /** The libraries that nginx is linked with, except the C library, which is the machine's own. */
 const libraries = /^\s*Depends: (lib(?:pcre|ssl|crypt)\S*|zlib\S*)$/gm

@@ -13,7 +13,7 @@ import {
   field,
   literal,
 } from './hostile-values.ts'
-import type { Asked } from './own-traces.ts'
+import type { Asked } from '../support/own-traces.ts'
 
 /** A request as bytes, which no real client would send. */
 export interface Hostile {
