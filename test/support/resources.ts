@@ -6,21 +6,21 @@ import type { Stack } from './stack.ts'
 /** A base model without pods, as somebody applies it. */
 export function describeBaseModel(namespace: string, name: string, spec: Partial<BaseModel['spec']> = {}): BaseModel {
   const without = { engine: { replicas: 0 }, trainer: { warm: { min: 0 } } }
-  const usual = { names: [name], source: { path: 'models/none' }, ...without }
-  return { apiVersion, kind: 'BaseModel', metadata: { name, namespace }, spec: { ...usual, ...spec } }
+  const defaults = { names: [name], source: { path: 'models/none' }, ...without }
+  return { apiVersion, kind: 'BaseModel', metadata: { name, namespace }, spec: { ...defaults, ...spec } }
 }
 
 /** A model of the base model `base`. */
 export function describeModel(namespace: string, name: string, spec: Partial<Model['spec']> = {}): Model {
-  const usual = { entity: 'team', project: 'tests', name, baseModelRef: { name: 'base' } }
-  return { apiVersion, kind: 'Model', metadata: { name, namespace }, spec: { ...usual, ...spec } }
+  const defaults = { entity: 'team', project: 'tests', name, baseModelRef: { name: 'base' } }
+  return { apiVersion, kind: 'Model', metadata: { name, namespace }, spec: { ...defaults, ...spec } }
 }
 
 /** A job of the model of the same name. */
 export function describeJob(namespace: string, name: string, spec: Partial<TrainingJob['spec']> = {}): TrainingJob {
   const inputRef = { uri: 'artifact:///payloads/team/a.json', digest: '0'.repeat(64) }
-  const usual = { modelRef: { name }, method: 'RL' as const, inputRef }
-  return { apiVersion, kind: 'TrainingJob', metadata: { name, namespace }, spec: { ...usual, ...spec } }
+  const defaults = { modelRef: { name }, method: 'RL' as const, inputRef }
+  return { apiVersion, kind: 'TrainingJob', metadata: { name, namespace }, spec: { ...defaults, ...spec } }
 }
 
 /**
