@@ -1,3 +1,5 @@
+// Looks only at texts and words with its own loop, because what it mends is not JSON yet. scan.ts finds the ends of texts.
+
 import { isUtf8 } from 'node:buffer'
 import { isAt, jsonBytes } from './bytes.ts'
 import { findTextEnd } from './scan.ts'

@@ -1,3 +1,5 @@
+// Walks along the plan with its own loop, which can pause after a stretch. skip.ts checks the keys and values.
+
 import { isAt, jsonBytes } from './bytes.ts'
 import { findTextEnd } from './scan.ts'
 import { JsonError, NotJson } from './parse.ts'

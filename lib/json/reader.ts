@@ -1,3 +1,5 @@
+// Walks with its own loop, because it sees only a window of the text. scan.ts finds the ends of pieces, JSON.parse checks them.
+
 import { isSpace, jsonBytes } from './bytes.ts'
 import { maxParsedDepth } from './depth.ts'
 import { scanValue, startScan } from './scan.ts'

@@ -1,3 +1,5 @@
+// Reads characters with its own loop, not bytes with skip.ts: the values of a text that is not ASCII would take twice as long.
+
 import { jsonBytes } from './bytes.ts'
 import { maxKeptDepth } from './depth.ts'
 import { JsonError, NotJson } from './parse.ts'
