@@ -13,8 +13,8 @@ import { outboundSettings } from '../lib/outbound/settings.ts'
 import { kubeSettings } from '../lib/kube/access.ts'
 import { sealingKeySettings } from '../lib/sealing/settings.ts'
 import { metricsSettings } from '../lib/metrics/metrics-server.ts'
-import type { PodArtifacts } from './base-model/pod-artifacts.ts'
-import type { PodImages, PodSettings } from './base-model/common-pod.ts'
+import type { PodArtifacts } from './base-model/pod/artifacts.ts'
+import type { PodImages, PodSettings } from './base-model/pod/common.ts'
 
 const schema = Type.Object({
   TRAINYARD_HOST: Type.String({ minLength: 1 }),

@@ -11,14 +11,13 @@ import { keyOf, type Pod } from '../lib/kube/objects.ts'
 import { ChangedRows, jobsChannel, modelsChannel } from './changed-rows.ts'
 import { isEngine, isStatusChange, pickServed, pickServing, sortByAge } from './changed-objects.ts'
 import type { PodAdapters } from './adapters/pod-adapters.ts'
-import { FairSemaphore } from '../lib/fair-semaphore.ts'
 import { ResourceIds } from './resource-ids.ts'
 import { reconcileModel, type ModelDeps } from './model/reconcile.ts'
 import { reconcileValues, type ValuesDeps } from './base-model-values/reconcile.ts'
 import { isTerminal } from '../crds/job-states.ts'
 import { StatusThrottle } from './status-throttle.ts'
 import type { InputFetcher } from './training-job/input-fetcher.ts'
-import { BlockedJobs } from './training-job/blocked-jobs.ts'
+import { JobTracker } from './training-job/job-tracker.ts'
 import type { Publisher } from './training-job/publish.ts'
 import { QueuePositions } from './training-job/queue-positions.ts'
 import type { JobWorkers, TrainingJobDeps } from './training-job/deps.ts'
@@ -69,12 +68,9 @@ export class Controllers {
   readonly #inputs: WorkQueue
   readonly #changedRows: ChangedRows
   readonly #modelIds = new ResourceIds()
-  readonly #jobIds = new ResourceIds()
-  readonly #blockedJobs = new BlockedJobs()
+  readonly #jobs = new JobTracker()
   readonly #modelStatuses: StatusWriter<Model>
   readonly #jobStatuses: StatusWriter<TrainingJob>
-  /** Jobs without a row get their queuePositions in the order of their reconciliation. */
-  readonly #arrivals = new FairSemaphore({ permits: 1 })
   readonly #deps: ControllerDeps
 
   constructor(deps: ControllerDeps) {
@@ -96,12 +92,10 @@ export class Controllers {
         if (state === 'Queued') this.#addTrainersOf(baseModel)
       },
       onNext: (next) => this.trainingJobs.addAfter(next, nextJobMs),
-      ids: this.#jobIds,
-      arrive: (work) => this.#arrivals.run({ key: '' }, work),
+      tracker: this.#jobs,
       statuses: this.#jobStatuses,
       throttle: new StatusThrottle(),
       queuePositions: new QueuePositions(deps),
-      blockedJobs: this.#blockedJobs,
     }
     const jobDeps = { ...deps, ...workers }
     this.trainingJobs = queue('training-jobs', jobConcurrency, (key) => reconcileTrainingJob(jobDeps, key))
@@ -117,7 +111,7 @@ export class Controllers {
       models: this.models,
       trainingJobs: this.trainingJobs,
       modelIds: this.#modelIds,
-      jobIds: this.#jobIds,
+      jobIds: this.#jobs.ids,
       onModel: (key) => this.#addJobsOf(key),
       onQueued: (baseModel) => this.#addTrainersOf(baseModel),
     })
@@ -221,7 +215,7 @@ export class Controllers {
 
   /** Adds only the jobs that wait for the model. Later changes of a job come from its row. */
   #addJobsOf(modelKey: string): void {
-    for (const key of this.#blockedJobs.list(modelKey)) this.trainingJobs.add(key)
+    for (const key of this.#jobs.listBlocked(modelKey)) this.trainingJobs.add(key)
   }
 
   #addOwner(child: KubeObject & { metadata: Pod['metadata'] }): void {

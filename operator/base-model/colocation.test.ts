@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
-import type { PodSettings } from './common-pod.ts'
+import type { PodSettings } from './pod/common.ts'
 import { mergeTrainerEnv } from './colocation.ts'
-import { buildEnginePodSpec } from './pods.ts'
+import { buildEnginePodSpec } from './engine/pod.ts'
 
 const settings: PodSettings = {
   images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },

@@ -1,6 +1,6 @@
 import type { BaseModel } from '../../crds/generated.ts'
 import type { Component } from '../component-pods.ts'
-import type { EnvVar } from './pod-artifacts.ts'
+import type { EnvVar } from './pod/artifacts.ts'
 
 // trainyard_colocated gives the trainer these variables, without the prefix. The others are common.
 const trainerPrefix = 'TRAINER_ENV_'

@@ -4,7 +4,7 @@ import { countTrainerDemand } from '../../db/demand/trainer-demand.ts'
 import type { Pool } from '../../db/pool.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
 import { isColocated } from './colocation.ts'
-import type { Scales } from './scales.ts'
+import type { Scales } from './engine/scales.ts'
 
 // The defaults of the schema.
 const defaultMin = 1

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
-import type { PodSettings } from './common-pod.ts'
-import { buildDisruptionBudget, buildEngineService } from './engine-service.ts'
-import { buildEngineDeployment } from './engine-deployment.ts'
-import { buildEnginePodSpec, buildTrainerPod, engineHash, trainerHash } from './pods.ts'
+import type { PodSettings } from './pod/common.ts'
+import { buildDisruptionBudget, buildEngineService } from './engine/service.ts'
+import { buildEngineDeployment } from './engine/deployment.ts'
+import { buildEnginePodSpec, engineHash } from './engine/pod.ts'
+import { buildTrainerPod, trainerHash } from './trainer/pod.ts'
 
 const settings: PodSettings = {
   images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },

@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
-import type { PodSettings } from './common-pod.ts'
-import { buildEngineDeployment } from './engine-deployment.ts'
-import { buildTrainerPod, engineHash, trainerHash } from './pods.ts'
-import { writableMounts } from './pod-volumes.ts'
+import type { PodSettings } from './pod/common.ts'
+import { buildEngineDeployment } from './engine/deployment.ts'
+import { engineHash } from './engine/pod.ts'
+import { buildTrainerPod, trainerHash } from './trainer/pod.ts'
+import { writableMounts } from './pod/volumes.ts'
 
 const settings: PodSettings = {
   images: { engine: { cpu: 'runtime:1', cuda: 'runtime:1' }, trainer: { cpu: 'runtime:1', cuda: 'runtime:1' } },

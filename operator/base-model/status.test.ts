@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { labels } from '../../crds/names.ts'
 import type { ContainerStatus, Pod, PodStatus } from '../../lib/kube/objects.ts'
-import { describeFailures } from './failed-trainers.ts'
+import { describeFailures } from './trainer/failed-trainers.ts'
 import { describeBaseModel, type WorkloadFacts } from './status.ts'
 
 const now = new Date('2026-01-01T00:00:00Z')

@@ -10,10 +10,10 @@ import {
 } from '../conditions.ts'
 import type { UntrainedLayers } from '../../db/base-models/untrained-layers.ts'
 import { isReady, type Deployment, type Pod } from '../../lib/kube/objects.ts'
-import { findFailures, type TrainerFailures } from './failed-trainers.ts'
+import { findFailures, type TrainerFailures } from './trainer/failed-trainers.ts'
 import { describeLayers, describeTurn } from './detail-conditions.ts'
-import { explainWaitingPod, listDownloads, type Downloads } from './downloads.ts'
-import { explainRejectedPods } from './pod-security.ts'
+import { explainWaitingPod, listDownloads, type Downloads } from './pod/downloads.ts'
+import { explainRejectedPods } from './pod/security.ts'
 
 /** The observed workload of a base model. */
 export interface WorkloadFacts {

@@ -6,12 +6,11 @@ import type { Job, Pod } from '../../lib/kube/objects.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import type { StatusWriter } from '../../lib/kube/status-writer.ts'
 import type { Logger } from '../../lib/log.ts'
-import type { PodSettings } from '../base-model/common-pod.ts'
+import type { PodSettings } from '../base-model/pod/common.ts'
 import type { OperatorEvents } from '../metrics/events.ts'
-import type { ResourceIds } from '../resource-ids.ts'
 import type { StatusThrottle } from '../status-throttle.ts'
 import type { Tenants } from '../tenants.ts'
-import type { BlockedJobs } from './blocked-jobs.ts'
+import type { JobTracker } from './job-tracker.ts'
 import type { QueuePositions } from './queue-positions.ts'
 import type { Publication } from './status.ts'
 
@@ -40,11 +39,8 @@ export interface JobWorkers {
   onWork: (job: Pick<OperatorJob, 'id' | 'state' | 'baseModel'>) => void
   /** Called with the key of the next job of a model when one has ended. */
   onNext: (key: string) => void
-  ids: ResourceIds
-  /** Runs one piece of work at a time, in order. */
-  arrive: <T>(work: () => Promise<T>) => Promise<T>
+  tracker: JobTracker
   statuses: StatusWriter<TrainingJob>
   throttle: StatusThrottle
   queuePositions: QueuePositions
-  blockedJobs: BlockedJobs
 }

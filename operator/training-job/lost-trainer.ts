@@ -2,7 +2,7 @@ import { reasons } from '../../crds/names.ts'
 import { leaseSeconds } from '../../db/jobs/attempts.ts'
 import type { Verdict } from '../../db/jobs/lost-attempts.ts'
 import type { Pod } from '../../lib/kube/objects.ts'
-import { explainPod } from '../base-model/pod-reason.ts'
+import { explainPod } from '../base-model/pod/reason.ts'
 
 // A node that is silent for 40 s is NotReady, and its pods are a few seconds later. After this time, the node is there.
 const nodeSeconds = 75

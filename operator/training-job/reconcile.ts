@@ -16,7 +16,7 @@ import { findWaitingReason } from './dedicated/status.ts'
 import { deletePods, hasPods, observePods, reconcileDedicated, type OwnPods } from './dedicated/reconcile.ts'
 import type { JobWorkers, TrainingJobDeps } from './deps.ts'
 import { executePlan } from './execute.ts'
-import { findOwnJob, findSameJob, idsOf, readFresh } from './find-job.ts'
+import { findOwnJob, findSameJob, readFresh } from './find-job.ts'
 import { hasEnded, isFinished, planJob, stoppingMs, type JobFacts, type JobPlan } from './plan.ts'
 import { hasDropped } from './stopping.ts'
 import { writeStatus } from './write-status.ts'
@@ -35,42 +35,47 @@ type NoAction = Extract<JobPlan, { do: 'none' }>
 export async function reconcileTrainingJob(given: TrainingJobDeps & JobWorkers, key: string): Promise<Requeue | void> {
   const { namespace } = splitKey(key)
   const deps = { ...given, namespace, podNamespace: given.namespace }
+  // 1. The resource is gone.
   const cached = deps.trainingJobs.get(key)
-  if (!cached) {
-    deps.throttle.forget(key)
-    deps.ids.forget(key)
-    return restoreLost(deps, key)
-  }
+  if (!cached) return reconcileMissing(deps, key)
   const resource = deps.statuses.findLatest(cached)
-  const recordWait = (waits: boolean) => deps.blockedJobs.record(key, modelKeyOf(resource), waits)
-  if (resource.metadata.deletionTimestamp !== undefined) {
-    recordWait(false)
-    return reconcileDeleted(deps, key, resource)
-  }
-  const reach = async () => {
-    const first = await observe(deps, resource)
-    return { first, reached: await converge(deps, first) }
-  }
-  const { first, reached } = idsOf(resource).length > 0 ? await reach() : await deps.arrive(reach)
-  const { plan, facts, ownPods } = reached
-  recordWait(plan.do === 'none' && plan.wait !== undefined)
+  // 2. It is being deleted.
+  if (resource.metadata.deletionTimestamp !== undefined) return reconcileDeleted(deps, key, resource)
+  // 3. The row and the pods become what the resource asks for.
+  const { plan, facts, ownPods, jobBefore } = await deps.tracker.inOrder(resource, () => converge(deps, resource))
+  deps.tracker.record(key, resource, { job: facts.job, isBlocked: plan.do === 'none' && plan.wait !== undefined })
+  // 4. A finished resource is deleted after its ttl.
   if (plan.do === 'delete') return deleteResource(deps, resource)
+  // 5. Others do what is left.
   if (plan.fetchInputOf !== undefined) deps.fetchInput(plan.fetchInputOf)
-  if (facts.job) {
-    deps.ids.record(facts.job.id, key)
-    deps.onWork(facts.job)
-  }
-  const alreadyRan = await isReapplied(deps, resource, first.job)
+  if (facts.job) deps.onWork(facts.job)
+  // 6. The status says what is so.
+  const alreadyRan = await isReapplied(deps, resource, jobBefore)
   const later = await writeStatus(deps, key, { ...facts, wait: plan.wait, alreadyRan, ownPods })
-  const plannedMs = Math.min(plan.requeueAfterMs ?? Infinity, maxWaitMs)
-  return plan.requeueAfterMs !== undefined && plannedMs < (later?.afterMs ?? Infinity) ? { afterMs: plannedMs } : later
+  return findEarlier(later, plan.requeueAfterMs)
 }
 
 // Node's timers accept at most 2^31 ms.
 const maxWaitMs = 24 * 3600_000
 
+function findEarlier(later: Requeue | undefined, plannedMs: number | undefined): Requeue | undefined {
+  const afterMs = Math.min(plannedMs ?? Infinity, maxWaitMs)
+  return plannedMs !== undefined && afterMs < (later?.afterMs ?? Infinity) ? { afterMs } : later
+}
+
+async function reconcileMissing(deps: JobDeps & JobWorkers, key: string): Promise<void> {
+  deps.throttle.forget(key)
+  deps.tracker.ids.forget(key)
+  await restoreLost(deps, key)
+}
+
 /** Cancels the job of a resource that is being deleted. The resource stays until the job's GPUs are free. */
-async function reconcileDeleted(deps: JobDeps, key: string, resource: TrainingJob): Promise<Requeue | void> {
+async function reconcileDeleted(
+  deps: JobDeps & JobWorkers,
+  key: string,
+  resource: TrainingJob,
+): Promise<Requeue | void> {
+  deps.tracker.record(key, resource, { isBlocked: false })
   await deletePods(deps, key)
   // A terminal phase never changes. Most resources are deleted after it.
   const isOver = isTerminal(resource.status?.phase ?? 'Pending')
@@ -101,20 +106,27 @@ async function recordDeletion(deps: TrainingJobDeps, resource: TrainingJob): Pro
   deps.log.info({ job: job.id }, 'job ended, because its resource was deleted')
 }
 
+interface Converged {
+  plan: NoAction | { do: 'delete' }
+  facts: JobFacts
+  ownPods?: OwnPods
+  /** The job as it was found at first. */
+  jobBefore: OperatorJob | undefined
+}
+
 /** Plans and executes until nothing is left to do. */
-async function converge(
-  deps: JobDeps,
-  first: JobFacts,
-): Promise<{ plan: NoAction | { do: 'delete' }; facts: JobFacts; ownPods?: OwnPods }> {
+async function converge(deps: JobDeps, resource: TrainingJob): Promise<Converged> {
+  const first = await observe(deps, resource)
+  const { job: jobBefore } = first
   for (let facts = first; ; facts = await observe(deps, facts.resource)) {
     const plan = planJob(facts)
-    if (plan.do === 'delete') return { plan, facts }
+    if (plan.do === 'delete') return { plan, facts, jobBefore }
     if (!hasEnded(facts)) {
       facts.resource = await ensureFinalizer(deps, 'TrainingJob', facts.resource)
     }
     if (plan.do === 'none') {
       const settled = await settlePods(deps, facts, plan)
-      if (settled) return settled
+      if (settled) return { ...settled, jobBefore }
       continue
     }
     deps.log.info({ trainingJob: facts.resource.metadata.name, ...plan }, 'training job')

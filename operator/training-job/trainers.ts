@@ -2,7 +2,7 @@ import type { BaseModel } from '../../crds/generated.ts'
 import { isReady, uidOf, type Pod } from '../../lib/kube/objects.ts'
 import type { ObjectCache } from '../../lib/kube/reflector.ts'
 import { findTrainerComponent } from '../base-model/colocation.ts'
-import { explainWaitingPod } from '../base-model/downloads.ts'
+import { explainWaitingPod } from '../base-model/pod/downloads.ts'
 import { listBaseModelsNamed, listPods } from '../component-pods.ts'
 import type { JobContext } from './status.ts'
 

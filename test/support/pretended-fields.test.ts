@@ -2,8 +2,9 @@ import { expect, test } from 'vitest'
 import type { BaseModel } from '../../crds/generated.ts'
 import { findUnsupported, listPretended } from '../../local/node-agent/pod/supported-fields.ts'
 import type { Pod } from '../../local/node-agent/objects.ts'
-import type { PodSettings } from '../../operator/base-model/common-pod.ts'
-import { buildEnginePodSpec, buildTrainerPod } from '../../operator/base-model/pods.ts'
+import type { PodSettings } from '../../operator/base-model/pod/common.ts'
+import { buildEnginePodSpec } from '../../operator/base-model/engine/pod.ts'
+import { buildTrainerPod } from '../../operator/base-model/trainer/pod.ts'
 
 const settings: PodSettings = {
   images: { engine: { cpu: 'e', cuda: 'e' }, trainer: { cpu: 't', cuda: 't' } },

@@ -2,9 +2,9 @@ import type { BaseModel } from '../../../crds/generated.ts'
 import { annotations, labels, slugOf } from '../../../crds/names.ts'
 import type { OperatorJob } from '../../../db/jobs/resources.ts'
 import type { KubeObject } from '../../../lib/kube/apply.ts'
-import type { PodSettings } from '../../base-model/common-pod.ts'
-import { ownerOf } from '../../base-model/pod-labels.ts'
-import { buildJobPodTemplate, trainerHash } from '../../base-model/pods.ts'
+import type { PodSettings } from '../../base-model/pod/common.ts'
+import { ownerOf } from '../../base-model/pod/labels.ts'
+import { buildJobPodTemplate, trainerHash } from '../../base-model/trainer/pod.ts'
 
 /** The label that makes a Job wait in a LocalQueue of Kueue. */
 const queueLabel = 'kueue.x-k8s.io/queue-name'

@@ -1,7 +1,7 @@
 import type { JobPhase } from '../../../crds/job-states.ts'
 import { conditions, reasons } from '../../../crds/names.ts'
 import type { OperatorJob } from '../../../db/jobs/resources.ts'
-import { isStarting } from '../../base-model/pod-reason.ts'
+import { isStarting } from '../../base-model/pod/reason.ts'
 import { buildCondition, type ConditionInput, type StatusReason } from '../../conditions.ts'
 import type { OwnPods } from './reconcile.ts'
 
