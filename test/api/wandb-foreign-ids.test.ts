@@ -165,7 +165,7 @@ describe("another entity's things and unknown ones get the same answer", () => {
     expect(await ask(ids)).toEqual(await ask(makeUnknown()))
   })
 
-  const { operations } = openWandb({ hasTraining: true, traceProjects: {} } as never)
+  const { operations } = openWandb({ admission: {}, hasTraining: true, traceProjects: {} } as never)
   const routes = operations.filter(({ path }) => path.includes('{'))
 
   test.each(routes.map(({ method, path }) => [method.toUpperCase(), path] as const))(
