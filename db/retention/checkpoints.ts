@@ -19,12 +19,14 @@ export async function setRetention(pool: Pool, modelId: string, retention: Reten
 export interface RetainedModel {
   id: string
   retention: Retention
+  /** Before its checkpoints are listed. */
+  checkedAt: Date
 }
 
 /** Lists models with a new retention, with a newer checkpoint, or not checked for `afterSeconds`, oldest first. */
 export async function listRetentionDue(pool: Pool, afterSeconds: number): Promise<RetainedModel[]> {
   const { rows } = await pool.query<RetainedModel>(
-    `SELECT m.id, m.retention FROM training.models m
+    `SELECT m.id, m.retention, now() AS "checkedAt" FROM training.models m
      WHERE m.retention IS NOT NULL AND m.deleted_at IS NULL
        AND (m.retention_applied_at IS NULL OR m.retention_applied_at < now() - make_interval(secs => $1)
          OR EXISTS (SELECT FROM training.checkpoints c
@@ -52,10 +54,11 @@ export async function listRetainedCheckpoints(pool: Pool, modelId: string): Prom
   return rows
 }
 
-/** Records that a model's retention was applied now. */
-export async function markRetentionApplied(pool: Pool, modelId: string, retention: Retention): Promise<void> {
-  await pool.query('UPDATE training.models SET retention_applied_at = now() WHERE id = $1 AND retention = $2::jsonb', [
-    modelId,
+/** Records until when a model's retention was applied. Checkpoints that came after that are checked next time. */
+export async function markRetentionApplied(pool: Pool, { id, retention, checkedAt }: RetainedModel): Promise<void> {
+  await pool.query('UPDATE training.models SET retention_applied_at = $3 WHERE id = $1 AND retention = $2::jsonb', [
+    id,
     JSON.stringify(retention),
+    checkedAt,
   ])
 }

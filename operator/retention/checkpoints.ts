@@ -26,11 +26,12 @@ export async function applyCheckpointRetention(deps: Deps): Promise<void> {
   for (const model of await listRetentionDue(deps.pool, everySeconds)) await applyTo(deps, model)
 }
 
-async function applyTo({ pool, log }: Deps, { id, retention }: RetainedModel): Promise<void> {
+async function applyTo({ pool, log }: Deps, model: RetainedModel): Promise<void> {
+  const { id, retention } = model
   const steps = planRetention(retention, await listRetainedCheckpoints(pool, id))
   // A checkpoint that an alias or a job needs stays.
   const remove = () => withInvalidation(pool, (connection) => deleteSpareCheckpoints(connection, id, steps))
   const deleted = steps.length > 0 ? await remove() : []
-  await markRetentionApplied(pool, id, retention)
+  await markRetentionApplied(pool, model)
   if (deleted.length > 0) log.info({ model: id, steps: deleted }, 'checkpoints deleted by retention')
 }
