@@ -44,7 +44,7 @@ export class Admission {
     const { freeBodyBytes = -1, heldFor, ownLimit } = permitLimits[cost.permit]
     if ((ctx.request.length ?? Infinity) <= freeBodyBytes) return releaseNothing
     if (cost.memoryBytes !== undefined) this.#memory.open(ctx).add(cost.memoryBytes)
-    const release = await this.#acquire(cost.permit, currentTurn(), ownLimit && ctx.state.limits[ownLimit])
+    const release = await this.acquire(cost.permit, currentTurn(), ownLimit && ctx.state.limits[ownLimit])
     if (heldFor === 'body') releaseAfterBody(ctx.req, release)
     return release
   }
@@ -52,23 +52,10 @@ export class Admission {
   /**
    * Waits for a permit, for the running request unless a turn is given. Call the returned function to release it.
    *
+   * @param ownLimit how many permits the turn's entity may hold, if it has a limit of its own
    * @throws {LimitError} if it is not free in time
    */
-  acquire(name: PermitName, turn: Turn = currentTurn()): Promise<Release> {
-    return this.#acquire(name, turn)
-  }
-
-  /** Runs work with a permit. @throws {LimitError} as `acquire` does, and what the work throws */
-  async run<T>(name: PermitName, work: () => Promise<T>): Promise<T> {
-    const release = await this.acquire(name)
-    try {
-      return await work()
-    } finally {
-      release()
-    }
-  }
-
-  async #acquire(name: PermitName, turn: Turn, ownLimit?: number): Promise<Release> {
+  async acquire(name: PermitName, turn: Turn = currentTurn(), ownLimit?: number): Promise<Release> {
     const { waitMs } = permitLimits[name]
     const permits = this.#permits[name]
     const request = { ...turn, ...(ownLimit !== undefined && { maxOfKey: ownLimit }) }
@@ -79,6 +66,16 @@ export class Admission {
       return await permits.acquire({ ...request, ...(waitMs !== Infinity && { timeoutMs: waitMs }) })
     } catch (error) {
       throw error instanceof PermitTimeout ? reached(name, { key: turn.key }) : error
+    }
+  }
+
+  /** Runs work with a permit. @throws {LimitError} as `acquire` does, and what the work throws */
+  async run<T>(name: PermitName, work: () => Promise<T>): Promise<T> {
+    const release = await this.acquire(name)
+    try {
+      return await work()
+    } finally {
+      release()
     }
   }
 }

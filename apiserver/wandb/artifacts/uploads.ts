@@ -3,6 +3,7 @@ import { recordMd5 } from '../../../db/wandb/changes.ts'
 import { findPending, recordManifest } from '../../../db/wandb/pending-artifacts.ts'
 import { notFound } from '../../../lib/http/http-error.ts'
 import type { RequestContext } from '../../accounts/context.ts'
+import { permitLimits } from '../../accounts/limits/table.ts'
 import { storeBody, wrongDigest } from '../../training/artifacts/exact-body.ts'
 import { keepBlob, uploadTooLarge } from '../../training/artifacts/store-files.ts'
 import { keepStreamed } from '../../training/artifacts/streamed-blobs.ts'
@@ -14,9 +15,9 @@ import { toBase64 } from './manifest.ts'
 
 // 20,000 files with long names.
 const maxManifestBytes = 16 * 1024 * 1024
-// Bodies up to this size do not wait for a turn. If they went to the store as they arrive, slow clients could take all
-// connections to a bucket. So they go there in one piece, from the local disk.
-const spooledUpToBytes = 4 * 1024 * 1024
+// Bodies up to this size need no permit. If they went to the store as they arrive, slow clients could take all connections
+// to a bucket. So they go there in one piece, from the local disk.
+const { freeBodyBytes: spooledUpToBytes = 0 } = permitLimits.uploads
 
 /** Where an upload goes, as its link says. */
 export interface Upload {
